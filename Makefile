@@ -1,0 +1,46 @@
+# `make demo` and `make test` are all a newcomer needs; each sets up what it uses, once.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test lint types contracts unit dist bench clean
+.DEFAULT_GOAL := test
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli]" --group dev
+	@touch $(READY)
+
+demo: $(READY)  ## fit bundled data, print what was proved
+	@$(BIN)/python examples/demo.py
+
+test: lint types contracts unit  ## every check
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+contracts: $(READY)
+	$(BIN)/lint-imports
+
+unit: $(READY)
+	$(BIN)/python -m pytest
+
+dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
+	rm -rf dist && $(BIN)/python -m build --outdir dist .
+	@test $$(stat -c %s dist/*.whl) -lt 1000000 || { echo "the wheel exceeds 1 MB"; exit 1; }
+	rm -rf dist/venv && $(PYTHON) -m venv dist/venv
+	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl --group test
+	dist/venv/bin/python -m pytest
+
+bench: $(READY)  ## speed, quality, memory and import time, side by side with scikit-learn
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) dist out

@@ -1,0 +1,55 @@
+"""Whole encoder fit against scikit-learn's PCA, side by side in one run.
+
+The two take turns and the median of each is kept, on one BLAS thread both, so that a busy machine disturbs both alike.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+from shapes import shapes
+from sklearn.decomposition import PCA, TruncatedSVD
+from threadpoolctl import threadpool_limits
+
+from sparing import SparseEncoder
+
+REPEATS = 7
+
+
+def side_by_side(*calls: Callable[[], object]) -> list[float]:
+    """Median seconds of each call, taking turns."""
+    seconds = np.zeros((REPEATS, len(calls)))
+    for repeat in range(-1, REPEATS):  # one warm-up
+        for i, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            seconds[repeat, i] = time.perf_counter() - start
+    return list(np.median(seconds, axis=0))
+
+
+def main() -> None:
+    print("Speed: whole fit (certificate off) / scikit-learn's randomized PCA (TruncatedSVD on sparse), one thread each")
+    ratios = []
+    with threadpool_limits(1, user_api="blas"):
+        for name, X in shapes():
+            for k, r in ((5, 15), (10, 30), (10, 60)):
+                if sparse.issparse(X):
+                    rival = TruncatedSVD(k, random_state=0)
+                else:
+                    rival = PCA(k, svd_solver="randomized", random_state=0)
+                ours = SparseEncoder(k, n_nonzero=r, certify=False, random_state=0)
+                mine, theirs = side_by_side(lambda o=ours, X=X: o.fit(X), lambda p=rival, X=X: p.fit(X))
+                ratios.append(mine / theirs)
+                print(
+                    f"  {name:22s} k={k:2d} r={r:2d}  {1e3 * mine:7.1f} ms / {1e3 * theirs:7.1f} ms = "
+                    f"{ratios[-1]:5.2f}   loss ratio {ours.loss_ratio_:.4f}, {ours.n_passes_} passes",
+                    flush=True,
+                )
+    print(f"  geometric mean {np.exp(np.mean(np.log(ratios))):.2f}, worst {max(ratios):.2f} ({len(ratios)} fits)\n")
+
+
+if __name__ == "__main__":
+    main()

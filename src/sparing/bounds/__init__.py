@@ -1,0 +1,5 @@
+"""What no result can pass: one file per bound."""
+
+from sparing.bounds.pca_loss import PcaLoss
+
+__all__ = ["PcaLoss"]

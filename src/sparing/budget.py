@@ -1,0 +1,42 @@
+"""What a fit may spend, shared by all of its parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+
+from sparing import errors
+
+
+@dataclass
+class Budget:
+    """One per fit: a deadline, a number of search nodes and a place to report progress.
+
+    Without a deadline the limits are counts, never seconds, so that a seed gives one answer on every machine.
+    """
+
+    deadline: float | None = None
+    nodes: int | None = None
+    progress: Callable[[str], None] | None = None
+
+    @classmethod
+    def of(cls, time_limit: float | None, verbose: bool | int = False) -> Budget:
+        """The budget of an estimator with these parameters."""
+        if time_limit is not None and (
+            isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
+        ):
+            raise errors.bad_time_limit(time_limit)
+        deadline = None if time_limit is None else time.monotonic() + float(time_limit)
+        return cls(deadline, progress=print if verbose else None)
+
+    @property
+    def expired(self) -> bool:
+        """Is it time to return the best answer so far?"""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def say(self, message: str) -> None:
+        """Report progress where somebody listens."""
+        if self.progress is not None:
+            self.progress(f"[sparing] {message}")

@@ -1,0 +1,192 @@
+"""A claim about a result, with what proves it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.data import Preparation, as_view
+from sparing.linalg import information_loss_of
+from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What was optimised, over what: the claim of a certificate holds for this and nothing else."""
+
+    n_components: int
+    n_nonzero: int
+    n_features: int
+    objective: str = "loss"
+    shared_support: bool = True
+    nonnegative: bool = False
+    orthogonal: bool = False
+
+    @property
+    def sense(self) -> str:
+        """``min`` for a loss, ``max`` for a variance."""
+        return "min" if self.objective == "loss" else "max"
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """Outcome of verifying a certificate again; true where it holds."""
+
+    holds: bool
+    value: float
+    bound: float
+    sentence: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What a result reaches (``value``), what no feasible result can pass (``bound``), and why.
+
+    ``print(certificate)`` is the sentence for people. It holds the nonzero loadings and small numbers only, never the
+    data, so it can be stored beside a result and checked years later with :meth:`recheck`.
+
+    Attributes
+    ----------
+    value, bound : float
+        In the units of X: sums of squares for a loss.
+    gap : float
+        How much better anything feasible could be, relative: 0 is proved optimal, never above 1.
+    strength : str
+        ``always``, or ``numerical`` where the bound rests on a converged iteration whose error was subtracted.
+    guarantees : tuple of Guarantee
+        What theorems promised for this fit, and what was measured.
+    """
+
+    problem: Problem
+    value: float
+    witness: Bound
+    reference_loss: float
+    total: float
+    support: Indices
+    loadings: Array
+    preparation: Preparation
+    guarantees: tuple[Guarantee, ...] = ()
+    parts: tuple[Certificate, ...] = ()
+
+    @property
+    def bound(self) -> float:
+        """What no feasible result can pass."""
+        return self.witness.value
+
+    @property
+    def sense(self) -> str:
+        """``min``: bound <= value; ``max``: bound >= value."""
+        return self.problem.sense
+
+    @property
+    def strength(self) -> str:
+        """How firmly the bound is proved."""
+        return self.witness.strength
+
+    @property
+    def gap(self) -> float:
+        """Between 0 (proved optimal) and 1 (nothing known)."""
+        better, worse = (self.bound, self.value) if self.sense == "min" else (self.value, self.bound)
+        if worse <= ZERO_LOSS * self.total:
+            return 0.0
+        return min(max(1.0 - better / worse, 0.0), 1.0)
+
+    @property
+    def ratio(self) -> float:
+        """Value over PCA's value."""
+        if self.reference_loss <= ZERO_LOSS * self.total:
+            return 1.0 if self.value <= ZERO_LOSS * self.total else math.inf
+        return max(self.value / self.reference_loss, 1.0)
+
+    def recheck(self, X: Any) -> Recheck:
+        """Verify the claim again from the data: recompute value and bound, and compare.
+
+        Parameters
+        ----------
+        X : the data of the fit, in any storage
+            With ``precomputed=True``, the covariance matrix.
+        """
+        view = as_view(X, self.preparation)
+        if view.n_features != self.problem.n_features:
+            raise errors.wrong_n_features(view.n_features, self.problem.n_features, "this certificate")
+        components = np.zeros((len(self.loadings), view.n_features))
+        components[:, self.support] = self.loadings
+        value = information_loss_of(view, components) * view.square_unit
+        bound = self.witness.check(view, self.problem, self.witness.witness) * view.square_unit
+        rounding = 1e-10 * self.total
+        same_value = abs(value - self.value) <= 1e-6 * self.value + rounding
+        valid_bound = self.bound <= bound * (1 + 1e-6) + rounding
+        if same_value and valid_bound:
+            said = f"The certificate holds: loss {value:.6g}, and nothing can lose less than {bound:.6g}."
+        elif not same_value:
+            said = f"The certificate does NOT hold for these data: it claims loss {self.value:.6g}, found {value:.6g}."
+        else:
+            said = f"The certificate does NOT hold: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
+        return Recheck(same_value and valid_bound, value, bound, said)
+
+    def _lines(self) -> list[str]:
+        return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees)]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        first, *rest = (escape(line) for line in self._lines())
+        return f"<div><p><strong>{first}</strong></p>{''.join(f'<p>{line}</p>' for line in rest)}</div>"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _percent(share: float) -> str:
+    """Rounded up, so that a loss is never understated."""
+    return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}%"
+
+
+def _times(ratio: float) -> str:
+    """A loss ratio rounded up to three digits, more where that would read as none."""
+    for digits in (3, 4, 5, 6):
+        rounded = math.ceil(ratio * 10**digits - 1e-9) / 10**digits
+        if ratio - 1 <= 1e-9 or (rounded - 1) < 2 * (ratio - 1):
+            break
+    return f"{rounded:.{digits}f}"
+
+
+def _reached(certificate: Certificate) -> str:
+    problem, c = certificate.problem, certificate
+    who = (
+        f"{_count(problem.n_components, 'component')} on {len(c.support)} of {_count(problem.n_features, 'feature')} "
+        f"{'loses' if problem.n_components == 1 else 'lose'}"
+    )
+    if c.reference_loss <= ZERO_LOSS * c.total:
+        what = "nothing either" if c.ratio == 1.0 else f"{_percent(c.value / c.total)} of the variance"
+        return f"{who} {what}, where PCA loses nothing."
+    return (
+        f"{who} {_times(c.ratio)} times what PCA loses (PCA: {_percent(c.reference_loss / c.total)} of the variance)."
+    )
+
+
+def _possible(certificate: Certificate) -> str:
+    problem, c = certificate.problem, certificate
+    encoder = f"encoder with {_count(problem.n_components, 'component')}"
+    if c.gap <= 1e-9:
+        return f"No {encoder} can lose less: proved optimal by {c.witness.method}."
+    if c.bound <= ZERO_LOSS * c.total:
+        return "How much less other features could lose is not known: nothing is proved."
+    firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error subtracted"
+    return (
+        f"No {encoder} can lose less than {c.bound / c.reference_loss:.3f} times what PCA loses, so other features "
+        f"could lose at most {_percent(c.gap)} less. Nothing tighter is proved ({c.witness.method}{firm})."
+    )

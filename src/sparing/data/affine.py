@@ -1,0 +1,268 @@
+"""Centring, scaling and weights, once for every storage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparing import errors
+from sparing.data.base import GRAM_LIMIT, DataMatrix
+from sparing.data.blocks import RawBlock, Rows
+from sparing.data.covariance import Covariance
+from sparing.data.gathered import Gathered
+from sparing.data.jobs import (
+    ColumnMoments,
+    Columns,
+    Extent,
+    GramBlock,
+    GramColumns,
+    GramProduct,
+    Job,
+    Moments,
+    Product,
+    TransposedProduct,
+)
+from sparing.results import Array, Indices
+
+GATHER_ENTRIES = 2**22
+"""Columns of a restricted view are kept as such up to this many entries (32 MiB), as their Gram matrix beyond."""
+
+DENSIFIED_ENTRIES = 2**20
+"""Entries of sparse columns made dense at a time (8 MiB)."""
+
+COMFORTABLE = (1e-70, 1e70)
+"""Sizes of values whose squares and fourth powers are far from the limits of double precision."""
+
+ACCEPTED = (1e-150, 1e150)
+
+
+class AffineBlock:
+    """``diag(w)^1/2 (u X - 1 m') diag(t)`` for a block of raw rows X; the difference is never formed as a whole.
+
+    Both factors of a Gram product are centred, so that its error grows with mean / spread and not with its square.
+    """
+
+    def __init__(self, raw: RawBlock, affine: Affine) -> None:
+        self.raw, self.start, self.stop = raw, raw.start, raw.stop
+        self._unit, self._mean, self._factor = affine.unit, affine.unit_mean, affine.factor
+        self.weights = None if affine.weights is None else affine.weights[raw.start : raw.stop]
+        self._root = None if self.weights is None else np.sqrt(self.weights)[:, None]
+
+    def matmat(self, V: Array) -> Array:
+        """``X @ V``."""
+        scaled = self._factor[:, None] * V
+        out = self.raw.matmat(self._unit * scaled)
+        out -= self._mean @ scaled
+        if self._root is not None:
+            out *= self._root
+        return out
+
+    def rmatmat(self, U: Array) -> Array:
+        """``X.T @ U``."""
+        if self._root is not None:
+            U = U * self._root
+        out = self.raw.rmatmat(self._unit * U if self._unit != 1.0 else U)
+        out -= np.multiply.outer(self._mean, U.sum(axis=0))
+        out *= self._factor[:, None]
+        return out
+
+    def columns(self, J: Indices) -> Array:
+        """``X[:, J]``, dense."""
+        out = self.raw.columns(J)
+        if self._unit != 1.0:
+            out *= self._unit
+        out -= self._mean[J]
+        out *= self._factor[J]
+        if self._root is not None:
+            out *= self._root
+        return out
+
+    def _runs(self, J: Indices) -> list[slice]:
+        """Runs of J whose columns may be dense at one time."""
+        width = len(J) if self.raw.is_dense else max(8, DENSIFIED_ENTRIES // max(self.stop - self.start, 1))
+        return [slice(i, min(i + width, len(J))) for i in range(0, len(J), max(width, 1))]
+
+    def gram_columns(self, J: Indices) -> Array:
+        """``X.T @ X[:, J]``."""
+        out = np.empty((len(self._mean), len(J)))
+        for run in self._runs(J):
+            out[:, run] = self.rmatmat(self.columns(J[run]))
+        return out
+
+    def gram_block(self, J: Indices) -> Array:
+        """``X[:, J].T @ X[:, J]``."""
+        if self.raw.is_dense:
+            C = self.columns(J)
+            return C.T @ C
+        out = np.empty((len(J), len(J)))
+        for run in self._runs(J):
+            out[:, run] = self.rmatmat(self.columns(J[run]))[J]
+        return out
+
+
+class Affine(DataMatrix):
+    """Rows of any storage, centred, scaled and weighted.
+
+    Values are multiplied by a power of two first (``unit``), which changes no digit and keeps squares in range.
+    Features that are constant are exactly zero here, whatever the rounding of their mean.
+
+    Parameters
+    ----------
+    rows : Rows
+    center, scale : bool
+        Learn means and standard deviations (n - 1) from the rows.
+    mean, deviation : ndarray of shape (d,), optional
+        Use these instead, in the user's units: for new data of a fitted model.
+    weights : ndarray of shape (n,), optional
+        Weight of each row; whole numbers count as that many copies of it.
+    """
+
+    has_rows = True
+
+    def __init__(
+        self,
+        rows: Rows,
+        *,
+        center: bool = True,
+        scale: bool = False,
+        mean: Array | None = None,
+        deviation: Array | None = None,
+        weights: Array | None = None,
+    ) -> None:
+        self.rows, self.weights = rows, weights
+        self.n_samples, self.n_features = rows.shape
+        self._gram: Array | None = None
+        self.unit, self.unit_mean, self.factor = 1.0, np.zeros(self.n_features), np.ones(self.n_features)
+
+        self.unit, moments = self._measure()
+        if mean is not None:
+            self.unit_mean = mean * self.unit
+        elif center:
+            self.unit_mean = moments.mean
+        squares = moments.deviation + moments.weight * (moments.mean - self.unit_mean) ** 2
+        rounding = moments.weight * (32 * np.finfo(float).eps * moments.mean) ** 2
+        varies = squares > rounding
+        degrees = max(moments.weight - 1.0, 1.0)
+        if deviation is not None:
+            self.deviation = deviation * self.unit
+        elif scale:
+            self.deviation = np.where(varies, np.sqrt(squares / degrees), 1.0 * self.unit)
+        else:
+            self.deviation = np.full(self.n_features, self.unit)
+        scaled = scale or deviation is not None
+        inverse = 1.0 / self.deviation if scaled else np.ones(self.n_features)
+        self.factor = inverse if mean is not None else np.where(varies, inverse, 0.0)
+        self.square_unit = 1.0 if scaled else self.unit**-2
+        self._diagonal = squares * self.factor**2
+        self.n_constant = int(np.sum(~varies))
+
+    def _measure(self) -> tuple[float, ColumnMoments]:
+        """The power of two that brings values near 1, and the columns' moments in that unit."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            moments = self.one_pass(Moments())[0]
+            size = np.abs(moments.mean).max() + np.sqrt(moments.deviation.max() / max(moments.weight, 1.0))
+        low, high = COMFORTABLE
+        if size == 0 or low < size < high:  # false for NaN as well
+            unit = 1.0 if size == 0 else float(2.0 ** -np.round(np.log2(size)))
+            return unit, ColumnMoments(moments.weight, moments.mean * unit, moments.deviation * unit**2)
+        peak, flaw = self.one_pass(Extent())[0]
+        if flaw is not None:
+            raise errors.not_finite(flaw[2], flaw[0], flaw[1])
+        if not ACCEPTED[0] <= peak <= ACCEPTED[1] * (1 + 1e-9):
+            raise errors.out_of_scale(peak)
+        unit = float(2.0 ** -np.round(np.log2(peak)))
+        return unit, self.one_pass(Moments(unit))[0]
+
+    @property
+    def mean(self) -> Array:
+        """What is subtracted from each feature, in the user's units."""
+        return self.unit_mean / self.unit
+
+    @property
+    def scale(self) -> Array:
+        """What each centred feature is divided by, in the user's units."""
+        return self.deviation / self.unit
+
+    @property
+    def passes(self) -> int:
+        """Readings of all rows so far."""
+        return self.rows.passes
+
+    def one_pass(self, *jobs: Job) -> list[Any]:
+        """Run all jobs over one reading of the rows."""
+        self.rows.passes += 1
+        merged: list[Any] | None = None
+        for raw in self.rows.blocks():
+            block = AffineBlock(raw, self)
+            parts = [job.map(block) for job in jobs]
+            merged = parts if merged is None else [j.merge(a, b) for j, a, b in zip(jobs, merged, parts, strict=True)]
+        assert merged is not None, "a source of rows has at least one block"
+        return [job.finish(result) for job, result in zip(jobs, merged, strict=True)]
+
+    def _one(self, job: Job) -> Array:
+        result: Array = self.one_pass(job)[0]
+        return result
+
+    def matmat(self, V: Array) -> Array:
+        """``X @ V``."""
+        return self._one(Product(V))
+
+    def rmatmat(self, U: Array) -> Array:
+        """``X.T @ U``."""
+        return self._one(TransposedProduct(U))
+
+    def columns(self, J: ArrayLike) -> Array:
+        """``X[:, J]``, dense."""
+        return self._one(Columns(np.asarray(J, dtype=np.intp)))
+
+    @property
+    def has_gram(self) -> bool:
+        """Has A been asked for before?"""
+        return self._gram is not None
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``A @ V``, from the rows in one read."""
+        return self._gram @ V if self._gram is not None else self._one(GramProduct(V))
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """``A[:, J]``."""
+        J = np.asarray(J, dtype=np.intp)
+        return self._gram[:, J] if self._gram is not None else self._one(GramColumns(J))
+
+    def gram_diagonal(self) -> Array:
+        """Squared column norms, known from the first read."""
+        return self._diagonal
+
+    def gram(self) -> Array:
+        """A itself, computed once."""
+        if self._gram is None:
+            if self.n_features > GRAM_LIMIT:
+                raise errors.gram_too_large(self.n_features, GRAM_LIMIT)
+            self._gram = self._one(GramBlock(np.arange(self.n_features)))
+        return self._gram
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """The columns J: as themselves where that is small, else as their Gram matrix."""
+        if self._gram is not None:
+            return Covariance(self._gram[np.ix_(J, J)])
+        assert self.n_samples is not None
+        if self.n_samples * len(J) <= GATHER_ENTRIES:
+            return Gathered(self.columns(J))
+        return Covariance(self._one(GramBlock(J)))
+
+    def row_gram(self) -> Array:
+        """``X @ X.T``: sums over runs of columns, or products with the identity where X is sparse."""
+        n, d = self.rows.shape
+        out = np.zeros((n, n))
+        if self.rows.is_dense:
+            width = max(64, DENSIFIED_ENTRIES // n)
+            for first in range(0, d, width):
+                C = self.columns(np.arange(first, min(first + width, d)))
+                out += C @ C.T
+        else:
+            for first in range(0, n, 64):
+                unit_vectors = np.eye(n, min(64, n - first), -first)
+                out[:, first : first + 64] = self.matmat(self.rmatmat(unit_vectors))
+        return out

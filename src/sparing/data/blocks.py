@@ -1,0 +1,88 @@
+"""Where rows come from: one in-memory block, or slices of something too large to hold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from sparing.data.csc import CscBlock
+from sparing.data.dense import DenseBlock
+from sparing.data.jobs import ColumnMoments
+from sparing.results import Array, Indices
+
+BLOCK_ENTRIES = 2**21
+BLOCK_ROWS = 2048
+"""Dense rows are taken in blocks of 16 MiB of float64, or of this many rows where they are long."""
+
+
+class RawBlock(Protocol):
+    """Consecutive raw rows in some storage."""
+
+    start: int
+    stop: int
+    is_dense: bool
+
+    def matmat(self, V: Array) -> Array:
+        """``rows @ V``."""
+
+    def rmatmat(self, U: Array) -> Array:
+        """``rows.T @ U``."""
+
+    def columns(self, J: Indices) -> Array:
+        """``rows[:, J]``, dense."""
+
+    def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
+        """Means and centred sums of squares of the columns."""
+
+    def extent(self) -> tuple[float, tuple[int, int, float] | None]:
+        """Largest absolute value; place and value of the first entry that is not finite."""
+
+
+class Rows(ABC):
+    """A source of raw rows that can be read again and again; each reading of all of them is counted."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    is_dense: bool
+
+    def __init__(self) -> None:
+        self.passes = 0
+
+    @abstractmethod
+    def blocks(self) -> Iterator[RawBlock]:
+        """The rows, in order."""
+
+
+class SparseRows(Rows):
+    """A sparse matrix: one block."""
+
+    is_dense = False
+
+    def __init__(self, matrix: Any) -> None:
+        super().__init__()
+        self.block = CscBlock(matrix)
+        self.shape, self.dtype = self.block.matrix.shape, self.block.matrix.dtype
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """The one block."""
+        yield self.block
+
+
+class ArrayRows(Rows):
+    """Anything that gives dense rows when sliced: an array, a memory map, a data set in a file."""
+
+    is_dense = True
+
+    def __init__(self, source: Any, block_rows: int | None = None) -> None:
+        super().__init__()
+        self.source = source
+        self.shape, self.dtype = source.shape, source.dtype
+        self.block_rows = block_rows or max(BLOCK_ROWS, BLOCK_ENTRIES // max(self.shape[1], 1))
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """Slices of ``block_rows`` rows."""
+        for start in range(0, self.shape[0], self.block_rows):
+            yield DenseBlock(np.asarray(self.source[start : start + self.block_rows]), start)

@@ -1,0 +1,83 @@
+"""A block of rows in a dense array of any real type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparing.data.jobs import ColumnMoments
+from sparing.results import Array, Indices
+
+STRIP_ENTRIES = 2**19
+"""Entries widened to float64 at a time: 4 MiB, so that a strip stays in cache while it is used."""
+
+
+class DenseBlock:
+    """Raw rows; types other than float64 are widened in strips of columns, never whole."""
+
+    def __init__(self, rows: NDArray[np.number], start: int = 0) -> None:
+        self.rows = rows
+        self.start, self.stop = start, start + len(rows)
+
+    is_dense = True
+
+    def _strips(self) -> Iterator[tuple[slice, Array]]:
+        n, d = self.rows.shape
+        width = max(64, STRIP_ENTRIES // max(n, 1))
+        for first in range(0, d, width):
+            part = slice(first, min(first + width, d))
+            yield part, self.rows[:, part].astype(np.float64, copy=False)
+
+    def matmat(self, V: Array) -> Array:
+        """``rows @ V``."""
+        if self.rows.dtype == np.float64:
+            return self.rows @ V
+        out = np.zeros((len(self.rows), V.shape[1]))
+        for part, strip in self._strips():
+            out += strip @ V[part]
+        return out
+
+    def rmatmat(self, U: Array) -> Array:
+        """``rows.T @ U``."""
+        if self.rows.dtype == np.float64:
+            return self.rows.T @ U
+        out = np.empty((self.rows.shape[1], U.shape[1]))
+        for part, strip in self._strips():
+            out[part] = strip.T @ U
+        return out
+
+    def columns(self, J: Indices) -> Array:
+        """``rows[:, J]`` as float64, a copy."""
+        return np.take(self.rows, J, axis=1).astype(np.float64, copy=False)
+
+    def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
+        """Means and centred sums of squares by the corrected two-pass formula."""
+        n, d = self.rows.shape
+        w = np.ones(n) if weights is None else weights
+        weight = float(w.sum())
+        mean, deviation = np.zeros(d), np.zeros(d)
+        if weight == 0:
+            return ColumnMoments(0.0, mean, deviation)
+        for part, strip in self._strips():
+            scaled = strip if unit == 1.0 else strip * unit
+            mean[part] = w @ scaled / weight
+            centred = scaled - mean[part]
+            rest = w @ centred / weight
+            mean[part] += rest
+            np.square(centred, out=centred)
+            deviation[part] = np.maximum(w @ centred - weight * rest**2, 0.0)
+        return ColumnMoments(weight, mean, deviation)
+
+    def extent(self) -> tuple[float, tuple[int, int, float] | None]:
+        """Largest absolute finite value, and place and value of the first entry that is not finite."""
+        peak, flaw = 0.0, None
+        for part, strip in self._strips():
+            finite = np.isfinite(strip)
+            if not finite.all():
+                row, column = (int(i) for i in np.argwhere(~finite)[0])
+                here = (row, part.start + column, float(strip[row, column]))
+                flaw = here if flaw is None or here[:2] < flaw[:2] else flaw
+            peak = max(peak, float(np.abs(strip, where=finite, out=np.zeros_like(strip)).max(initial=0.0)))
+        return peak, flaw

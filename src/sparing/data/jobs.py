@@ -1,0 +1,176 @@
+"""Work that one read of the rows can do.
+
+A job maps one block of rows to something small and merges such results in the order of the rows, so it runs
+unchanged over an array, a file or the chunks of a cluster. Jobs given to ``one_pass`` together share the read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from sparing.results import Array, Indices
+
+if TYPE_CHECKING:
+    from sparing.data.affine import AffineBlock
+
+
+class Job(Protocol):
+    """``map`` each block, ``merge`` neighbours, ``finish`` once."""
+
+    def map(self, block: AffineBlock) -> Any:
+        """The result for one block of rows."""
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """The result for two neighbouring runs of rows."""
+
+    def finish(self, result: Any) -> Any:
+        """The result for all rows."""
+
+
+class Summed:
+    """Jobs whose block results add up."""
+
+    def merge(self, first: Array, second: Array) -> Array:
+        """Add."""
+        first += second
+        return first
+
+    def finish(self, result: Array) -> Array:
+        """Nothing is left to do."""
+        return result
+
+
+class Stacked:
+    """Jobs whose block results are rows of the whole; they are copied together once, at the end."""
+
+    def merge(self, first: list[Array], second: list[Array]) -> list[Array]:
+        """Append."""
+        return first + second
+
+    def finish(self, result: list[Array]) -> Array:
+        """Stack."""
+        return result[0] if len(result) == 1 else np.concatenate(result)
+
+
+@dataclass(frozen=True, eq=False)
+class Product(Stacked):
+    """``X @ V``."""
+
+    V: Array
+
+    def map(self, block: AffineBlock) -> list[Array]:
+        """Rows of the product."""
+        return [block.matmat(self.V)]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(Stacked):
+    """``X[:, J]``."""
+
+    J: Indices
+
+    def map(self, block: AffineBlock) -> list[Array]:
+        """Rows of the columns."""
+        return [block.columns(self.J)]
+
+
+@dataclass(frozen=True, eq=False)
+class TransposedProduct(Summed):
+    """``X.T @ U``."""
+
+    U: Array
+
+    def map(self, block: AffineBlock) -> Array:
+        """The share of the block's rows."""
+        return block.rmatmat(self.U[block.start : block.stop])
+
+
+@dataclass(frozen=True, eq=False)
+class GramProduct(Summed):
+    """``X.T @ (X @ V)``: two products, one read."""
+
+    V: Array
+
+    def map(self, block: AffineBlock) -> Array:
+        """The share of the block's rows."""
+        return block.rmatmat(block.matmat(self.V))
+
+
+@dataclass(frozen=True, eq=False)
+class GramColumns(Summed):
+    """``X.T @ X[:, J]``."""
+
+    J: Indices
+
+    def map(self, block: AffineBlock) -> Array:
+        """The share of the block's rows."""
+        return block.gram_columns(self.J)
+
+
+@dataclass(frozen=True, eq=False)
+class GramBlock(Summed):
+    """``X[:, J].T @ X[:, J]``."""
+
+    J: Indices
+
+    def map(self, block: AffineBlock) -> Array:
+        """The share of the block's rows."""
+        return block.gram_block(self.J)
+
+
+@dataclass(frozen=True)
+class ColumnMoments:
+    """Total weight, column means and sums of squared deviations from them."""
+
+    weight: float
+    mean: Array
+    deviation: Array
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means and centred sums of squares of the raw columns times ``unit``, merged without cancellation."""
+
+    unit: float = 1.0
+
+    def map(self, block: AffineBlock) -> ColumnMoments:
+        """Of one block."""
+        return block.raw.moments(self.unit, block.weights)
+
+    def merge(self, first: ColumnMoments, second: ColumnMoments) -> ColumnMoments:
+        """Chan, Golub and LeVeque's update: the means' distance enters, never their squares' difference."""
+        weight = first.weight + second.weight
+        if weight == 0:
+            return first
+        shift = second.mean - first.mean
+        share = second.weight / weight
+        return ColumnMoments(
+            weight,
+            first.mean + share * shift,
+            first.deviation + second.deviation + first.weight * share * shift**2,
+        )
+
+    def finish(self, result: ColumnMoments) -> ColumnMoments:
+        """Nothing is left to do."""
+        return result
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The largest absolute value, and the first entry that is not finite."""
+
+    def map(self, block: AffineBlock) -> tuple[float, tuple[int, int, float] | None]:
+        """Of one block."""
+        peak, flaw = block.raw.extent()
+        return peak, None if flaw is None else (flaw[0] + block.start, flaw[1], flaw[2])
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """The larger peak, the earlier flaw."""
+        return max(first[0], second[0]), first[1] or second[1]
+
+    def finish(self, result: Any) -> Any:
+        """Nothing is left to do."""
+        return result

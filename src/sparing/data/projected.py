@@ -1,0 +1,100 @@
+"""What is left of a view after directions, or the scores along them, have been taken out."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparing.data.base import DataMatrix
+from sparing.results import Array
+
+
+class Projected(DataMatrix):
+    """``(I - LL') X (I - RR')`` around a base view; nothing of the size of X is formed.
+
+    ``R`` (d x m, orthonormal) are directions taken out of every row: projection deflation. ``L`` is an orthonormal
+    basis of the scores X H of ``residual_of`` = H (d x m): what regression on those scores leaves. Both act on A alone,
+    (I - RR')(A - ZZ')(I - RR') with Z = X'L = A H (H'AH)^-1/2, so a covariance is enough.
+    """
+
+    def __init__(self, base: DataMatrix, *, directions: Array | None = None, residual_of: Array | None = None) -> None:
+        self.base = base
+        self.n_features, self.n_samples = base.n_features, base.n_samples
+        self.is_psd, self.has_rows, self.square_unit = base.is_psd, base.has_rows, base.square_unit
+        self._inner = np.zeros((self.n_features, 0))  # H (H'AH)^-1/2: X times it is L
+        self._left = self._inner  # Z
+        if residual_of is not None:
+            self._inner, self._left = _whitened(base, residual_of)
+        self._right = np.zeros((self.n_features, 0)) if directions is None else np.linalg.qr(directions)[0]
+        self._gram_right = self._regressed(self._right)  # (A - ZZ') R
+        self._core = self._right.T @ self._gram_right
+
+    def _regressed(self, V: Array) -> Array:
+        """``(A - ZZ') V``."""
+        if V.shape[1] == 0:
+            return np.zeros_like(V)
+        return self.base.gram_matmat(V) - self._left @ (self._left.T @ V)
+
+    def _off(self, V: Array) -> Array:
+        """``(I - RR') V``."""
+        return V - self._right @ (self._right.T @ V)
+
+    @property
+    def passes(self) -> int:
+        """Those of the base."""
+        return self.base.passes
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``A @ V`` of the projected X."""
+        return self._off(self._regressed(self._off(V)))
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """``A[:, J]`` of the projected X."""
+        J = np.asarray(J, dtype=np.intp)
+        raw = self.base.gram_columns(J) - self._left @ self._left[J].T
+        return self._off(raw - self._gram_right @ self._right[J].T)
+
+    def gram_diagonal(self) -> Array:
+        """By Pythagoras, without a product."""
+        R, AR = self._right, self._gram_right
+        left = np.einsum("ij,ij->i", self._left, self._left)
+        right = np.einsum("ij,ij->i", R, R @ self._core - 2 * AR)
+        return cast(Array, np.maximum(self.base.gram_diagonal() - left + right, 0.0))
+
+    def matmat(self, V: Array) -> Array:
+        """``X @ V``."""
+        V = self._off(V)
+        if self._left.shape[1]:
+            V = V - self._inner @ (self._left.T @ V)  # X V - L L'X V, with L = X inner
+        return self.base.matmat(V)
+
+    def rmatmat(self, U: Array) -> Array:
+        """``X.T @ U``."""
+        out = self.base.rmatmat(U)
+        if self._left.shape[1]:
+            out = out - self._left @ (self._inner.T @ out)
+        return self._off(out)
+
+    def columns(self, J: ArrayLike) -> Array:
+        """``X[:, J]``, dense."""
+        J = np.asarray(J, dtype=np.intp)
+        pick = np.zeros((self.n_features, len(J)))
+        pick[J, np.arange(len(J))] = 1.0
+        return self.matmat(pick)
+
+    def row_gram(self) -> Array:
+        """``X @ X.T`` by products with the identity, for few rows."""
+        assert self.n_samples is not None
+        return self.matmat(self.rmatmat(np.eye(self.n_samples)))
+
+
+def _whitened(base: DataMatrix, H: Array) -> tuple[Array, Array]:
+    """``inner`` with (X inner)'(X inner) = I spanning the scores X H, and ``left`` = X'X inner."""
+    unit = H / np.linalg.norm(H, axis=0)
+    left = base.gram_matmat(unit)
+    values, vectors = np.linalg.eigh(unit.T @ left)
+    keep = values > values[-1] * 1e-12
+    turn = vectors[:, keep] / np.sqrt(values[keep])
+    return unit @ turn, left @ turn

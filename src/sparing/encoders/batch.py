@@ -1,0 +1,50 @@
+"""All components on one shared set of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.budget import Budget
+from sparing.data import DataMatrix
+from sparing.linalg import encoder_on
+from sparing.linalg.promises import dual_set_factor
+from sparing.results import Encoder, Reference, Spectrum
+from sparing.selection import Selector
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Choose columns, then the best encoder within their span [magdonismail2015, Sec. 2.2].
+
+    Parameters
+    ----------
+    selector : Selector
+    safeguard : Selector, optional
+        Tried as well whenever the loss exceeds what Theorem 6(i) promises for it, so that the promise always holds.
+    """
+
+    selector: Selector
+    safeguard: Selector | None = None
+
+    reference: ClassVar = Reference("magdonismail2015", "Sec. 2.2, CSSP-blackbox encoder")
+
+    def encode(
+        self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, *, budget: Budget
+    ) -> Encoder:
+        """The encoder of least loss on the selected features."""
+        found = self._encoder_by(self.selector, view, spectrum, n_nonzero, rng)
+        ratio = spectrum.loss_ratio(found.loss)
+        budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
+        if self.safeguard is None or ratio <= dual_set_factor(spectrum.rank, n_nonzero):
+            return found
+        other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, rng)
+        return other if other.loss < found.loss else found
+
+    @staticmethod
+    def _encoder_by(
+        selector: Selector, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator
+    ) -> Encoder:
+        return encoder_on(selector.select(view, n_nonzero, spectrum, rng), spectrum.rank, spectrum.total)

@@ -1,0 +1,270 @@
+"""Every sentence a user can be shown when something is wrong.
+
+Each function builds one exception or warning text: what was passed, what is allowed and why,
+what to do next. Raising is left to the caller, so that a traceback ends where the mistake is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+class NeedsRowsError(ValueError):
+    """An algorithm was asked to work on the rows of X, but only a covariance is known."""
+
+
+class NotNumericError(TypeError, ValueError):
+    """Values that are no real numbers; both a type and a value are wrong, and callers catch either."""
+
+
+class SparingWarning(UserWarning):
+    """The answer is valid, but not quite what was asked for."""
+
+
+def _listed(items: Iterable[object], most: int = 5) -> str:
+    shown = [repr(item) for item in items]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
+
+
+# --- the data -------------------------------------------------------------------------------------------------------
+
+
+def not_a_table(X: object) -> TypeError:
+    """X is no matrix of any kind."""
+    return TypeError(
+        f"X is a {type(X).__name__}; a table of numbers is needed. Pass a NumPy array, a SciPy sparse matrix, "
+        f"a pandas or polars DataFrame, or a numpy.memmap."
+    )
+
+
+def not_two_dimensional(shape: tuple[int, ...]) -> ValueError:
+    """X is a vector or has more than two axes."""
+    return ValueError(
+        f"X has shape {shape}; two dimensions are needed, one row per sample and one column per feature. "
+        f"Reshape your data: X.reshape(-1, 1) if it has a single feature, X.reshape(1, -1) if it is a single sample."
+    )
+
+
+def ragged_rows() -> ValueError:
+    """X is a nested list whose rows differ in length."""
+    return ValueError(
+        "X is a list whose rows differ in length, so it is no table. Give every sample the same number of features; "
+        "a 2-D array is expected."
+    )
+
+
+def empty(shape: tuple[int, int]) -> ValueError:
+    """X has no rows or no columns."""
+    n, d = shape
+    what = f"0 sample(s) (shape=({n}, {d}))" if n == 0 else f"0 feature(s) (shape=({n}, {d}))"
+    return ValueError(f"X holds {what} while a minimum of 1 is required. Pass data with rows and columns.")
+
+
+def one_row() -> ValueError:
+    """Centring a single row leaves nothing."""
+    return ValueError(
+        "X has n_samples=1: after centring a single row nothing is left to explain. "
+        "Pass at least 2 rows, or center=False to work on the row itself."
+    )
+
+
+def not_numeric(dtype: object, columns: Sequence[object] = ()) -> NotNumericError:
+    """Strings, objects or dates among the values."""
+    where = f" in columns {_listed(columns)}" if len(columns) else ""
+    return NotNumericError(
+        f"X holds values of type {dtype}{where}; each argument must be, instead of a string or an object, a number. "
+        f"Drop or encode such columns (sklearn.preprocessing.OneHotEncoder), or convert with X.astype(float)."
+    )
+
+
+def complex_values() -> ValueError:
+    """Complex numbers."""
+    return ValueError(
+        "X holds complex numbers. Complex data not supported: stack real and imaginary parts as separate features."
+    )
+
+
+def not_finite(value: float, row: int, column: object) -> ValueError:
+    """NaN or infinity, with its place."""
+    name = "NaN" if value != value else "infinity"
+    return ValueError(
+        f"Input X contains {name} (first at row {row}, feature {column!r}). No principal component is defined for "
+        f"data with NaN or inf: drop those rows, or impute them with sklearn.impute.SimpleImputer first."
+    )
+
+
+def out_of_scale(size: float) -> ValueError:
+    """Squares of the values would leave the range of double precision."""
+    return ValueError(
+        f"X holds values of size {size:.3g}; sums of their squares leave the range of double precision, so only sizes "
+        f"between 1e-150 and 1e+150 are accepted. Change the unit of the data (multiply it by a constant)."
+    )
+
+
+def no_variance(centred: bool) -> ValueError:
+    """Nothing varies."""
+    what = "every feature is constant" if centred else "every value is zero"
+    return ValueError(
+        f"X has no variance: {what}, so there is no component to find. "
+        f"Check that the right rows and columns were passed{'' if centred else ', or use center=True'}."
+    )
+
+
+def wrong_n_features(got: int, expected: int, who: str) -> ValueError:
+    """Data for transform or a recheck have another width than those of fit (scikit-learn's own wording)."""
+    return ValueError(
+        f"X has {got} features, but {who} is expecting {expected} features as input. "
+        f"Pass the same columns, in the same order, as at fit."
+    )
+
+
+# --- a covariance instead of data -----------------------------------------------------------------------------------
+
+
+def not_square(shape: tuple[int, int]) -> ValueError:
+    """A covariance must be square."""
+    return ValueError(
+        f"precomputed=True expects a square covariance or correlation matrix, got shape {shape}. "
+        f"Pass X.T @ X or numpy.cov(X, rowvar=False), or precomputed=False for a table of samples."
+    )
+
+
+def sparse_covariance() -> ValueError:
+    """A covariance in sparse storage."""
+    return ValueError(
+        "precomputed=True expects a dense covariance matrix, got a sparse one. Pass matrix.toarray() if it fits in "
+        "memory, or the sparse data X themselves with precomputed=False: their covariance is never formed."
+    )
+
+
+def not_symmetric(largest: float, i: int, j: int) -> ValueError:
+    """A covariance must be symmetric."""
+    return ValueError(
+        f"The covariance matrix is not symmetric: entries ({i}, {j}) and ({j}, {i}) differ by {largest:.3g}. "
+        f"If that is rounding, pass (C + C.T) / 2; if C is a table of samples, pass precomputed=False."
+    )
+
+
+def not_psd(smallest: float, largest: float) -> ValueError:
+    """A covariance must have no negative eigenvalue."""
+    return ValueError(
+        f"The covariance matrix has eigenvalue {smallest:.3g} (the largest is {largest:.3g}), so no data have this "
+        f"covariance: it is not positive semidefinite. Pairwise deletion of missing values does this. "
+        f"Clip its negative eigenvalues to zero, or compute it from complete rows."
+    )
+
+
+def needs_rows(what: str, d: int) -> NeedsRowsError:
+    """Rows were asked of a view that has none."""
+    return NeedsRowsError(
+        f"{what} works on the rows of X, but only a {d} x {d} covariance is known. Fit on X itself (precomputed=False)."
+    )
+
+
+def gram_too_large(d: int, limit: int) -> ValueError:
+    """Somebody asked for d x d numbers with d large."""
+    return ValueError(
+        f"A {d} x {d} matrix was asked for; more than {limit} features would not fit in memory. "
+        f"Use a method that works from columns and products instead."
+    )
+
+
+# --- parameters -----------------------------------------------------------------------------------------------------
+
+
+def not_an_integer(name: str, value: object) -> TypeError:
+    """A count that is no count."""
+    return TypeError(f"{name}={value!r} is a {type(value).__name__}; it counts things. Pass an integer of at least 1.")
+
+
+def not_positive(name: str, value: object) -> ValueError:
+    """A count below one."""
+    return ValueError(f"{name}={value!r} must be at least 1: a model of nothing explains nothing. Pass 1 or more.")
+
+
+def n_components_too_large(n_components: int, n_features: int) -> ValueError:
+    """More components than features."""
+    return ValueError(
+        f"n_components={n_components}, but X has n_features={n_features}: there are at most as many components as "
+        f"features. Pass n_components between 1 and {n_features}."
+    )
+
+
+def n_nonzero_out_of_range(n_nonzero: int, n_features: int) -> ValueError:
+    """More features wanted than there are."""
+    return ValueError(
+        f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has {n_features} features. Pass an integer between 1 "
+        f"and {n_features}, or max_loss=1.1 to get the fewest features that lose at most 10% more than PCA."
+    )
+
+
+def n_nonzero_per_component(strategy: str) -> ValueError:
+    """A list of counts where all components share their features."""
+    return ValueError(
+        f"n_nonzero is a list, but strategy={strategy!r} gives all components the same features. Pass one integer: "
+        f"the number of features shared by all components."
+    )
+
+
+def both_counts_given() -> ValueError:
+    """n_nonzero and max_loss at once."""
+    return ValueError(
+        "Both n_nonzero and max_loss were given; one decides the other. Pass n_nonzero to fix the number of features, "
+        "or max_loss to get the fewest features that reach it."
+    )
+
+
+def max_loss_out_of_range(max_loss: object) -> ValueError:
+    """A loss ratio that nothing can reach, or no number."""
+    return ValueError(
+        f"max_loss={max_loss!r} must be a number of at least 1: it is the loss divided by PCA's, and no encoder loses "
+        f"less than PCA. max_loss=1.1 allows 10% more than PCA."
+    )
+
+
+def unknown_choice(parameter: str, value: object, allowed: Iterable[object]) -> ValueError:
+    """A name that is not registered."""
+    return ValueError(f"{parameter}={value!r} is not known. Choose one of {_listed(sorted(map(str, allowed)), 20)}.")
+
+
+def bad_time_limit(value: object) -> ValueError:
+    """A time limit that is no positive number."""
+    return ValueError(f"time_limit={value!r} must be a positive number of seconds, or None for no limit.")
+
+
+def bad_components(shape: tuple[int, ...], n_features: int) -> ValueError:
+    """Loadings whose width is not that of the data."""
+    return ValueError(
+        f"components has shape {shape}, but X has {n_features} features: one row per component and one column per "
+        f"feature are expected. Transpose loadings that have one column per component."
+    )
+
+
+def zero_component(index: int) -> ValueError:
+    """A component without loadings."""
+    return ValueError(f"components[{index}] is all zero, so it encodes nothing. Remove it, or lower its penalty.")
+
+
+# --- warnings -------------------------------------------------------------------------------------------------------
+
+
+def fewer_components(asked: int, got: int, why: str) -> str:
+    """Fewer components than asked for."""
+    return f"n_components={asked} was asked for, but {why}: {got} component(s) are returned."
+
+
+def spectrum_not_converged(relative_error: float) -> str:
+    """The eigenvalue iteration stopped at its cap."""
+    return (
+        f"The principal components converged only to {relative_error:.1e} of PCA's loss; the loss ratio is overstated "
+        f"by at most that much. The spectrum is nearly flat there: another n_components may separate it."
+    )
+
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def cannot_read(path: object, why: str) -> ValueError:
+    """A file that is no table of numbers."""
+    return ValueError(f"Cannot read {str(path)!r}: {why}.")

@@ -1,0 +1,1 @@
+"""scikit-learn shells: wrap, wire, solve, certify, publish. No arithmetic."""

@@ -1,0 +1,111 @@
+"""What all encoding estimators share once they are fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sparing import errors
+from sparing.data import Affine, Rows, as_rows
+from sparing.estimators._input import checked_rows
+from sparing.results import Array, Indices
+
+
+class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Scores from a few features, and the best linear way back."""
+
+    components_: Array
+    decoder_: Array
+    support_: Indices
+    n_features_in_: int
+    mean_: Array
+    scale_: Array
+
+    def transform(self, X: Any) -> Array:
+        """Scores of the samples: centred, scaled X times ``components_.T``.
+
+        Score j reads only the features of component j.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        view, rows = self._new_view(X)
+        return self._scores(view).astype(_float_of(rows), copy=False)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Data rebuilt from scores by the best linear decoder.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        rows = as_rows(X)
+        if rows.shape[1] != len(self.decoder_):
+            raise errors.wrong_n_features(rows.shape[1], len(self.decoder_), "inverse_transform")
+        k = rows.shape[1]
+        scores = Affine(rows, mean=np.zeros(k), deviation=np.ones(k)).columns(np.arange(k))
+        return (scores @ (self.decoder_ * self.scale_) + self.mean_).astype(_float_of(rows), copy=False)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Share of the variance of X around ``mean_`` that survives encoding and decoding; 1 is all of it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        view, _ = self._new_view(X)
+        total = view.total
+        if total == 0:
+            return 1.0
+        scores, G = self._scores(view), self.decoder_
+        kept = 2 * np.sum(scores * view.matmat(G.T)) - np.sum((scores.T @ scores) * (G @ G.T))
+        return float(kept / total)
+
+    def get_support(self, indices: bool = False) -> Any:
+        """Which features are used: a mask, or their indices."""
+        check_is_fitted(self)
+        if indices:
+            return self.support_
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def _new_view(self, X: Any) -> tuple[Affine, Rows]:
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        return Affine(rows, mean=self.mean_, deviation=self.scale_), rows
+
+    def _scores(self, view: Affine) -> Array:
+        return view.columns(self.support_) @ self.components_[:, self.support_].T
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _float_of(rows: Rows) -> Any:
+    return np.float32 if rows.dtype == np.float32 else np.float64

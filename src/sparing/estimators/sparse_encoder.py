@@ -1,0 +1,225 @@
+"""Components that use few features and lose little more than PCA."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.bounds import PcaLoss
+from sparing.budget import Budget
+from sparing.certificates import Certificate, Problem, certify_loss
+from sparing.data import DataMatrix, Preparation
+from sparing.encoders import Batch, fewest_features
+from sparing.estimators._encoding import EncodingEstimator
+from sparing.estimators._input import checked_view, count, generator_of, loss_limit, resolved
+from sparing.linalg import single_threaded_blas, top_spectrum
+from sparing.results import Array, Encoder, Indices, Spectrum
+from sparing.selection import SELECTORS, DualSet, Greedy
+
+DEFAULT_MAX_LOSS = 1.1
+STRATEGIES = ("batch",)
+
+
+class SparseEncoder(EncodingEstimator):
+    """The few features that say what PCA says, with a certificate.
+
+    An encoder turns each sample into ``n_components`` scores, a decoder turns scores back into samples, and the
+    information loss is what the best linear decoder cannot rebuild. PCA loses least of all but reads every feature.
+    This encoder reads ``n_nonzero`` of them and says what that costs [magdonismail2015, Sec. 2].
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of components.
+    n_nonzero : int, optional
+        Number of features used. An exact count, not a penalty; fewer are used only where no further feature would
+        add anything.
+    max_loss : float, optional
+        Use the fewest features whose loss is at most this many times PCA's. 1.1 where neither is given.
+    strategy : {"batch"}, default="batch"
+        ``batch``: all components share one set of features.
+    selector : {"auto", "greedy", "dual_set"} or a selector, default="auto"
+        How features are chosen. ``auto`` is greedy on the principal components with swaps, safeguarded by dual set
+        selection so that Theorem 6(i) always holds. An instance with its own settings is accepted too.
+    center, scale : bool, default=True, False
+        Subtract means; divide by standard deviations (n - 1). Sparse data stay sparse.
+    certify : bool, default=True
+        Recompute the loss from the data and prove what nothing can go below. Never changes the components.
+    precomputed : bool, default=False
+        X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
+    time_limit : float, optional
+        Seconds after which the best answer so far is returned, still with a valid bound.
+    random_state : int, Generator, RandomState or None, default=None
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The encoder: unit rows, zero outside ``support_``, scores uncorrelated and in falling order of worth.
+    decoder_ : ndarray of shape (n_components, n_features)
+        The best linear decoder.
+    support_ : ndarray of int
+        Sorted indices of the features used.
+    loss_, loss_ratio_ : float
+        What is lost, as a sum of squares, and divided by what PCA loses (at least 1).
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        What each component adds; sums to 1 - loss / total.
+    mean_, scale_ : ndarray of shape (n_features,)
+    certificate_ : Certificate
+        Print it.
+    n_passes_ : int
+        How often all of X was read.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sparing import SparseEncoder
+    >>> from sparing.datasets import load_pitprops
+    >>> X = load_pitprops().correlation
+    >>> model = SparseEncoder(n_components=2, n_nonzero=5, center=False, random_state=0).fit(X)
+    >>> model.support_
+    array([1, 2, 5, 6, 7])
+    """
+
+    support_: Indices
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_nonzero: int | Sequence[int] | None = None,
+        max_loss: float | None = None,
+        strategy: str = "batch",
+        selector: Any = "auto",
+        center: bool = True,
+        scale: bool = False,
+        certify: bool = True,
+        precomputed: bool = False,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_nonzero = n_nonzero
+        self.max_loss = max_loss
+        self.strategy = strategy
+        self.selector = selector
+        self.center = center
+        self.scale = scale
+        self.certify = certify
+        self.precomputed = precomputed
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> SparseEncoder:
+        """Choose the features and learn encoder and decoder.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
+            With ``precomputed=True``, a covariance of shape (n_features, n_features).
+        y : ignored
+
+        Returns
+        -------
+        SparseEncoder
+        """
+        preparation = Preparation(bool(self.center), bool(self.scale), bool(self.precomputed))
+        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
+        encoder = self._encoder()
+        view = checked_view(self, X, preparation)
+        n_components, n_nonzero = self._counts(view.n_features)
+        with single_threaded_blas(2.0 * (view.n_samples or view.n_features) * view.n_features * (n_components + 3)):
+            spectrum = self._spectrum(view, n_components, rng)
+            if n_nonzero is None:
+                found = self._fewest(encoder, view, spectrum, rng, budget)
+            else:
+                found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
+            self._publish(view, found, spectrum)
+            if self.certify:
+                self.certificate_ = self._certified(view, found, spectrum, n_nonzero, preparation, rng, budget)
+                self.loss_ = self.certificate_.value
+                self.loss_ratio_ = self.certificate_.ratio
+        self.n_passes_ = view.passes
+        return self
+
+    def _encoder(self) -> Batch:
+        if self.strategy not in STRATEGIES:
+            raise errors.unknown_choice("strategy", self.strategy, STRATEGIES)
+        if isinstance(self.selector, str) and self.selector == "auto":
+            return Batch(Greedy(), safeguard=DualSet())
+        return Batch(resolved("selector", SELECTORS, "select", self.selector))
+
+    def _counts(self, n_features: int) -> tuple[int, int | None]:
+        """Checked numbers of components and features."""
+        n_components = count("n_components", self.n_components)
+        if n_components > n_features:
+            raise errors.n_components_too_large(n_components, n_features)
+        if self.n_nonzero is None:
+            if self.max_loss is not None:
+                loss_limit(self.max_loss)
+            return n_components, None
+        if self.max_loss is not None:
+            raise errors.both_counts_given()
+        if not isinstance(self.n_nonzero, str) and np.ndim(self.n_nonzero) > 0:
+            raise errors.n_nonzero_per_component(self.strategy)
+        n_nonzero = count("n_nonzero", self.n_nonzero)
+        if n_nonzero > n_features:
+            raise errors.n_nonzero_out_of_range(n_nonzero, n_features)
+        if n_nonzero < n_components:
+            why = f"n_nonzero={n_nonzero} shared features give at most as many components"
+            warnings.warn(errors.fewer_components(n_components, n_nonzero, why), errors.SparingWarning, stacklevel=3)
+        return min(n_components, n_nonzero), n_nonzero
+
+    def _spectrum(self, view: DataMatrix, n_components: int, rng: np.random.Generator) -> Spectrum:
+        if not view.is_psd:
+            values = np.linalg.eigvalsh(view.gram()) * view.square_unit
+            raise errors.not_psd(float(values[0]), float(values[-1]))
+        if view.total <= 0:
+            raise errors.no_variance(bool(self.center))
+        spectrum = top_spectrum(view, n_components, rng)
+        if spectrum.rank < n_components:
+            why = f"X has rank {spectrum.rank}"
+            message = errors.fewer_components(n_components, spectrum.rank, why)
+            warnings.warn(message, errors.SparingWarning, stacklevel=3)
+        return spectrum
+
+    def _fewest(
+        self, encoder: Batch, view: DataMatrix, spectrum: Spectrum, rng: np.random.Generator, budget: Budget
+    ) -> Encoder:
+        max_loss = DEFAULT_MAX_LOSS if self.max_loss is None else loss_limit(self.max_loss)
+        limit = min(view.n_features, view.n_samples or view.n_features)
+        return fewest_features(
+            lambda r: encoder.encode(view, spectrum, r, rng, budget=budget), spectrum, max_loss, limit, budget=budget
+        )
+
+    def _certified(
+        self,
+        view: DataMatrix,
+        found: Encoder,
+        spectrum: Spectrum,
+        n_nonzero: int | None,
+        preparation: Preparation,
+        rng: np.random.Generator,
+        budget: Budget,
+    ) -> Certificate:
+        problem = Problem(spectrum.rank, n_nonzero or len(found.support), view.n_features)
+        bounds = [PcaLoss(spectrum).bound(view, problem, found, rng, budget=budget)]
+        guaranteed = isinstance(self.selector, str) and self.selector in ("auto", "dual_set")
+        return certify_loss(view, found, spectrum, bounds, problem, preparation, guaranteed=guaranteed)
+
+    def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:
+        self.components_: Array = found.components
+        self.decoder_: Array = found.decoder
+        self.support_ = found.support
+        self.mean_, self.scale_ = view.mean, view.scale
+        self.loss_ = found.loss * view.square_unit
+        self.loss_ratio_ = spectrum.loss_ratio(found.loss)
+        self.explained_variance_ratio_: Array = found.captured / spectrum.total
+        self.n_components_ = len(found.loadings)

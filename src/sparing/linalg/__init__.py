@@ -1,0 +1,8 @@
+"""Views in, small dense arrays out; signs and order are fixed here."""
+
+from sparing.linalg.eigen import top_spectrum
+from sparing.linalg.loss import additional_variance, information_loss_of
+from sparing.linalg.span import encoder_on
+from sparing.linalg.threads import single_threaded_blas
+
+__all__ = ["additional_variance", "encoder_on", "information_loss_of", "single_threaded_blas", "top_spectrum"]

@@ -1,0 +1,95 @@
+"""The leading principal components of a view, once per fit."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import linalg
+
+from sparing import errors
+from sparing.data import GRAM_LIMIT, DataMatrix
+from sparing.linalg.krylov import block_krylov, value_error
+from sparing.linalg.signs import orientations
+from sparing.results import Array, Spectrum
+
+EPS = float(np.finfo(float).eps)
+
+TAIL_TOLERANCE = 1e-4
+"""The iteration stops when its error is below this share of PCA's loss; the error is subtracted afterwards."""
+
+
+def top_spectrum(
+    view: DataMatrix, rank: int, rng: np.random.Generator, *, tolerance: float = TAIL_TOLERANCE
+) -> Spectrum:
+    """Top eigenpairs of A = X'X, and PCA's loss with its error.
+
+    LAPACK on the smaller Gram matrix where it is small against ``rank``, block Krylov on the smaller side otherwise:
+    chosen by sizes alone, never by storage.
+    """
+    n, d = view.n_samples, view.n_features
+    rank = min(rank, d if n is None else min(n, d))
+    tall = n is None or d <= n
+    if tall and d <= min(64 * (rank + 2), GRAM_LIMIT):
+        return _from_gram(view, rank)
+    if not tall and view.has_rows and n is not None and n <= 32 * (rank + 4):
+        return _from_row_gram(view, rank)
+    return _from_products(view, rank, rng, tolerance, by_rows=not tall and view.has_rows)
+
+
+def _from_gram(view: DataMatrix, rank: int) -> Spectrum:
+    gram = view.gram()
+    return _exact(view, gram, *_top_of(gram, rank))
+
+
+def _from_row_gram(view: DataMatrix, rank: int) -> Spectrum:
+    gram = view.row_gram()
+    values, left = _top_of(gram, rank)
+    return _exact(view, gram, values, view.rmatmat(left) / np.sqrt(values))
+
+
+def _top_of(gram: Array, rank: int) -> tuple[Array, Array]:
+    """Largest eigenpairs in falling order, without those that are rounding."""
+    size = len(gram)
+    values, vectors = linalg.eigh(gram, subset_by_index=[size - rank, size - 1])
+    keep = values > max(size * EPS * values[-1], 0.0)
+    return values[keep][::-1], vectors[:, keep][:, ::-1]
+
+
+def _exact(view: DataMatrix, gram: Array, values: Array, basis: Array) -> Spectrum:
+    """A spectrum whose only error is rounding."""
+    basis = basis * orientations(basis) if len(values) else basis
+    total, size = view.total, len(gram)
+    tail = total - float(values.sum())
+    if tail < 1e-6 * total:  # the difference has lost its digits: add up what is left instead
+        everything = linalg.eigvalsh(gram)
+        tail = float(np.maximum(everything[: size - len(values)], 0.0).sum())
+    top = float(values[0]) if len(values) else 0.0
+    error = 8 * EPS * (len(values) * size * top + np.sqrt(view.n_features) * total)
+    return Spectrum(basis, values, basis * values, total, max(tail, 0.0), error, exact=True)
+
+
+def _from_products(
+    view: DataMatrix, rank: int, rng: np.random.Generator, tolerance: float, *, by_rows: bool
+) -> Spectrum:
+    n, d, total = view.n_samples, view.n_features, view.total
+    if by_rows:
+        assert n is not None
+        pairs = block_krylov(lambda U: view.matmat(view.rmatmat(U)), n, rank, total, rng, tolerance=tolerance)
+        keep = pairs.values > n * EPS * pairs.values[0]
+        basis = np.linalg.qr(view.rmatmat(pairs.vectors[:, keep]))[0]
+    else:
+        pairs = block_krylov(view.gram_matmat, d, rank, total, rng, tolerance=tolerance)
+        basis = pairs.vectors[:, pairs.values > d * EPS * pairs.values[0]]
+    cross = view.gram_matmat(basis)
+    values, turn = np.linalg.eigh(basis.T @ cross)
+    values, turn = values[::-1], turn[:, ::-1]
+    basis, cross = basis @ turn, cross @ turn
+    signs = orientations(basis)
+    residuals = np.linalg.norm(cross - basis * values, axis=0)
+    rounding = 8 * EPS * (len(values) + np.sqrt(d)) * total
+    tail = max(total - float(values.sum()), 0.0)
+    error = value_error(values, residuals, pairs.next_value) + rounding
+    if error > max(10 * tolerance * tail, 1e-11 * total):
+        warnings.warn(errors.spectrum_not_converged(error / tail), errors.SparingWarning, stacklevel=2)
+    return Spectrum(basis * signs, values, cross * signs, total, tail, error, exact=False)

@@ -1,0 +1,55 @@
+"""The best rank-k approximation of X within the span of chosen columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from sparing.linalg.signs import orientations
+from sparing.results import Array, Encoder, Indices, Selection
+
+DEPENDENT = 1e-10
+"""A column whose squared distance from the others' span is below this share of its own square adds nothing."""
+
+
+def independent_columns(gram: Array) -> tuple[Indices, Array]:
+    """Pivoted Cholesky of a Gram matrix on unit-norm columns, which is pivoted QR of the columns themselves.
+
+    Returns the positions kept, in pivot order, and the upper triangular R with R'R = their unit-norm Gram matrix.
+    """
+    norms = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    alive = np.flatnonzero(norms > 0)
+    unit = gram[np.ix_(alive, alive)] / np.multiply.outer(norms[alive], norms[alive])
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(unit, tol=DEPENDENT)
+    return alive[pivots[:rank] - 1], np.triu(factor[:rank, :rank])
+
+
+def encoder_on(selection: Selection, rank: int, total: float) -> Encoder:
+    """The encoder of least information loss among all that use only the selected columns.
+
+    Theorem 5 of [magdonismail2015, Sec. 2.2] with C = QR: the top of Q'X gives the loss ||X - X_{C,k}||^2. All of it
+    is done in Gram coordinates: W = X'Q = A[:, J] R^-1, so rows are not needed.
+
+    Notes
+    -----
+    **Differs from the paper.** Its orthonormal H has correlated, unordered scores; R^-1 U_k spans the same features
+    with the same loss, and its scores are uncorrelated and ordered. Rows are scaled to unit norm and their signs fixed.
+    """
+    J, Z = selection.columns, selection.gram_columns
+    kept, R = independent_columns(Z[J])
+    columns = J[kept]
+    norms = np.sqrt(Z[columns, kept])
+    W = linalg.solve_triangular(R, (Z[:, kept] / norms).T, trans="T", overwrite_b=True, check_finite=False).T
+    size, rank = len(kept), min(rank, len(kept))
+    captured, U = linalg.eigh(W.T @ W, subset_by_index=[size - rank, size - 1])
+    captured, U = captured[::-1], U[:, ::-1]
+    loadings = linalg.solve_triangular(R, U) / norms[:, None]
+    lengths = np.linalg.norm(loadings, axis=0) * orientations(loadings)
+    order = np.argsort(columns)
+    return Encoder(
+        support=columns[order],
+        loadings=(loadings / lengths)[order].T,
+        decoder=(W @ U * lengths).T,
+        captured=captured,
+        loss=max(total - float(captured.sum()), 0.0),
+    )

@@ -1,0 +1,132 @@
+"""What the parts of a fit hand to one another: plain data, no algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+ZERO_LOSS = 1e-12
+"""A loss below this share of the total is no loss at all."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The place in the literature that an algorithm comes from; ``key`` is an entry of docs/references.bib."""
+
+    key: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"[{self.key}, {self.where}]"
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The leading principal components of a view, and what they leave.
+
+    With T = X basis (n x k): ``cross`` = X'T = A basis and ``gram`` = T'T. It is the usual target of column selection.
+
+    ``tail`` is PCA's loss ||X - X_k||^2 as computed. Ritz values come from below, so it may overstate the truth by up
+    to ``tail_error``: ``tail - tail_error`` is what may serve as a lower bound. ``exact`` says whether the error is
+    mere rounding of a dense eigensolver or the estimate of a converged iteration.
+    """
+
+    basis: Array
+    values: Array
+    cross: Array
+    total: float
+    tail: float
+    tail_error: float
+    exact: bool
+
+    @property
+    def rank(self) -> int:
+        """Number of components held: as many as asked for, or the rank of the data if that is less."""
+        return len(self.values)
+
+    @property
+    def gram(self) -> Array:
+        """T'T for the target T = X basis."""
+        return np.diag(self.values)
+
+    @property
+    def least_loss(self) -> float:
+        """What no encoder with this many components can go below."""
+        return max(self.tail - self.tail_error, 0.0)
+
+    def loss_ratio(self, loss: float) -> float:
+        """A loss divided by PCA's, rounded against us; where PCA loses nothing, 1 if we do not either, else inf."""
+        if self.tail < ZERO_LOSS * self.total:
+            return 1.0 if loss < ZERO_LOSS * self.total else float("inf")
+        return max(loss / self.least_loss, 1.0) if self.least_loss > 0 else float("inf")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Chosen columns J, in the order of choice, with their Gram columns A[:, J]."""
+
+    columns: Indices
+    gram_columns: Array
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """k sparse directions with their best linear decoder.
+
+    ``loadings`` (k x len(support)) live on the sorted ``support`` and have unit rows; ``decoder`` is k x d.
+    ``captured`` is what each component adds to what the earlier ones explain, so ``loss = total - captured.sum()``.
+    """
+
+    support: Indices
+    loadings: Array
+    decoder: Array
+    captured: Array
+    loss: float
+
+    @property
+    def components(self) -> Array:
+        """The encoder as a k x d matrix with zeros."""
+        full = np.zeros((len(self.loadings), self.decoder.shape[1]))
+        full[:, self.support] = self.loadings
+        return full
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number that no feasible result can pass, and what proves it.
+
+    ``check(view, problem, witness)`` computes the bound again from the data and the witness alone.
+    """
+
+    value: float
+    method: str
+    strength: str
+    check: Callable[..., float]
+    witness: Any = None
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A theorem's promise for this very fit: ``measured <= limit``. It bounds nothing that others could reach."""
+
+    claim: str
+    limit: float
+    measured: float
+    strength: str
+    reference: Reference
+
+    @property
+    def holds(self) -> bool:
+        """Did the fit keep the promise?"""
+        return self.measured <= self.limit
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "FAILS"
+        return f"{self.claim}: at most {self.limit:.4g}, measured {self.measured:.4g}; {verdict} ({self.strength}) {self.reference}"

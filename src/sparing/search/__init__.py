@@ -1,0 +1,1 @@
+"""What solvers, selectors and bounds share: Gram columns in, better choices out."""

@@ -1,0 +1,135 @@
+"""Swaps and kicks that lower the information loss itself, inside a small core of columns.
+
+On columns S of a core U the encoder of least loss captures J(S), the sum of the k largest eigenvalues of
+G = R^-T (A^2)_SS R^-1 with A_SS = R'R. Only A_UU and (A^2)_UU are needed: no pass over X per trial.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from sparing.results import Array, Indices
+
+SLOTS = 16
+"""Chosen columns tried for removal at a time, those that matter least first."""
+
+VERIFIED = 3
+"""Most promising swaps that are evaluated exactly before a search gives up."""
+
+BISECTIONS = 24
+RIDGE = 1e-11
+GROWTH = 1e-10
+
+
+class LossCore:
+    """A core of columns, for the search of r among them that capture most.
+
+    Parameters
+    ----------
+    gram, squared : ndarray of shape (u, u)
+        A_UU and (A^2)_UU. Columns are brought to unit norm; a tiny ridge keeps dependent sets harmless and can only
+        lower J.
+    rank : int
+        Number of components k.
+    """
+
+    def __init__(self, gram: Array, squared: Array, rank: int) -> None:
+        norms = np.sqrt(np.diagonal(gram))
+        outer = np.multiply.outer(norms, norms)
+        self.gram = gram / outer + RIDGE * np.eye(len(gram))
+        self.squared = squared / outer
+        self.rank = rank
+
+    def captured(self, sets: Indices) -> Array:
+        """J of many sets of equal size at once, one per row."""
+        rows, columns = sets[:, :, None], sets[:, None, :]
+        inverse = np.linalg.inv(np.linalg.cholesky(self.gram[rows, columns]))
+        G = inverse @ self.squared[rows, columns] @ inverse.transpose(0, 2, 1)
+        values: Array = np.linalg.eigvalsh(G)[:, -self.rank :].sum(axis=1)
+        return values
+
+    def _one(self, chosen: Indices) -> float:
+        return float(self.captured(chosen[None])[0])
+
+    def swapped(self, chosen: Indices, max_swaps: int) -> Indices:
+        """The most promising swap, again and again while J really grows."""
+        captured = self._one(chosen)
+        for _ in range(max_swaps):
+            trials = self._promising_swaps(chosen, captured)
+            if len(trials) == 0:
+                break
+            values = self.captured(trials)
+            if values.max() <= captured * (1 + GROWTH):
+                break
+            chosen, captured = trials[np.argmax(values)], float(values.max())
+        return chosen
+
+    def kicked(self, chosen: Indices, extra: int, max_swaps: int) -> Indices:
+        """``extra`` columns more, each the best, then pruned back, each the least missed, then swapped; or ``chosen``."""
+        size, trial = len(chosen), chosen
+        for _ in range(min(extra, len(self.gram) - size)):
+            others = np.setdiff1d(np.arange(len(self.gram)), trial)
+            sets = np.column_stack([np.tile(trial, (len(others), 1)), others])
+            trial = sets[np.argmax(self.captured(sets))]
+        while len(trial) > size:
+            sets = np.array([np.delete(trial, slot) for slot in range(len(trial))])
+            trial = sets[np.argmax(self.captured(sets))]
+        trial = self.swapped(trial, max_swaps)
+        return trial if self._one(trial) > self._one(chosen) * (1 + GROWTH) else chosen
+
+    def _promising_swaps(self, chosen: Indices, captured: float) -> Indices:
+        """Sets one swap away whose J is estimated, from below, to exceed what is captured now; best first.
+
+        Dropping slot s leaves the span orthogonal to y_s; the top k directions of G there and what candidate j adds
+        form an arrow matrix, and J is at least its trace less its smallest eigenvalue.
+        """
+        others = np.setdiff1d(np.arange(len(self.gram)), chosen)
+        if len(others) == 0:
+            return np.empty((0, len(chosen)), dtype=np.intp)
+        inverse = linalg.inv(linalg.cholesky(self.gram[np.ix_(chosen, chosen)], lower=True), check_finite=False)
+        G = inverse @ self.squared[np.ix_(chosen, chosen)] @ inverse.T
+        inside = inverse @ self.gram[np.ix_(chosen, others)]  # Q'x_j
+        images = inverse @ self.squared[np.ix_(chosen, others)]  # Q'X X'x_j
+        duals = inverse / np.linalg.norm(inverse, axis=0)  # column s: what only chosen column s provides
+        left = np.diagonal(self.gram)[others] - np.square(inside).sum(axis=0)
+        usable = left > 1e-7
+        worth = np.square(duals.T @ linalg.eigh(G)[1][:, -self.rank :]).sum(axis=1)
+        slots = np.argsort(worth, kind="stable")[:SLOTS]
+        tops, sides, corners = [], [], []
+        for slot in slots:
+            y = duals[:, slot]
+            kept = inside - np.multiply.outer(y, y @ inside)
+            rho = np.where(usable, left + (y @ inside) ** 2, 1.0)
+            rest = images - G @ kept
+            Gy = G @ y
+            reduced = G - np.multiply.outer(y, Gy) - np.multiply.outer(Gy, y) + (y @ Gy) * np.multiply.outer(y, y)
+            values, vectors = (part[..., -self.rank :] for part in linalg.eigh(reduced, check_finite=False))
+            tops.append(values)
+            sides.append(vectors.T @ rest / np.sqrt(rho))
+            corners.append((np.diagonal(self.squared)[others] - np.einsum("ij,ij->j", kept, images + rest)) / rho)
+        v, b, c = np.array(tops), np.array(sides), np.array(corners)
+        estimates = v.sum(axis=1)[:, None] + c - smallest_of_arrow(v, b, c)
+        estimates[:, ~usable] = -np.inf
+        sets = []
+        for flat in np.argsort(-estimates, axis=None)[:VERIFIED]:
+            i, j = np.unravel_index(int(flat), estimates.shape)
+            if estimates[i, j] > captured * (1 + GROWTH):
+                sets.append(np.append(np.delete(chosen, slots[i]), others[j]))
+        return np.array(sets, dtype=np.intp).reshape(-1, len(chosen))
+
+
+def smallest_of_arrow(v: Array, b: Array, c: Array) -> Array:
+    """Smallest eigenvalue of [[diag(v), b], [b', c]], rounded up, for stacks v (s, k), b (s, k, m) and c (s, m).
+
+    The root of c - x - sum b_i^2 / (v_i - x) below min(v), by bisection of all brackets at once.
+    """
+    high = np.minimum(v.min(axis=1)[:, None], c)
+    low = high - np.sqrt(np.square(b).sum(axis=1))
+    squares, poles = np.square(b), v[:, :, None]
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        gaps = np.maximum(poles - middle[:, None], np.finfo(float).tiny)
+        above = c - middle < (squares / gaps).sum(axis=1)
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return high

@@ -1,0 +1,133 @@
+"""Chosen columns, and how well they span a target: adding, dropping and swapping in Gram coordinates.
+
+Rows are never needed. With Q an orthonormal basis of the chosen columns and T the target (n x k), the state is
+W = X'Q, M = X'(T - QQ'T), what is left of each column's square, and Q'T. Candidates may be all columns or a pool.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from scipy import linalg
+
+from sparing.results import Array, Indices
+
+INDEPENDENT = 1e-7
+"""A column counts as new while its squared distance from the span exceeds this share of its own square."""
+
+SCAN = 64
+"""Candidates scored together when looking for the best swap."""
+
+
+class Spanning:
+    """The state of a search for columns that span a target.
+
+    Parameters
+    ----------
+    cross : ndarray of shape (p, k)
+        X'T for the p candidate columns.
+    diagonal : ndarray of shape (p,)
+        Their squared norms.
+    """
+
+    def __init__(self, cross: Array, diagonal: Array) -> None:
+        p, k = cross.shape
+        self.chosen: list[int] = []
+        self.cross = cross.copy()
+        self.square = diagonal
+        self.left = diagonal.copy()
+        self.W = np.empty((p, 0), order="F")
+        self.target = np.empty((0, k))  # Q'T
+
+    def restricted(self, candidates: Indices) -> Spanning:
+        """The same state for some candidates, all chosen ones among them."""
+        pool = Spanning(self.cross[candidates], self.square[candidates])
+        place = {int(j): i for i, j in enumerate(candidates)}
+        pool.chosen = [place[j] for j in self.chosen]
+        pool.left, pool.W, pool.target = self.left[candidates], self.W[candidates], self.target.copy()
+        return pool
+
+    @property
+    def captured(self) -> float:
+        """||Q'T||^2: how much of the target is spanned."""
+        return float(np.square(self.target).sum())
+
+    def gains(self) -> Array:
+        """How much of the target each candidate would add; 0 for chosen and dependent ones."""
+        new = self.left > INDEPENDENT * self.square
+        new[self.chosen] = False
+        squares = np.einsum("ij,ij->i", self.cross, self.cross)
+        return cast(Array, np.divide(squares, self.left, out=np.zeros_like(squares), where=new))
+
+    def extend(self, added: Indices, gram_columns: Array) -> None:
+        """Choose columns whose Gram columns A[:, added] are given, by one blocked Gram-Schmidt step."""
+        if len(added) == 0:
+            return
+        fresh = gram_columns - self.W @ self.W[added].T
+        R = linalg.cholesky(fresh[added], check_finite=False)
+        fresh = linalg.solve_triangular(R, fresh.T, trans="T", check_finite=False).T
+        target = linalg.solve_triangular(R, self.cross[added], trans="T", check_finite=False)
+        self._append(fresh, target)
+        self.chosen += [int(j) for j in added]
+
+    def add(self, j: int, gram_column: Array) -> None:
+        """Choose one column."""
+        root = np.sqrt(self.left[j])
+        fresh = (gram_column - self.W @ self.W[j]) / root
+        self._append(fresh[:, None], self.cross[j : j + 1] / root)
+        self.chosen.append(j)
+
+    def _append(self, fresh: Array, target: Array) -> None:
+        self.cross -= fresh @ target
+        self.left -= np.einsum("ij,ij->i", fresh, fresh)
+        self.W = np.concatenate([self.W, fresh], axis=1)
+        self.target = np.concatenate([self.target, target])
+
+    def _duals(self) -> Array:
+        """Columns y_s: Q y_s is the unit direction of chosen column s that the other chosen ones lack."""
+        Y = np.linalg.inv(self.W[self.chosen])
+        return cast(Array, Y / np.linalg.norm(Y, axis=0))
+
+    def worth(self) -> Array:
+        """What the target loses when each chosen column is dropped."""
+        return cast(Array, np.square(self.target.T @ self._duals()).sum(axis=0))
+
+    def drop(self, slot: int) -> None:
+        """Undo the choice in a slot: turn Q so that its private direction is the last, and forget that."""
+        y = self._duals()[:, slot]
+        v = y.copy()
+        v[-1] += 1.0 if v[-1] >= 0 else -1.0  # Householder: y becomes -+e_last
+        v /= np.linalg.norm(v)
+        self.W = self.W - np.multiply.outer(2 * (self.W @ v), v)
+        self.target = self.target - np.multiply.outer(2 * v, v @ self.target)
+        self.cross += np.multiply.outer(self.W[:, -1], self.target[-1])
+        self.left += self.W[:, -1] ** 2
+        self.W, self.target = self.W[:, :-1], self.target[:-1]
+        del self.chosen[slot]
+
+    def best_swap(self) -> tuple[float, int, int]:
+        """The swap that spans most: (gain, slot to drop, candidate to take).
+
+        With w = x_j'Q y_s and t = (Q'T)'y_s the gain is |M_j + w t|^2 / (left_j + w^2) - |t|^2. It is never above what
+        adding j alone would gain, so candidates are scanned by that and the scan ends early.
+        """
+        single = self.gains()
+        order = np.argsort(-single, kind="stable")
+        Y = self._duals()
+        T = self.target.T @ Y
+        dropped = np.square(T).sum(axis=0)
+        best = (0.0, -1, -1)
+        for first in range(0, len(order), SCAN):
+            some = order[first : first + SCAN]
+            some = some[single[some] > best[0]]
+            if len(some) == 0:
+                break
+            w = self.W[some] @ Y
+            M = self.cross[some]
+            numerator = np.square(M).sum(axis=1)[:, None] + 2 * w * (M @ T) + w**2 * dropped
+            gain = numerator / (self.left[some][:, None] + w**2) - dropped
+            row, slot = np.unravel_index(int(np.argmax(gain)), gain.shape)
+            if gain[row, slot] > best[0]:
+                best = (float(gain[row, slot]), int(slot), int(some[row]))
+        return best

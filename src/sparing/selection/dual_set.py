@@ -1,0 +1,87 @@
+"""Deterministic dual set selection, with the guarantee of Theorem 6(i)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sparing.data import DataMatrix
+from sparing.results import Array, Indices, Reference, Selection
+
+if TYPE_CHECKING:
+    from sparing.selection import Target
+
+
+@dataclass(frozen=True)
+class DualSet:
+    """Dual set selection: DSF-Select with DetSampling [boutsidis2011, Table 1].
+
+    Chooses columns so that the rows of V_k keep a smallest singular value and the residual does not grow.
+
+    Notes
+    -----
+    **Guarantee.** For r > k: ||X - X_{C,k}||^2 <= (1 + 1/(1 - sqrt(k/r))^2) ||X - X_k||^2, always
+    [magdonismail2015, Theorem 6(i)].
+    **Differs from the paper.** Loop bounds, the range of indices and the final scaling are misprinted there (see
+    docs/errata.md). Of the columns that are feasible at a step the one not yet chosen with the largest slack is taken:
+    the printed choice repeats columns in most instances. What repeats is filled up with columns of largest residual.
+    For r <= k the theorem is silent and columns of largest leverage are returned.
+    """
+
+    reference: ClassVar = Reference("boutsidis2011", "Table 1")
+
+    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+        """Columns with positive weight, filled up to ``n_columns``."""
+        V, squares = target.basis, view.gram_diagonal()
+        residual = squares - np.einsum("ij,ij->i", V, 2 * target.cross - V @ target.gram)
+        residual = np.maximum(residual, 0.0)
+        if n_columns > V.shape[1]:
+            chosen = np.flatnonzero(dual_set_weights(V, residual, n_columns))
+        else:
+            chosen = np.array([], dtype=np.intp)
+        leverage = np.einsum("ij,ij->i", V, V)
+        filled = _filled_up(chosen, n_columns, residual if len(chosen) else leverage, squares > 0)
+        return Selection(filled, view.gram_columns(filled))
+
+
+def dual_set_weights(V: Array, residual: Array, n_columns: int) -> Array:
+    """Weights s >= 0, at most ``n_columns`` of them positive, with
+
+    lambda_min(sum s_i v_i v_i') >= (1 - sqrt(k/r))^2   and   sum s_i a_i <= sum a_i
+
+    for the rows v_i of V (d x k, V'V = I), r = n_columns > k and any a = residual >= 0 (Lemma 5, corrected).
+    """
+    d, k = V.shape
+    r = n_columns
+    shrink = 1.0 - np.sqrt(k / r)
+    upper = shrink * residual / residual.sum() if residual.sum() > 0 else np.zeros(d)
+    weights, fresh = np.zeros(d), np.ones(d, dtype=bool)
+    B = np.zeros((k, k))
+    for step in range(r):
+        barrier = step - np.sqrt(r * k)
+        values, vectors = np.linalg.eigh(B)
+        rows = np.square(V @ vectors)
+        away = 1.0 / (values - (barrier + 1.0))
+        potential = float(away.sum() - (1.0 / (values - barrier)).sum())
+        lower = rows @ (away**2) / potential - rows @ away
+        slack = lower - upper
+        slack[lower <= 0] = -np.inf  # rows of zeros: they cost nothing and help nothing
+        feasible = slack >= min(slack.max(), 0.0)  # an index with slack >= 0 exists; the minimum is for rounding
+        candidates = feasible & fresh if (feasible & fresh).any() else feasible
+        i = int(np.argmax(np.where(candidates, slack, -np.inf)))
+        t = 2.0 / (upper[i] + lower[i])
+        weights[i] += t
+        fresh[i] = False
+        B += t * np.multiply.outer(V[i], V[i])
+    return weights * shrink / r
+
+
+def _filled_up(chosen: Indices, n_columns: int, score: Array, usable: Array) -> Indices:
+    """``chosen`` and the highest scores among the rest, ``n_columns`` in all where so many are usable."""
+    rest = np.where(usable, score, -np.inf)
+    rest[chosen] = -np.inf
+    more = np.argsort(-rest, kind="stable")[: max(n_columns - len(chosen), 0)]
+    more = more[np.isfinite(rest[more])]
+    return np.concatenate([chosen, more]).astype(np.intp)
