@@ -20,16 +20,16 @@ def factors(n: int, d: int, seed: int = 0) -> np.ndarray:
     return (rng.standard_normal((n, 20)) * 0.85 ** np.arange(20)) @ loadings * 2 + rng.standard_normal((n, d))
 
 
-def counts(n: int, d: int, density: float, seed: int = 0) -> sparse.csr_array:
-    """Word counts with topics and a long tail of rare words."""
+def counts(n: int, d: int, words_per_row: int, seed: int = 0) -> sparse.csr_array:
+    """Word counts: each row mixes two of twenty topics; a topic has its own frequent words and a shared long tail."""
     rng = np.random.default_rng(seed)
-    nnz = int(n * d * density)
-    words = np.minimum((d * rng.random(nnz) ** 2.5).astype(int), d - 1)
-    rows = rng.integers(0, n, nnz)
-    topic = (words % 15) == (rows % 15)
-    keep = topic | (rng.random(nnz) < 0.6)
-    values = 1.0 + rng.poisson(1.0, nnz)
-    matrix = sparse.coo_array((values[keep], (rows[keep], words[keep])), shape=(n, d)).tocsr()
+    own = rng.permutation(d)[: 20 * 60].reshape(20, 60)
+    rows = np.repeat(np.arange(n), words_per_row)
+    topics = rng.integers(0, 20, (n, 2))[rows, rng.integers(0, 2, len(rows))]
+    frequent = own[topics, np.minimum((60 * rng.random(len(rows)) ** 2).astype(int), 59)]
+    rare = np.minimum((d * rng.random(len(rows)) ** 2).astype(int), d - 1)
+    words = np.where(rng.random(len(rows)) < 0.3, frequent, rare)
+    matrix = sparse.coo_array((np.ones(len(rows)), (rows, words)), shape=(n, d)).tocsr()
     matrix.sum_duplicates()
     return matrix
 
@@ -53,7 +53,7 @@ def shapes() -> Iterator[tuple[str, Any]]:
         "factors 1000 x 5000": lambda: factors(1000, 5000),
         "factors 5000 x 2000": lambda: factors(5000, 2000),
         "cbcl 2429 x 361": real_dense("cbcl_faces"),
-        "counts 8000 x 19000": lambda: counts(8000, 19000, 0.005),
+        "counts 8000 x 19000": lambda: counts(8000, 19000, 120),
         "pbmc 3774 x 16791": real_sparse("pbmc_facs"),
         "classic2 2858 x 12782": real_sparse("classic2_counts"),
     }

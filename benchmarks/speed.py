@@ -31,7 +31,9 @@ def side_by_side(*calls: Callable[[], object]) -> list[float]:
 
 
 def main() -> None:
-    print("Speed: whole fit (certificate off) / scikit-learn's randomized PCA (TruncatedSVD on sparse), one thread each")
+    print(
+        "Speed: whole fit (certificate off) / scikit-learn's randomized PCA (TruncatedSVD on sparse), one thread each"
+    )
     ratios = []
     with threadpool_limits(1, user_api="blas"):
         for name, X in shapes():

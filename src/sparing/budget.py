@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 from sparing import errors
 
@@ -24,9 +25,7 @@ class Budget:
     @classmethod
     def of(cls, time_limit: float | None, verbose: bool | int = False) -> Budget:
         """The budget of an estimator with these parameters."""
-        if time_limit is not None and (
-            isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
-        ):
+        if time_limit is not None and not _is_positive(time_limit):
             raise errors.bad_time_limit(time_limit)
         deadline = None if time_limit is None else time.monotonic() + float(time_limit)
         return cls(deadline, progress=print if verbose else None)
@@ -40,3 +39,7 @@ class Budget:
         """Report progress where somebody listens."""
         if self.progress is not None:
             self.progress(f"[sparing] {message}")
+
+
+def _is_positive(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and float(value) > 0

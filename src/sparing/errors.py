@@ -72,7 +72,7 @@ def not_numeric(dtype: object, columns: Sequence[object] = ()) -> NotNumericErro
     """Strings, objects or dates among the values."""
     where = f" in columns {_listed(columns)}" if len(columns) else ""
     return NotNumericError(
-        f"X holds values of type {dtype}{where}; each argument must be, instead of a string or an object, a number. "
+        f"X holds values of type {dtype}{where}; every argument must be a real number, and a string or an object is no number. "
         f"Drop or encode such columns (sklearn.preprocessing.OneHotEncoder), or convert with X.astype(float)."
     )
 
@@ -96,8 +96,8 @@ def not_finite(value: float, row: int, column: object) -> ValueError:
 def out_of_scale(size: float) -> ValueError:
     """Squares of the values would leave the range of double precision."""
     return ValueError(
-        f"X holds values of size {size:.3g}; sums of their squares leave the range of double precision, so only sizes "
-        f"between 1e-150 and 1e+150 are accepted. Change the unit of the data (multiply it by a constant)."
+        f"X holds values of size {size:.3g}; sums of their squares leave the range of double precision, which covers "
+        f"values between about 1e-150 and 1e+150. Change the unit of the data (multiply it by a constant)."
     )
 
 
@@ -259,7 +259,6 @@ def spectrum_not_converged(relative_error: float) -> str:
         f"The principal components converged only to {relative_error:.1e} of PCA's loss; the loss ratio is overstated "
         f"by at most that much. The spectrum is nearly flat there: another n_components may separate it."
     )
-
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

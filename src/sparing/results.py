@@ -129,4 +129,5 @@ class Guarantee:
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "FAILS"
-        return f"{self.claim}: at most {self.limit:.4g}, measured {self.measured:.4g}; {verdict} ({self.strength}) {self.reference}"
+        numbers = f"at most {self.limit:.4g}, measured {self.measured:.4g}"
+        return f"{self.claim}: {numbers}; {verdict} ({self.strength}) {self.reference}"

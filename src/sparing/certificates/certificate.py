@@ -133,7 +133,7 @@ class Certificate:
             said = f"The certificate does NOT hold for these data: it claims loss {self.value:.6g}, found {value:.6g}."
         else:
             said = f"The certificate does NOT hold: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
-        return Recheck(same_value and valid_bound, value, bound, said)
+        return Recheck(bool(same_value and valid_bound), value, bound, said)
 
     def _lines(self) -> list[str]:
         return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees)]
@@ -173,9 +173,7 @@ def _reached(certificate: Certificate) -> str:
     if c.reference_loss <= ZERO_LOSS * c.total:
         what = "nothing either" if c.ratio == 1.0 else f"{_percent(c.value / c.total)} of the variance"
         return f"{who} {what}, where PCA loses nothing."
-    return (
-        f"{who} {_times(c.ratio)} times what PCA loses (PCA: {_percent(c.reference_loss / c.total)} of the variance)."
-    )
+    return f"{who} {_times(c.ratio)} times what PCA loses (PCA: {c.reference_loss / c.total:.1%} of the variance)."
 
 
 def _possible(certificate: Certificate) -> str:

@@ -29,7 +29,7 @@ def certify_loss(
     value = information_loss_of(view, found.components)
     best = max(bounds, key=lambda bound: bound.value)
     unit = view.square_unit
-    promises = ()
+    promises: tuple[Guarantee, ...] = ()
     k, r = spectrum.rank, problem.n_nonzero
     if guaranteed and r > k:
         promises = (

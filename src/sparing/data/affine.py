@@ -35,8 +35,6 @@ DENSIFIED_ENTRIES = 2**20
 COMFORTABLE = (1e-70, 1e70)
 """Sizes of values whose squares and fourth powers are far from the limits of double precision."""
 
-ACCEPTED = (1e-150, 1e150)
-
 
 class AffineBlock:
     """``diag(w)^1/2 (u X - 1 m') diag(t)`` for a block of raw rows X; the difference is never formed as a whole.
@@ -47,12 +45,13 @@ class AffineBlock:
     def __init__(self, raw: RawBlock, affine: Affine) -> None:
         self.raw, self.start, self.stop = raw, raw.start, raw.stop
         self._unit, self._mean, self._factor = affine.unit, affine.unit_mean, affine.factor
+        self._plain = bool((self._factor == 1.0).all())
         self.weights = None if affine.weights is None else affine.weights[raw.start : raw.stop]
         self._root = None if self.weights is None else np.sqrt(self.weights)[:, None]
 
     def matmat(self, V: Array) -> Array:
         """``X @ V``."""
-        scaled = self._factor[:, None] * V
+        scaled = V if self._plain else self._factor[:, None] * V
         out = self.raw.matmat(self._unit * scaled)
         out -= self._mean @ scaled
         if self._root is not None:
@@ -65,10 +64,11 @@ class AffineBlock:
             U = U * self._root
         out = self.raw.rmatmat(self._unit * U if self._unit != 1.0 else U)
         out -= np.multiply.outer(self._mean, U.sum(axis=0))
-        out *= self._factor[:, None]
+        if not self._plain:
+            out *= self._factor[:, None]
         return out
 
-    def columns(self, J: Indices) -> Array:
+    def columns(self, J: Indices | slice) -> Array:
         """``X[:, J]``, dense."""
         out = self.raw.columns(J)
         if self._unit != 1.0:
@@ -91,11 +91,12 @@ class AffineBlock:
             out[:, run] = self.rmatmat(self.columns(J[run]))
         return out
 
-    def gram_block(self, J: Indices) -> Array:
-        """``X[:, J].T @ X[:, J]``."""
+    def gram_block(self, J: Indices | None) -> Array:
+        """``X[:, J].T @ X[:, J]``, or of all columns."""
         if self.raw.is_dense:
-            C = self.columns(J)
+            C = self.columns(slice(None) if J is None else J)
             return C.T @ C
+        J = np.arange(len(self._mean)) if J is None else J
         out = np.empty((len(J), len(J)))
         for run in self._runs(J):
             out[:, run] = self.rmatmat(self.columns(J[run]))[J]
@@ -134,6 +135,7 @@ class Affine(DataMatrix):
         self.rows, self.weights = rows, weights
         self.n_samples, self.n_features = rows.shape
         self._gram: Array | None = None
+        self._row_gram: Array | None = None
         self.unit, self.unit_mean, self.factor = 1.0, np.zeros(self.n_features), np.ones(self.n_features)
 
         self.unit, moments = self._measure()
@@ -154,7 +156,8 @@ class Affine(DataMatrix):
         scaled = scale or deviation is not None
         inverse = 1.0 / self.deviation if scaled else np.ones(self.n_features)
         self.factor = inverse if mean is not None else np.where(varies, inverse, 0.0)
-        self.square_unit = 1.0 if scaled else self.unit**-2
+        with np.errstate(over="ignore", under="ignore"):
+            self.square_unit = 1.0 if scaled else float(np.float64(self.unit) ** -2)
         self._diagonal = squares * self.factor**2
         self.n_constant = int(np.sum(~varies))
 
@@ -170,9 +173,7 @@ class Affine(DataMatrix):
         peak, flaw = self.one_pass(Extent())[0]
         if flaw is not None:
             raise errors.not_finite(flaw[2], flaw[0], flaw[1])
-        if not ACCEPTED[0] <= peak <= ACCEPTED[1] * (1 + 1e-9):
-            raise errors.out_of_scale(peak)
-        unit = float(2.0 ** -np.round(np.log2(peak)))
+        unit = float(2.0 ** -np.clip(np.round(np.log2(peak)), -1000, 1000))
         return unit, self.one_pass(Moments(unit))[0]
 
     @property
@@ -240,7 +241,7 @@ class Affine(DataMatrix):
         if self._gram is None:
             if self.n_features > GRAM_LIMIT:
                 raise errors.gram_too_large(self.n_features, GRAM_LIMIT)
-            self._gram = self._one(GramBlock(np.arange(self.n_features)))
+            self._gram = self._one(GramBlock())
         return self._gram
 
     def restricted(self, J: Indices) -> DataMatrix:
@@ -252,17 +253,32 @@ class Affine(DataMatrix):
             return Gathered(self.columns(J))
         return Covariance(self._one(GramBlock(J)))
 
+    @property
+    def squares_cheaply(self) -> bool:
+        """With XX' in memory (A^2)_JJ = X_J'(XX')X_J is small work."""
+        return self._row_gram is not None
+
+    def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
+        """``(A @ A)[J, J]``."""
+        if self._row_gram is None:
+            return super().gram_squared(J, gram_columns)
+        C = self.columns(J)
+        return C.T @ (self._row_gram @ C)
+
     def row_gram(self) -> Array:
-        """``X @ X.T``: sums over runs of columns, or products with the identity where X is sparse."""
+        """``X @ X.T``, computed once: by runs of columns, or by products with the identity where X is sparse."""
+        if self._row_gram is not None:
+            return self._row_gram
         n, d = self.rows.shape
         out = np.zeros((n, n))
         if self.rows.is_dense:
             width = max(64, DENSIFIED_ENTRIES // n)
             for first in range(0, d, width):
-                C = self.columns(np.arange(first, min(first + width, d)))
+                C = self._one(Columns(slice(first, min(first + width, d))))
                 out += C @ C.T
         else:
             for first in range(0, n, 64):
                 unit_vectors = np.eye(n, min(64, n - first), -first)
                 out[:, first : first + 64] = self.matmat(self.rmatmat(unit_vectors))
+        self._row_gram = out
         return out

@@ -74,6 +74,16 @@ class DataMatrix(ABC):
             raise errors.gram_too_large(self.n_features, GRAM_LIMIT)
         return self.gram_columns(np.arange(self.n_features))
 
+    def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
+        """``(A @ A)[J, J]``, shape (len(J), len(J)); give A[:, J] where it is known."""
+        Z = self.gram_columns(J) if gram_columns is None else gram_columns
+        return Z.T @ Z
+
+    @property
+    def squares_cheaply(self) -> bool:
+        """Can ``gram_squared`` do without Gram columns?"""
+        return False
+
     def restricted(self, J: Indices) -> DataMatrix:
         """The view of the columns J alone, made so that its Gram columns are cheap."""
         from sparing.data.covariance import Covariance

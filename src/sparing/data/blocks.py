@@ -31,7 +31,7 @@ class RawBlock(Protocol):
     def rmatmat(self, U: Array) -> Array:
         """``rows.T @ U``."""
 
-    def columns(self, J: Indices) -> Array:
+    def columns(self, J: Indices | slice) -> Array:
         """``rows[:, J]``, dense."""
 
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:

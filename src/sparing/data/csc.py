@@ -59,7 +59,7 @@ class CscBlock:
             out[part] = strip.T @ U
         return out
 
-    def columns(self, J: Indices) -> Array:
+    def columns(self, J: Indices | slice) -> Array:
         """``rows[:, J]``, dense float64: for few columns."""
         return np.asarray(self.matrix[:, J].toarray(), dtype=np.float64)
 

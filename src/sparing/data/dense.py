@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparing.data.jobs import ColumnMoments
 from sparing.results import Array, Indices
@@ -17,7 +17,7 @@ STRIP_ENTRIES = 2**19
 class DenseBlock:
     """Raw rows; types other than float64 are widened in strips of columns, never whole."""
 
-    def __init__(self, rows: NDArray[np.number], start: int = 0) -> None:
+    def __init__(self, rows: Any, start: int = 0) -> None:
         self.rows = rows
         self.start, self.stop = start, start + len(rows)
 
@@ -31,25 +31,29 @@ class DenseBlock:
             yield part, self.rows[:, part].astype(np.float64, copy=False)
 
     def matmat(self, V: Array) -> Array:
-        """``rows @ V``."""
+        """``rows @ V``; the product of transposes is what BLAS does fastest with few columns."""
         if self.rows.dtype == np.float64:
-            return self.rows @ V
+            return cast(Array, (V.T @ self.rows.T).T)
         out = np.zeros((len(self.rows), V.shape[1]))
         for part, strip in self._strips():
-            out += strip @ V[part]
+            out += (V[part].T @ strip.T).T
         return out
 
     def rmatmat(self, U: Array) -> Array:
         """``rows.T @ U``."""
         if self.rows.dtype == np.float64:
-            return self.rows.T @ U
+            return cast(Array, (U.T @ self.rows).T)
         out = np.empty((self.rows.shape[1], U.shape[1]))
         for part, strip in self._strips():
-            out[part] = strip.T @ U
+            out[part] = (U.T @ strip).T
         return out
 
-    def columns(self, J: Indices) -> Array:
+    def columns(self, J: Indices | slice) -> Array:
         """``rows[:, J]`` as float64, a copy."""
+        if isinstance(J, slice):
+            return cast(Array, self.rows[:, J].astype(np.float64))
+        if self.rows.flags.f_contiguous:
+            return cast(Array, self.rows.T[J].T.astype(np.float64, copy=False))
         return np.take(self.rows, J, axis=1).astype(np.float64, copy=False)
 
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:

@@ -17,6 +17,9 @@ from sparing.data.covariance import Covariance
 SYMMETRY = 1e-8
 """Asymmetry and negative eigenvalues below this share of the largest entry are taken for rounding."""
 
+SUMS = (1e-300, 1e305)
+"""Sums of squares that can be reported, and shares of them, without overflow or loss of digits."""
+
 
 @dataclass(frozen=True)
 class Preparation:
@@ -37,18 +40,28 @@ def as_view(X: Any, preparation: Preparation | None = None) -> DataMatrix:
         return X
     how = preparation or Preparation()
     if how.precomputed:
-        return _covariance(X, how.scale)
+        return _in_range(_covariance(X, how.scale))
     rows = as_rows(X)
     if how.center and rows.shape[0] == 1:
         raise errors.one_row()
-    return Affine(rows, center=how.center, scale=how.scale)
+    return _in_range(Affine(rows, center=how.center, scale=how.scale))
+
+
+def _in_range(view: DataMatrix) -> DataMatrix:
+    """Refuse data whose sums of squares are not ordinary numbers in the user's own unit."""
+    with np.errstate(over="ignore", under="ignore"):
+        total = np.float64(view.total) * view.square_unit
+        size = np.sqrt(view.square_unit)
+    if view.total > 0 and not SUMS[0] < total < SUMS[1]:
+        raise errors.out_of_scale(float(size))
+    return view
 
 
 def as_rows(X: Any) -> Rows:
     """Raw rows of any accepted storage, checked for shape and type but not yet read."""
     if isinstance(X, Rows):
         return X
-    table = X if sparse.issparse(X) else _as_array(X)
+    table: Any = X if sparse.issparse(X) else _as_array(X)
     if table.ndim != 2:
         raise errors.not_two_dimensional(table.shape)
     if 0 in table.shape:
@@ -63,7 +76,7 @@ def as_rows(X: Any) -> Rows:
 def _as_array(X: Any) -> Any:
     """A NumPy array that shares memory with X where it can; memory maps stay on disk."""
     if isinstance(X, np.ma.MaskedArray):
-        return X.astype(np.float64).filled(np.nan)
+        return np.ma.filled(X.astype(np.float64), np.nan)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         return _from_frame(X)
     if isinstance(X, (str, bytes, dict, set)) or X is None:

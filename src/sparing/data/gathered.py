@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -22,11 +24,11 @@ class Gathered(DataMatrix):
 
     def gram_columns(self, J: ArrayLike) -> Array:
         """``C'C[:, J]``."""
-        return self._columns.T @ self._columns[:, J]
+        return self._columns.T @ self._columns[:, np.asarray(J, dtype=np.intp)]
 
     def gram_diagonal(self) -> Array:
         """Squared column norms."""
-        return np.einsum("ij,ij->j", self._columns, self._columns)
+        return cast(Array, np.einsum("ij,ij->j", self._columns, self._columns))
 
     def restricted(self, J: Indices) -> DataMatrix:
         """Fewer columns."""

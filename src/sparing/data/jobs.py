@@ -70,7 +70,7 @@ class Product(Stacked):
 class Columns(Stacked):
     """``X[:, J]``."""
 
-    J: Indices
+    J: Indices | slice
 
     def map(self, block: AffineBlock) -> list[Array]:
         """Rows of the columns."""
@@ -112,9 +112,9 @@ class GramColumns(Summed):
 
 @dataclass(frozen=True, eq=False)
 class GramBlock(Summed):
-    """``X[:, J].T @ X[:, J]``."""
+    """``X[:, J].T @ X[:, J]``; all columns where J is None."""
 
-    J: Indices
+    J: Indices | None = None
 
     def map(self, block: AffineBlock) -> Array:
         """The share of the block's rows."""

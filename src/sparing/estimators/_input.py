@@ -50,7 +50,7 @@ def count(name: str, value: Any) -> int:
 
 def loss_limit(value: Any) -> float:
     """A loss ratio that something can reach."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not value >= 1:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not float(value) >= 1:
         raise errors.max_loss_out_of_range(value)
     return float(value)
 

@@ -167,7 +167,7 @@ class SparseEncoder(EncodingEstimator):
             return n_components, None
         if self.max_loss is not None:
             raise errors.both_counts_given()
-        if not isinstance(self.n_nonzero, str) and np.ndim(self.n_nonzero) > 0:
+        if np.ndim(self.n_nonzero) > 0:
             raise errors.n_nonzero_per_component(self.strategy)
         n_nonzero = count("n_nonzero", self.n_nonzero)
         if n_nonzero > n_features:

@@ -51,7 +51,7 @@ def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
 
 
 def information_loss_of(view: DataMatrix, components: Array) -> float:
-    """min over decoders G of ||X - X H G||^2 for any k x d components H', Definition 1 of [magdonismail2015, Sec. 1]."""
+    """The least ||X - X H G||^2 over decoders G for any k x d components H' [magdonismail2015, Definition 1]."""
     H = components.T / np.linalg.norm(components, axis=1)
     added, directions = _orthogonalised(view, H)
     total = view.total

@@ -11,6 +11,8 @@ from sparing.results import Array, Encoder, Indices, Selection
 DEPENDENT = 1e-10
 """A column whose squared distance from the others' span is below this share of its own square adds nothing."""
 
+WELL_CONDITIONED = 1e-3
+
 
 def independent_columns(gram: Array) -> tuple[Indices, Array]:
     """Pivoted Cholesky of a Gram matrix on unit-norm columns, which is pivoted QR of the columns themselves.
@@ -38,18 +40,23 @@ def encoder_on(selection: Selection, rank: int, total: float) -> Encoder:
     J, Z = selection.columns, selection.gram_columns
     kept, R = independent_columns(Z[J])
     columns = J[kept]
-    norms = np.sqrt(Z[columns, kept])
-    W = linalg.solve_triangular(R, (Z[:, kept] / norms).T, trans="T", overwrite_b=True, check_finite=False).T
+    Z, norms = Z[:, kept], np.sqrt(Z[columns, kept])
+    turn = linalg.solve_triangular(R, np.eye(len(R))) / norms[:, None]  # Q = X[:, columns] @ turn
+    if np.abs(np.diagonal(R)).min() > WELL_CONDITIONED:
+        G = turn.T @ (Z.T @ Z) @ turn
+    else:  # squares of an ill-conditioned basis lose digits that the basis itself still has
+        W = Z @ turn
+        G = W.T @ W
     size, rank = len(kept), min(rank, len(kept))
-    captured, U = linalg.eigh(W.T @ W, subset_by_index=[size - rank, size - 1])
+    captured, U = linalg.eigh(G, subset_by_index=[size - rank, size - 1])
     captured, U = captured[::-1], U[:, ::-1]
-    loadings = linalg.solve_triangular(R, U) / norms[:, None]
+    loadings = turn @ U
     lengths = np.linalg.norm(loadings, axis=0) * orientations(loadings)
     order = np.argsort(columns)
     return Encoder(
         support=columns[order],
         loadings=(loadings / lengths)[order].T,
-        decoder=(W @ U * lengths).T,
+        decoder=(Z @ loadings * lengths).T,
         captured=captured,
         loss=max(total - float(captured.sum()), 0.0),
     )

@@ -6,6 +6,8 @@ G = R^-T (A^2)_SS R^-1 with A_SS = R'R. Only A_UU and (A^2)_UU are needed: no pa
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from scipy import linalg
 
@@ -16,6 +18,9 @@ SLOTS = 16
 
 VERIFIED = 3
 """Most promising swaps that are evaluated exactly before a search gives up."""
+
+LEADING = 3
+"""Eigenvectors of G kept for estimates, as a multiple of the number of components."""
 
 BISECTIONS = 24
 RIDGE = 1e-11
@@ -66,7 +71,7 @@ class LossCore:
         return chosen
 
     def kicked(self, chosen: Indices, extra: int, max_swaps: int) -> Indices:
-        """``extra`` columns more, each the best, then pruned back, each the least missed, then swapped; or ``chosen``."""
+        """A few best columns more, then pruned back to the least missed, then swapped; ``chosen`` if that is better."""
         size, trial = len(chosen), chosen
         for _ in range(min(extra, len(self.gram) - size)):
             others = np.setdiff1d(np.arange(len(self.gram)), trial)
@@ -81,35 +86,42 @@ class LossCore:
     def _promising_swaps(self, chosen: Indices, captured: float) -> Indices:
         """Sets one swap away whose J is estimated, from below, to exceed what is captured now; best first.
 
-        Dropping slot s leaves the span orthogonal to y_s; the top k directions of G there and what candidate j adds
-        form an arrow matrix, and J is at least its trace less its smallest eigenvalue.
+        Dropping slot s leaves the directions of the span orthogonal to y_s. Within the leading eigenvectors F of G the
+        best k of them, and what candidate j adds to the columns that stay, form an arrow matrix; J is at least its
+        trace less its smallest eigenvalue. All slots and candidates are done together.
         """
         others = np.setdiff1d(np.arange(len(self.gram)), chosen)
         if len(others) == 0:
             return np.empty((0, len(chosen)), dtype=np.intp)
-        inverse = linalg.inv(linalg.cholesky(self.gram[np.ix_(chosen, chosen)], lower=True), check_finite=False)
+        inverse = np.linalg.inv(np.linalg.cholesky(self.gram[np.ix_(chosen, chosen)]))
         G = inverse @ self.squared[np.ix_(chosen, chosen)] @ inverse.T
+        values, F = linalg.eigh(G, check_finite=False)
+        values, F = values[-LEADING * self.rank :], F[:, -LEADING * self.rank :]
+        duals = inverse / np.linalg.norm(inverse, axis=0)  # y_s: what only chosen column s provides
+        worth = np.square(duals.T @ F[:, -self.rank :]).sum(axis=1)
+        slots = np.argsort(worth, kind="stable")[:SLOTS]
+        Y = duals[:, slots]
+
         inside = inverse @ self.gram[np.ix_(chosen, others)]  # Q'x_j
         images = inverse @ self.squared[np.ix_(chosen, others)]  # Q'X X'x_j
-        duals = inverse / np.linalg.norm(inverse, axis=0)  # column s: what only chosen column s provides
         left = np.diagonal(self.gram)[others] - np.square(inside).sum(axis=0)
         usable = left > 1e-7
-        worth = np.square(duals.T @ linalg.eigh(G)[1][:, -self.rank :]).sum(axis=1)
-        slots = np.argsort(worth, kind="stable")[:SLOTS]
-        tops, sides, corners = [], [], []
-        for slot in slots:
-            y = duals[:, slot]
-            kept = inside - np.multiply.outer(y, y @ inside)
-            rho = np.where(usable, left + (y @ inside) ** 2, 1.0)
-            rest = images - G @ kept
-            Gy = G @ y
-            reduced = G - np.multiply.outer(y, Gy) - np.multiply.outer(Gy, y) + (y @ Gy) * np.multiply.outer(y, y)
-            values, vectors = (part[..., -self.rank :] for part in linalg.eigh(reduced, check_finite=False))
-            tops.append(values)
-            sides.append(vectors.T @ rest / np.sqrt(rho))
-            corners.append((np.diagonal(self.squared)[others] - np.einsum("ij,ij->j", kept, images + rest)) / rho)
-        v, b, c = np.array(tops), np.array(sides), np.array(corners)
-        estimates = v.sum(axis=1)[:, None] + c - smallest_of_arrow(v, b, c)
+        along, image_along, GY = Y.T @ inside, Y.T @ images, G @ Y
+        rho = np.where(usable, left + np.square(along), 1.0)
+        overlap = np.einsum("ij,ij->j", inside, images) - along * image_along
+        energy = np.einsum("ij,ij->j", inside, G @ inside) - 2 * along * (GY.T @ inside)
+        energy += np.square(along) * np.einsum("ij,ij->j", Y, GY)[:, None]
+        corner = (np.diagonal(self.squared)[others] - 2 * overlap + energy) / rho
+
+        y = F.T @ Y  # slots in the coordinates of F, shape (m, s)
+        length = np.sqrt(np.maximum(np.square(y).sum(axis=0), np.finfo(float).tiny))
+        off = np.eye(len(y)) - (y / length).T[:, :, None] * (y / length).T[:, None, :]
+        top, turn = (part[..., -self.rank :] for part in np.linalg.eigh(off * values @ off))
+        rest = (F.T @ images - values[:, None] * (F.T @ inside))[None] + (values[:, None] * y).T[:, :, None] * along[
+            :, None
+        ]
+        side = np.matmul(turn.transpose(0, 2, 1), rest) / np.sqrt(rho)[:, None]
+        estimates = top.sum(axis=1)[:, None] + corner - smallest_of_arrow(top, side, corner)
         estimates[:, ~usable] = -np.inf
         sets = []
         for flat in np.argsort(-estimates, axis=None)[:VERIFIED]:
@@ -132,4 +144,4 @@ def smallest_of_arrow(v: Array, b: Array, c: Array) -> Array:
         gaps = np.maximum(poles - middle[:, None], np.finfo(float).tiny)
         above = c - middle < (squares / gaps).sum(axis=1)
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return high
+    return cast(Array, high)

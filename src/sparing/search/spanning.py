@@ -16,7 +16,7 @@ from sparing.results import Array, Indices
 INDEPENDENT = 1e-7
 """A column counts as new while its squared distance from the span exceeds this share of its own square."""
 
-SCAN = 64
+SCAN = 128
 """Candidates scored together when looking for the best swap."""
 
 
@@ -29,23 +29,37 @@ class Spanning:
         X'T for the p candidate columns.
     diagonal : ndarray of shape (p,)
         Their squared norms.
+    capacity : int
+        The most columns that will be chosen at one time.
     """
 
-    def __init__(self, cross: Array, diagonal: Array) -> None:
+    def __init__(self, cross: Array, diagonal: Array, capacity: int) -> None:
         p, k = cross.shape
         self.chosen: list[int] = []
-        self.cross = cross.copy()
+        self.cross = cross.copy(order="F")
         self.square = diagonal
         self.left = diagonal.copy()
-        self.W = np.empty((p, 0), order="F")
-        self.target = np.empty((0, k))  # Q'T
+        self._W = np.empty((p, capacity), order="F")
+        self._target = np.empty((capacity, k))
 
-    def restricted(self, candidates: Indices) -> Spanning:
+    @property
+    def W(self) -> Array:
+        """X'Q."""
+        return self._W[:, : len(self.chosen)]
+
+    @property
+    def target(self) -> Array:
+        """Q'T."""
+        return self._target[: len(self.chosen)]
+
+    def restricted(self, candidates: Indices, capacity: int) -> Spanning:
         """The same state for some candidates, all chosen ones among them."""
-        pool = Spanning(self.cross[candidates], self.square[candidates])
-        place = {int(j): i for i, j in enumerate(candidates)}
-        pool.chosen = [place[j] for j in self.chosen]
-        pool.left, pool.W, pool.target = self.left[candidates], self.W[candidates], self.target.copy()
+        pool = Spanning(self.cross[candidates], self.square[candidates], capacity)
+        place = np.empty(len(self.left), dtype=np.intp)
+        place[candidates] = np.arange(len(candidates))
+        pool.chosen = [int(place[j]) for j in self.chosen]
+        pool.left = self.left[candidates]
+        pool.W[:], pool.target[:] = self.W[candidates], self.target
         return pool
 
     @property
@@ -66,23 +80,21 @@ class Spanning:
             return
         fresh = gram_columns - self.W @ self.W[added].T
         R = linalg.cholesky(fresh[added], check_finite=False)
-        fresh = linalg.solve_triangular(R, fresh.T, trans="T", check_finite=False).T
-        target = linalg.solve_triangular(R, self.cross[added], trans="T", check_finite=False)
-        self._append(fresh, target)
-        self.chosen += [int(j) for j in added]
+        turn = linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
+        self._append(added, fresh @ turn, turn.T @ self.cross[added])
 
     def add(self, j: int, gram_column: Array) -> None:
         """Choose one column."""
         root = np.sqrt(self.left[j])
         fresh = (gram_column - self.W @ self.W[j]) / root
-        self._append(fresh[:, None], self.cross[j : j + 1] / root)
-        self.chosen.append(j)
+        self._append([j], fresh[:, None], self.cross[j : j + 1] / root)
 
-    def _append(self, fresh: Array, target: Array) -> None:
+    def _append(self, added: Indices | list[int], fresh: Array, target: Array) -> None:
+        old = len(self.chosen)
+        self.chosen += [int(j) for j in added]
         self.cross -= fresh @ target
         self.left -= np.einsum("ij,ij->i", fresh, fresh)
-        self.W = np.concatenate([self.W, fresh], axis=1)
-        self.target = np.concatenate([self.target, target])
+        self.W[:, old:], self.target[old:] = fresh, target
 
     def _duals(self) -> Array:
         """Columns y_s: Q y_s is the unit direction of chosen column s that the other chosen ones lack."""
@@ -95,39 +107,42 @@ class Spanning:
 
     def drop(self, slot: int) -> None:
         """Undo the choice in a slot: turn Q so that its private direction is the last, and forget that."""
-        y = self._duals()[:, slot]
-        v = y.copy()
-        v[-1] += 1.0 if v[-1] >= 0 else -1.0  # Householder: y becomes -+e_last
+        v = self._duals()[:, slot]
+        v[-1] += 1.0 if v[-1] >= 0 else -1.0  # Householder: the direction becomes -+e_last
         v /= np.linalg.norm(v)
-        self.W = self.W - np.multiply.outer(2 * (self.W @ v), v)
-        self.target = self.target - np.multiply.outer(2 * v, v @ self.target)
-        self.cross += np.multiply.outer(self.W[:, -1], self.target[-1])
-        self.left += self.W[:, -1] ** 2
-        self.W, self.target = self.W[:, :-1], self.target[:-1]
+        W, target = self.W, self.target
+        W -= np.multiply.outer(2 * (W @ v), v)
+        target -= np.multiply.outer(2 * v, v @ target)
+        self.cross += np.multiply.outer(W[:, -1], target[-1])
+        self.left += W[:, -1] ** 2
         del self.chosen[slot]
 
-    def best_swap(self) -> tuple[float, int, int]:
-        """The swap that spans most: (gain, slot to drop, candidate to take).
+    def best_swap(self, floor: float) -> tuple[float, int, int]:
+        """The swap that spans most: (gain, slot to drop, candidate to take); gain 0 where none exceeds ``floor``.
 
         With w = x_j'Q y_s and t = (Q'T)'y_s the gain is |M_j + w t|^2 / (left_j + w^2) - |t|^2. It is never above what
         adding j alone would gain, so candidates are scanned by that and the scan ends early.
         """
         single = self.gains()
-        order = np.argsort(-single, kind="stable")
+        promising = np.flatnonzero(single > floor)
+        order = promising[np.argsort(-single[promising], kind="stable")]
         Y = self._duals()
         T = self.target.T @ Y
         dropped = np.square(T).sum(axis=0)
         best = (0.0, -1, -1)
         for first in range(0, len(order), SCAN):
             some = order[first : first + SCAN]
-            some = some[single[some] > best[0]]
-            if len(some) == 0:
+            if single[some[0]] <= max(best[0], floor):
                 break
             w = self.W[some] @ Y
             M = self.cross[some]
-            numerator = np.square(M).sum(axis=1)[:, None] + 2 * w * (M @ T) + w**2 * dropped
-            gain = numerator / (self.left[some][:, None] + w**2) - dropped
-            row, slot = np.unravel_index(int(np.argmax(gain)), gain.shape)
-            if gain[row, slot] > best[0]:
-                best = (float(gain[row, slot]), int(slot), int(some[row]))
+            gain = w * dropped
+            gain += 2 * (M @ T)
+            gain *= w
+            gain += np.square(M).sum(axis=1)[:, None]
+            gain /= self.left[some][:, None] + np.square(w)
+            gain -= dropped
+            row, slot = divmod(int(np.argmax(gain)), len(dropped))
+            if gain[row, slot] > max(best[0], floor):
+                best = (float(gain[row, slot]), slot, int(some[row]))
         return best

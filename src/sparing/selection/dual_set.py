@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -75,10 +75,10 @@ def dual_set_weights(V: Array, residual: Array, n_columns: int) -> Array:
         weights[i] += t
         fresh[i] = False
         B += t * np.multiply.outer(V[i], V[i])
-    return weights * shrink / r
+    return cast(Array, weights * shrink / r)
 
 
-def _filled_up(chosen: Indices, n_columns: int, score: Array, usable: Array) -> Indices:
+def _filled_up(chosen: Indices, n_columns: int, score: Array, usable: Any) -> Indices:
     """``chosen`` and the highest scores among the rest, ``n_columns`` in all where so many are usable."""
     rest = np.where(usable, score, -np.inf)
     rest[chosen] = -np.inf

@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from sparing.selection import Target
 
 NEGLIGIBLE = 1e-12
-"""Gains below this share of the target end the search."""
+"""Gains below this share of the target end the growth."""
 
-SMALL, KICKS = 128, (2, 4)
-"""Up to this many features the last search also tries kicks of these sizes, judged by the loss itself."""
+NOTICEABLE, WORTHWHILE = 1e-5, 5e-4
+"""Swaps must gain this share of the loss; they are looked for while the excess over PCA's loss is this share of it."""
+
+KICK = 6
+"""The most columns added, and pruned again, to leave a local optimum of the spanning."""
+
+SMALL, STARTS, KICKS = 64, 4, (2, 4)
+"""Up to this many features the last search has several starts, and kicks of these sizes from each."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,6 @@ class Greedy:
     ----------
     swaps : bool
         Improve the greedy choice by swaps and kicks.
-    max_rounds : int
-        Renewals of the pool during swaps; each costs at most one product with X.
     core : int
         Columns beside the chosen ones that the last swaps, those judged by the loss itself, may take.
 
@@ -49,22 +53,18 @@ class Greedy:
     """
 
     swaps: bool = True
-    max_rounds: int = 3
     core: int = 32
 
     reference: ClassVar = Reference("farahat2013", "Sec. 4")
 
     def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
-        """Nested forward selection, then swaps; the order of ``columns`` is that of choice."""
+        """Nested forward selection, then swaps; without swaps the order of ``columns`` is that of choice."""
         store = GramStore(view)
-        state = Spanning(target.cross, view.gram_diagonal())
-        floor = NEGLIGIBLE * float(np.trace(target.gram))
-        self._grow(store, state, n_columns, floor)
-        if self.swaps and 0 < len(state.chosen) < view.n_features:
-            state = self._improve(store, state, target, floor)
+        state = Spanning(target.cross, view.gram_diagonal(), n_columns)
+        self._grow(store, state, n_columns, NEGLIGIBLE * float(np.trace(target.gram)))
         chosen = np.array(state.chosen, dtype=np.intp)
-        if self.swaps and isinstance(target, Spectrum):
-            chosen = self._polish(store, state, target.rank)
+        if self.swaps and 0 < len(chosen) < view.n_features:
+            chosen = self._improve(store, state, target, rng)
         return Selection(chosen, store.columns(chosen))
 
     def _grow(self, store: GramStore, state: Spanning, n_columns: int, floor: float) -> None:
@@ -74,7 +74,7 @@ class Greedy:
         for ends_at in np.ceil(np.arange(1, n_blocks + 1) * n_columns / n_blocks).astype(int):
             while len(state.chosen) < ends_at:
                 candidates = _most_promising(view, state, smallest=128, entries=2.5e5)
-                pool_view, pool = view.restricted(candidates), state.restricted(candidates)
+                pool_view, pool = view.restricted(candidates), state.restricted(candidates, ends_at)
                 before = len(pool.chosen)
                 _add_best(pool_view, pool, ends_at, floor)
                 added = candidates[pool.chosen[before:]]
@@ -82,35 +82,27 @@ class Greedy:
                     return
                 state.extend(added, store.columns(added))
 
-    def _improve(self, store: GramStore, state: Spanning, target: Target, floor: float) -> Spanning:
-        """Swaps and one kick inside a pool, on renewed pools while that helps."""
+    def _improve(self, store: GramStore, state: Spanning, target: Target, rng: np.random.Generator) -> Indices:
+        """Swaps and a kick inside a pool, then swaps judged by the loss itself; no product over all features."""
         view, size = store.view, len(state.chosen)
-        for _ in range(1 if view.has_gram else self.max_rounds):
-            candidates = _most_promising(view, state, smallest=192, entries=4e5)
-            pool_view, pool = view.restricted(candidates), state.restricted(candidates)
-            before = pool.captured
-            _swap(pool_view, pool, floor)
-            kicked = _kicked(pool_view, pool, size, floor)
-            best = kicked if kicked.captured > pool.captured else pool
-            if best.captured <= before + floor:
-                break
-            chosen = candidates[best.chosen]
-            state = Spanning(target.cross, view.gram_diagonal())
-            state.extend(chosen, store.columns(chosen))
-        return state
-
-    def _polish(self, store: GramStore, state: Spanning, rank: int) -> Indices:
-        """Swaps judged by the loss itself, within a core of the chosen columns and the best others."""
-        gains = state.gains()
+        least, excess = _least_loss(target), max(float(np.trace(target.gram)) - state.captured, 0.0)
+        if excess <= WORTHWHILE * least and view.n_features > SMALL:
+            return np.array(state.chosen, dtype=np.intp)
+        extra, floor = min(max(1, int(0.3 * size)), KICK), NOTICEABLE * (least + excess)
+        candidates = _most_promising(view, state, smallest=192, entries=4e5)
+        pool_view, pool = view.restricted(candidates), state.restricted(candidates, size + extra)
+        _swap(pool_view, pool, floor)
+        kicked = _kicked(pool_view, pool, extra, floor)
+        best = kicked if kicked.captured > pool.captured else pool
+        if not isinstance(target, Spectrum):
+            return candidates[best.chosen]
+        gains = best.gains()
         others = np.argsort(-gains, kind="stable")[: self.core]
-        core = np.concatenate([state.chosen, others[gains[others] > 0]]).astype(np.intp)
-        Z = store.columns(core)
-        search = LossCore(Z[core], Z.T @ Z, rank)
-        chosen = search.swapped(np.arange(len(state.chosen)), self.core)
-        if len(gains) <= SMALL:
-            for extra in KICKS:
-                chosen = search.kicked(chosen, extra, self.core)
-        return core[chosen]
+        core = candidates[np.concatenate([best.chosen, others[gains[others] > 0]]).astype(np.intp)]
+        search = LossCore(*store.core(core), target.rank)
+        if view.n_features > SMALL:
+            return core[search.swapped(np.arange(size), self.core)]
+        return core[_thorough(search, size, rng)]
 
 
 class GramStore:
@@ -118,17 +110,35 @@ class GramStore:
 
     def __init__(self, view: DataMatrix) -> None:
         self.view = view
-        self._known: dict[int, Array] = {}
+        self._order = np.empty(0, dtype=np.intp)
+        self._known: list[Array] = []
 
     def columns(self, J: Indices) -> Array:
         """``A[:, J]``; what is missing is computed by one product."""
         if self.view.has_gram:
             return self.view.gram_columns(J)
-        missing = np.array([j for j in J if int(j) not in self._known], dtype=np.intp)
+        missing = J[~np.isin(J, self._order)]
         if len(missing):
-            fresh = self.view.gram_columns(missing)
-            self._known.update((int(j), fresh[:, i]) for i, j in enumerate(missing))
-        return np.stack([self._known[int(j)] for j in J], axis=1)
+            self._order = np.concatenate([self._order, missing])
+            self._known.append(np.asfortranarray(self.view.gram_columns(missing)))
+            if len(missing) == len(J):
+                return self._known[-1]
+        rows = [column for block in self._known for column in block.T]
+        by_feature = np.argsort(self._order)
+        places = by_feature[np.searchsorted(self._order, J, sorter=by_feature)]
+        return np.stack([rows[place] for place in places]).T
+
+    def core(self, J: Indices) -> tuple[Array, Array]:
+        """``A[J, J]`` and ``(A @ A)[J, J]``."""
+        if self.view.squares_cheaply:
+            return self.view.restricted(J).gram(), self.view.gram_squared(J)
+        Z = self.columns(J)
+        return Z[J], self.view.gram_squared(J, Z)
+
+
+def _least_loss(target: Target) -> float:
+    """What remains even where the target is spanned: PCA's loss, or nothing for other targets."""
+    return target.tail if isinstance(target, Spectrum) else 0.0
 
 
 def _most_promising(view: DataMatrix, state: Spanning, *, smallest: int, entries: float) -> Indices:
@@ -157,18 +167,31 @@ def _add_best(pool_view: DataMatrix, pool: Spanning, size: int, floor: float) ->
 def _swap(pool_view: DataMatrix, pool: Spanning, floor: float) -> None:
     """Steepest single swaps until none helps."""
     for _ in range(3 * len(pool.chosen)):
-        gain, slot, taken = pool.best_swap()
-        if gain <= floor:
+        gain, slot, taken = pool.best_swap(floor)
+        if gain <= 0:
             return
         pool.drop(slot)
         pool.add(taken, pool_view.gram_columns(np.array([taken]))[:, 0])
 
 
-def _kicked(pool_view: DataMatrix, pool: Spanning, size: int, floor: float) -> Spanning:
-    """A copy with 30% more columns, pruned back to ``size`` and swapped again."""
-    other = pool.restricted(np.arange(len(pool.left)))
-    _add_best(pool_view, other, size + max(1, int(0.3 * size)), floor)
+def _kicked(pool_view: DataMatrix, pool: Spanning, extra: int, floor: float) -> Spanning:
+    """A copy with a few columns more, pruned back and swapped again."""
+    size = len(pool.chosen)
+    other = pool.restricted(np.arange(len(pool.left)), size + extra)
+    _add_best(pool_view, other, size + extra, floor)
     while len(other.chosen) > size:
         other.drop(int(np.argmin(other.worth())))
     _swap(pool_view, other, floor)
     return other
+
+
+def _thorough(search: LossCore, size: int, rng: np.random.Generator) -> Indices:
+    """The best of several local optima for the loss: from the first ``size`` columns and from random ones."""
+    found = []
+    for start in range(STARTS):
+        chosen = np.arange(size) if start == 0 else rng.choice(len(search.gram), size, replace=False)
+        chosen = search.swapped(chosen, len(search.gram))
+        for extra in KICKS:
+            chosen = search.kicked(chosen, extra, len(search.gram))
+        found.append(chosen)
+    return found[int(np.argmax(search.captured(np.array(found))))]

@@ -1,0 +1,272 @@
+"""scikit-learn's checks, which are necessary, and our own, which a careless estimator fails."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparing import SparseEncoder, information_loss
+
+MAKE = {
+    "batch": lambda **kw: SparseEncoder(**{"n_components": 2, "n_nonzero": 4, "random_state": 0, **kw}),
+    "max_loss": lambda **kw: SparseEncoder(**{"n_components": 2, "max_loss": 1.2, "random_state": 0, **kw}),
+    "dual_set": lambda **kw: SparseEncoder(
+        **{"n_components": 2, "n_nonzero": 4, "selector": "dual_set", "random_state": 0, **kw}
+    ),
+}
+estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
+
+
+@parametrize_with_checks([SparseEncoder(), SparseEncoder(n_components=1, n_nonzero=1, scale=True)])
+def test_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tiny data have fewer components than asked for
+        check(estimator)
+
+
+def data(rng, n=80, d=12):
+    return rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)) + 0.3 * rng.standard_normal((n, d)) + 5.0
+
+
+@estimators
+def test_scores_read_only_their_own_features(make, rng):
+    X = data(rng)
+    model = make().fit(X)
+    changed = X.copy()
+    changed[:, ~model.get_support()] += rng.standard_normal((80, (~model.get_support()).sum())) * 100
+    np.testing.assert_array_equal(model.transform(changed), model.transform(X))
+    changed[:, model.support_[0]] += 1.0
+    assert not np.allclose(model.transform(changed), model.transform(X))
+
+
+@estimators
+def test_transform_centres_scales_and_does_not_depend_on_the_batch(make, rng):
+    X = data(rng)
+    model = make(scale=True).fit(X)
+    Z = model.transform(X)
+    np.testing.assert_allclose(Z, (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) @ model.components_.T, atol=1e-12)
+    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(
+        np.vstack([model.transform(X[:1]), model.transform(X[1:7]), model.transform(X[7:])]), Z, atol=1e-12
+    )
+    correlation = np.corrcoef(Z.T)
+    np.testing.assert_allclose(correlation, np.eye(len(correlation)), atol=1e-8)
+
+
+@estimators
+@pytest.mark.parametrize("scale", [False, True])
+def test_the_round_trip_loses_what_is_said_and_nobody_decodes_better(make, scale, rng):
+    X = data(rng)
+    model = make(scale=scale).fit(X)
+    Z, back = model.transform(X), model.inverse_transform(model.transform(X))
+    s = X.std(axis=0, ddof=1) if scale else np.ones(X.shape[1])
+    loss = (((X - back) / s) ** 2).sum()
+    total = (((X - X.mean(axis=0)) / s) ** 2).sum()
+    np.testing.assert_allclose(loss, model.loss_, rtol=1e-9)
+    best = np.linalg.lstsq(Z, (X - X.mean(axis=0)) / s, rcond=None)[0]
+    np.testing.assert_allclose(model.decoder_, best, atol=1e-9)
+    np.testing.assert_allclose(model.score(X), 1 - loss / total, rtol=1e-9)
+    np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1 - loss / total, rtol=1e-9)
+    np.testing.assert_allclose(information_loss(model.components_, X, scale=scale), loss, rtol=1e-9)
+    assert np.all(np.diff(model.explained_variance_ratio_) <= 1e-12)
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+
+
+STORAGES = {
+    "csr": sparse.csr_array,
+    "csc matrix": sparse.csc_matrix,
+    "coo": sparse.coo_array,
+    "fortran": np.asfortranarray,
+    "list": lambda X: X.tolist(),
+    "read-only": lambda X: (X.flags.__setattr__("writeable", False), X)[1],
+    "strided": lambda X: np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)[::2, ::3],
+    "pandas": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]),
+    "polars": lambda X: pl.DataFrame({f"f{j}": X[:, j] for j in range(X.shape[1])}),
+    "big endian": lambda X: X.astype(">f8"),
+}
+
+
+@estimators
+@pytest.mark.parametrize("storage", STORAGES.values(), ids=STORAGES.keys())
+@pytest.mark.parametrize("shape", [(80, 12), (40, 700), (700, 400)], ids=str)
+def test_same_answer_in_every_storage(make, storage, shape, rng):
+    X = data(rng, *shape) * (rng.random(shape) < 0.7)
+    plain = make(certify=False).fit(X)
+    other = make(certify=False).fit(storage(X.copy()))
+    np.testing.assert_allclose(other.components_, plain.components_, atol=1e-7)
+    np.testing.assert_allclose(other.decoder_, plain.decoder_, atol=1e-7 * np.abs(plain.decoder_).max())
+    np.testing.assert_allclose(other.loss_ratio_, plain.loss_ratio_, rtol=1e-7)
+
+
+@estimators
+def test_memory_mapped_data_give_the_same_answer_and_are_not_copied(make, tmp_path, rng):
+    X = data(rng, 3000, 60)
+    stored = np.memmap(tmp_path / "X.bin", dtype=np.float64, mode="w+", shape=X.shape)
+    stored[:] = X
+    plain, mapped = make().fit(X), make().fit(stored)
+    np.testing.assert_allclose(mapped.components_, plain.components_, atol=1e-7)
+    np.testing.assert_allclose(mapped.transform(stored), plain.transform(X), atol=1e-9)
+
+
+@estimators
+def test_float32_in_float32_out_and_the_same_features(make, rng):
+    X = data(rng)
+    wide, narrow = make().fit(X), make().fit(X.astype(np.float32))
+    assert narrow.transform(X.astype(np.float32)).dtype == np.float32
+    assert narrow.inverse_transform(narrow.transform(X.astype(np.float32))).dtype == np.float32
+    assert narrow.transform(X).dtype == np.float64
+    np.testing.assert_array_equal(narrow.support_, wide.support_)
+    np.testing.assert_allclose(narrow.loss_ratio_, wide.loss_ratio_, rtol=1e-4)
+
+
+@estimators
+@pytest.mark.parametrize("size", [2.0**-490, 1e-150, 1e-30, 1e30, 1e150, 2.0**490])
+def test_nothing_depends_on_the_unit_of_the_data(make, size, rng):
+    X = data(rng)
+    plain, scaled = make().fit(X), make().fit(X / 10 * size)
+    np.testing.assert_allclose(scaled.components_, plain.components_, atol=1e-9)
+    np.testing.assert_allclose(scaled.loss_ratio_, plain.loss_ratio_, rtol=1e-9)
+    np.testing.assert_allclose(scaled.score(X / 10 * size), plain.score(X), rtol=1e-9)
+    np.testing.assert_allclose(scaled.certificate_.gap, plain.certificate_.gap, rtol=1e-6)
+    assert scaled.certificate_.recheck(X / 10 * size)
+    back = scaled.inverse_transform(scaled.transform(X / 10 * size)) / size * 10
+    np.testing.assert_allclose(back, plain.inverse_transform(plain.transform(X)), rtol=1e-6)
+
+
+@estimators
+def test_permuted_features_are_the_same_features(make, rng):
+    X, order = data(rng), rng.permutation(12)
+    plain, permuted = make().fit(X), make().fit(X[:, order])
+    assert sorted(order[permuted.support_]) == list(plain.support_)
+    np.testing.assert_allclose(permuted.loss_ratio_, plain.loss_ratio_, rtol=1e-9)
+
+
+@estimators
+def test_duplicated_constant_and_zero_columns_change_nothing(make, rng):
+    X = data(rng)
+    padded = np.column_stack([X, X[:, :3], np.full(80, 7.0), np.zeros(80)])
+    plain, more = make().fit(X), make().fit(padded)
+    np.testing.assert_allclose(information_loss(more.components_, padded), more.loss_, rtol=1e-9)
+    assert more.loss_ratio_ <= 1.2 or plain.loss_ratio_ > 1.1
+    assert not {15, 16} & set(more.support_)
+    assert (more.components_ != 0).any(axis=1).all()
+
+
+@estimators
+def test_rank_deficient_data_give_fewer_components_with_one_warning(make, rng):
+    X = rng.standard_normal((30, 1)) @ rng.standard_normal((1, 8))
+    with pytest.warns(UserWarning, match="X has rank 1: 1 component") as caught:
+        model = make().fit(X)
+    assert len(caught) == 1
+    assert model.components_.shape == (1, 8)
+    assert model.loss_ratio_ == 1.0
+    assert "PCA loses nothing" in str(model.certificate_)
+    assert model.certificate_.gap == 0
+    assert model.transform(X).shape == (30, 1)
+    assert list(model.get_feature_names_out()) == ["sparseencoder0"]
+
+
+@pytest.mark.parametrize("r", [2, 3, 11, 12])
+def test_counts_at_their_limits(r, rng):
+    X = data(rng)
+    model = SparseEncoder(2, n_nonzero=r, random_state=0).fit(X)
+    assert len(model.support_) == r
+    assert np.count_nonzero(model.components_.any(axis=0)) == r
+    one = SparseEncoder(1, n_nonzero=1, random_state=0).fit(X)
+    assert np.count_nonzero(one.components_) == 1
+    every = SparseEncoder(12, n_nonzero=12, random_state=0).fit(X)
+    assert every.loss_ratio_ == 1.0
+
+
+@estimators
+def test_frames_names_pipelines_clones_and_pickles(make, rng):
+    frame = pd.DataFrame(data(rng), columns=[f'gene "{j}" <b>' for j in range(12)])
+    model = make().set_output(transform="pandas")
+    scores = model.fit_transform(frame)
+    assert list(scores.columns) == list(model.get_feature_names_out())
+    assert list(model.feature_names_in_) == list(frame.columns)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(frame.rename(columns={frame.columns[0]: "other"}))
+    assert isinstance(
+        make()
+        .set_output(transform="polars")
+        .fit_transform(pl.from_dict(dict(zip("ab", data(rng, 2, 80), strict=True)))),
+        pl.DataFrame,
+    )
+    again = pickle.loads(pickle.dumps(model))
+    pd.testing.assert_frame_equal(again.transform(frame), scores)
+    assert str(again.certificate_) == str(model.certificate_)
+    assert again.certificate_.recheck(frame)
+    assert clone(model).get_params() == model.get_params()
+    piped = make_pipeline(StandardScaler(), make()).fit(frame)
+    assert piped.transform(frame).shape == (80, len(piped[-1].components_))
+
+
+@estimators
+def test_a_seed_gives_one_answer_also_in_threads(make, rng):
+    X = data(rng, 60, 500)
+    wanted, found = make().fit(X).components_, [None] * 8
+
+    def work(i):
+        found[i] = make().fit(X).components_
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for components in found:
+        np.testing.assert_array_equal(components, wanted)
+
+
+@estimators
+def test_certifying_never_changes_the_components(make, rng):
+    X = data(rng, 50, 400)
+    with_proof, without = make().fit(X), make(certify=False).fit(X)
+    np.testing.assert_array_equal(with_proof.components_, without.components_)
+    assert not hasattr(without, "certificate_")
+    np.testing.assert_allclose(with_proof.loss_, without.loss_, rtol=1e-9)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 15),
+    d=st.integers(1, 8),
+    k=st.integers(1, 3),
+    r=st.integers(1, 8),
+    integers=st.booleans(),
+    scale=st.booleans(),
+)
+def test_invariants_on_small_and_tied_data(seed, n, d, k, r, integers, scale):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-1, 2, (n, d)).astype(float) if integers else rng.standard_normal((n, d))
+    k, r = min(k, d), min(r, d)
+    if np.ptp(X, axis=0).max() == 0:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparseEncoder(k, n_nonzero=r, scale=scale, random_state=0).fit(X)
+    certificate = model.certificate_
+    assert 1 <= len(model.components_) <= min(k, r)
+    assert len(model.support_) <= r
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+    assert model.loss_ratio_ >= 1
+    assert 0 <= certificate.bound <= certificate.value <= certificate.total * (1 + 1e-12)
+    assert 0 <= certificate.gap <= 1
+    assert all(guarantee.holds for guarantee in certificate.guarantees)
+    assert certificate.recheck(X)
+    np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1 - model.loss_ / certificate.total, atol=1e-9)

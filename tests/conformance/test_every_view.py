@@ -1,0 +1,199 @@
+"""The laws of the data contract, for every view."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from sparing.data import Affine, ArrayRows, Covariance, Preparation, Projected, SparseRows, as_view
+from sparing.data.gathered import Gathered
+
+N, D = 40, 9
+DIRECTIONS = np.linalg.qr(np.random.default_rng(5).standard_normal((D, 2)))[0]
+
+
+def example() -> np.ndarray:
+    """Zeros, large means, a constant, a zero and a duplicated column."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((N, D)) * (rng.random((N, D)) < 0.6)
+    X[:, 1] += 1e3
+    X[:, 2] = 7.0
+    X[:, 3] = 0.0
+    X[:, 4] = X[:, 0]
+    return X
+
+
+def centred(X: np.ndarray, scale: bool = False) -> np.ndarray:
+    Z = X - X.mean(axis=0)
+    Z[:, np.ptp(X, axis=0) == 0] = 0.0
+    if scale:
+        sd = X.std(axis=0, ddof=1)
+        Z = Z / np.where(np.ptp(X, axis=0) == 0, 1.0, sd)
+    return Z
+
+
+def memmap_of(X: np.ndarray, folder) -> np.memmap:
+    stored = np.memmap(folder / "X.bin", dtype=X.dtype, mode="w+", shape=X.shape)
+    stored[:] = X
+    return stored
+
+
+def off(X: np.ndarray) -> np.ndarray:
+    return X - X @ DIRECTIONS @ DIRECTIONS.T
+
+
+def residual(X: np.ndarray) -> np.ndarray:
+    Q = np.linalg.qr(X @ DIRECTIONS)[0]
+    return X - Q @ (Q.T @ X)
+
+
+VIEWS = {
+    "dense": (lambda X, p: as_view(X), centred),
+    "fortran": (lambda X, p: as_view(np.asfortranarray(X)), centred),
+    "strided": (lambda X, p: as_view(np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2]), centred),
+    "scaled": (lambda X, p: as_view(X, Preparation(scale=True)), lambda X: centred(X, scale=True)),
+    "uncentred": (lambda X, p: as_view(X, Preparation(center=False)), lambda X: X),
+    "csr": (lambda X, p: as_view(sparse.csr_array(X)), centred),
+    "csc": (lambda X, p: as_view(sparse.csc_matrix(X)), centred),
+    "csr scaled": (
+        lambda X, p: as_view(sparse.csr_array(X), Preparation(scale=True)),
+        lambda X: centred(X, scale=True),
+    ),
+    "memory map": (lambda X, p: as_view(memmap_of(X, p)), centred),
+    "small blocks": (lambda X, p: Affine(ArrayRows(X, block_rows=7)), centred),
+    "covariance": (lambda X, p: as_view(centred(X).T @ centred(X), Preparation(precomputed=True)), centred),
+    "gathered": (lambda X, p: Gathered(centred(X)), centred),
+    "projected": (lambda X, p: Projected(as_view(X), directions=DIRECTIONS), lambda X: off(centred(X))),
+    "residual": (lambda X, p: Projected(as_view(X), residual_of=DIRECTIONS), lambda X: residual(centred(X))),
+    "both, sparse": (
+        lambda X, p: Projected(as_view(sparse.csr_array(X)), directions=DIRECTIONS, residual_of=DIRECTIONS),
+        lambda X: off(residual(centred(X))),
+    ),
+    "both, covariance": (
+        lambda X, p: Projected(
+            Covariance(centred(X).T @ centred(X)), directions=DIRECTIONS[:, :1], residual_of=DIRECTIONS
+        ),
+        lambda X: residual(centred(X)) @ (np.eye(D) - DIRECTIONS[:, :1] @ DIRECTIONS[:, :1].T),
+    ),
+}
+
+
+@pytest.fixture(params=VIEWS.values(), ids=VIEWS.keys())
+def case(request, tmp_path):
+    make, truth = request.param
+    X = example()
+    view, dense = make(X, tmp_path), truth(X)
+    root = np.sqrt(view.square_unit)  # a view counts in its own unit
+    return view, dense / root
+
+
+def test_agrees_with_the_matrix_it_stands_for(case, rng):
+    view, dense = case
+    A, V = dense.T @ dense, rng.standard_normal((D, 3))
+    size = np.abs(A).max()
+    np.testing.assert_allclose(view.gram_matmat(V), A @ V, atol=1e-9 * size)
+    np.testing.assert_allclose(view.gram_columns([5, 0, 8]), A[:, [5, 0, 8]], atol=1e-9 * size)
+    np.testing.assert_allclose(view.gram_diagonal(), np.diag(A), atol=1e-9 * size)
+    np.testing.assert_allclose(view.gram(), A, atol=1e-9 * size)
+    np.testing.assert_allclose(view.gram_columns([5, 0]), A[:, [5, 0]], atol=1e-9 * size)  # once A is in memory
+    np.testing.assert_allclose(view.total, np.trace(A), rtol=1e-9)
+    J = np.array([0, 5, 7])
+    np.testing.assert_allclose(view.restricted(J).gram(), A[np.ix_(J, J)], atol=1e-9 * size)
+    np.testing.assert_allclose(view.gram_squared(J), (A @ A)[np.ix_(J, J)], atol=1e-9 * size**2)
+
+
+def test_rows_agree_and_products_are_adjoint(case, rng):
+    view, dense = case
+    if not view.has_rows:
+        with pytest.raises(ValueError, match="Fit on X itself"):
+            view.matmat(np.eye(D))
+        return
+    V, U = rng.standard_normal((D, 2)), rng.standard_normal((N, 2))
+    size = np.abs(dense).max()
+    np.testing.assert_allclose(view.matmat(V), dense @ V, atol=1e-9 * size)
+    np.testing.assert_allclose(view.rmatmat(U), dense.T @ U, atol=1e-9 * size)
+    np.testing.assert_allclose(view.columns([6, 1]), dense[:, [6, 1]], atol=1e-9 * size)
+    np.testing.assert_allclose((U * view.matmat(V)).sum(), (view.rmatmat(U) * V).sum())
+    np.testing.assert_allclose(view.row_gram(), dense @ dense.T, atol=1e-9 * size**2)
+    J = np.array([0, 5, 7])  # with XX' in memory squares take another route
+    np.testing.assert_allclose(
+        view.gram_squared(J), np.linalg.matrix_power(dense.T @ dense, 2)[np.ix_(J, J)], atol=1e-9 * size**4
+    )
+
+
+def test_constant_columns_are_exactly_zero():
+    X = example()
+    X[:, 2] = 1e9 + 0.1
+    for storage in (X, sparse.csr_array(X)):
+        view = as_view(storage)
+        assert view.gram_diagonal()[2] == 0
+        assert np.all(view.gram_columns([2]) == 0)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, np.asfortranarray])
+def test_no_cancellation_when_means_are_a_million_times_the_spread(storage, rng):
+    X = rng.standard_normal((200, 5)) + 1e6
+    Z = X - X.mean(axis=0)
+    view = as_view(storage(X))
+    np.testing.assert_allclose(view.gram_diagonal() * view.square_unit, (Z**2).sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(view.gram_columns([3]) * view.square_unit, Z.T @ Z[:, [3]], atol=1e-6)
+    naive = np.einsum("ij,ij->j", X, X) - len(X) * X.mean(axis=0) ** 2  # control: the textbook formula fails here
+    assert np.abs(naive / (Z**2).sum(axis=0) - 1).max() > 1e-7
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint8, np.int64, np.bool_])
+def test_other_types_are_widened_not_rounded(dtype, rng):
+    X = (rng.integers(0, 100, (50, 6)) * (rng.random((50, 6)) < 0.5)).astype(dtype)
+    wide = as_view(X.astype(np.float64))
+    storages = [X] if dtype == np.float16 else [X, sparse.csr_array(X)]  # scipy has no sparse float16
+    for storage in storages:
+        np.testing.assert_allclose(as_view(storage).gram(), wide.gram(), rtol=1e-12, atol=1e-12)
+
+
+def test_float32_stays_float32_in_storage(rng):
+    X = rng.standard_normal((30, 4)).astype(np.float32)
+    assert as_view(X).rows.source is X
+    assert as_view(sparse.csc_array(X)).rows.block.matrix.dtype == np.float32
+
+
+def test_whole_weights_count_as_copies(rng):
+    X, weights = rng.standard_normal((20, 4)), rng.integers(0, 4, 20)
+    for rows in (ArrayRows(X), SparseRows(sparse.csr_array(X)), ArrayRows(X, block_rows=3)):
+        weighted = Affine(rows, scale=True, weights=weights.astype(float))
+        repeated = Affine(ArrayRows(np.repeat(X, weights, axis=0)), scale=True)
+        np.testing.assert_allclose(weighted.mean, repeated.mean)
+        np.testing.assert_allclose(weighted.scale, repeated.scale)
+        np.testing.assert_allclose(weighted.gram(), repeated.gram(), atol=1e-10)
+        np.testing.assert_allclose(
+            weighted.matmat(np.eye(4)).T @ weighted.columns([0, 1, 2, 3]), repeated.gram(), atol=1e-10
+        )
+
+
+def test_passes_are_counted_and_jobs_share_one(rng):
+    from sparing.data.jobs import GramProduct, Product
+
+    view = as_view(rng.standard_normal((30, 5)))
+    assert view.passes == 1  # means and squares
+    product, gram_product = view.one_pass(Product(np.eye(5)), GramProduct(np.eye(5)))
+    assert view.passes == 2
+    np.testing.assert_allclose(product.T @ product, gram_product, atol=1e-10)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n=st.integers(2, 12),
+    d=st.integers(1, 6),
+    block=st.integers(1, 5),
+    seed=st.integers(0, 10**6),
+    exponent=st.sampled_from([-400, -20, 0, 20, 400]),
+)
+def test_blocks_and_powers_of_two_change_no_digit_that_matters(n, d, block, seed, exponent):
+    X = np.random.default_rng(seed).integers(-3, 4, (n, d)).astype(float)
+    whole, parts = as_view(X), Affine(ArrayRows(X * 2.0**exponent, block_rows=block))
+    np.testing.assert_allclose(
+        parts.gram() * 2.0 ** (2 * (np.log2(whole.unit) - np.log2(parts.unit) - exponent)), whole.gram(), atol=1e-12
+    )
+    np.testing.assert_allclose(parts.mean, whole.mean * 2.0**exponent, rtol=1e-12, atol=1e-14 * 2.0**exponent)

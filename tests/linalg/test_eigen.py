@@ -1,0 +1,122 @@
+"""Principal components: right, from few products, and never flattering."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from sparing.data import Preparation, as_view
+from sparing.linalg import top_spectrum
+from sparing.linalg.krylov import block_krylov
+from sparing.linalg.signs import orientations
+
+UNCENTRED = Preparation(center=False)
+
+
+def truth(X: np.ndarray, rank: int) -> tuple[np.ndarray, float]:
+    squares = np.linalg.svd(X, compute_uv=False) ** 2
+    return squares[:rank], float(squares[rank:].sum())
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "route"),
+    [(60, 20, "exact"), (20, 300, "exact"), (900, 400, "iterated"), (400, 900, "iterated")],
+)
+def test_agrees_with_the_svd_on_every_route(n, d, route, rng):
+    X = rng.standard_normal((n, 10)) @ rng.standard_normal((10, d)) + 0.5 * rng.standard_normal((n, d))
+    view = as_view(X, UNCENTRED)
+    found = top_spectrum(view, 3, rng)
+    assert found.exact == (route == "exact")
+    values, tail = truth(X, 3)
+    unit = view.square_unit
+    np.testing.assert_allclose(found.values * unit, values, rtol=1e-4 if route == "iterated" else 1e-10)
+    np.testing.assert_allclose(found.tail * unit, tail, rtol=1e-4 if route == "iterated" else 1e-10)
+    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(3), atol=1e-10)
+    np.testing.assert_allclose(found.cross, view.gram_matmat(found.basis), atol=1e-8 * found.total)
+    np.testing.assert_allclose(found.gram, found.basis.T @ found.cross, atol=1e-8 * found.total)
+    assert orientations(found.basis).min() == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("decay", [0.0, 0.2, 0.9])
+def test_pca_loss_is_never_overstated(seed, decay):
+    """The certified value stays below the truth; the computed one, a Ritz sum, does not (the control)."""
+    rng = np.random.default_rng(seed)
+    n, d, k = 350, 500, 3
+    X = rng.standard_normal((n, d)) * (1 + np.arange(d)) ** -decay
+    view = as_view(X, UNCENTRED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # flat spectra may stop at the cap; the bound must hold all the same
+        found = top_spectrum(view, k, rng, tolerance=1e-3)
+    _, tail = truth(X, k)
+    assert not found.exact
+    assert found.least_loss * view.square_unit <= tail
+    assert found.tail * view.square_unit >= tail * (1 - 1e-12)
+
+
+def test_control_ritz_values_alone_would_overstate_pca_loss(rng):
+    X = rng.standard_normal((300, 400))
+    pairs = block_krylov(lambda U: X @ (X.T @ U), 300, 3, float((X**2).sum()), rng, tolerance=0.02)
+    assert (X**2).sum() - pairs.values.sum() > truth(X, 3)[1] * (1 + 1e-6)
+
+
+def test_rank_deficient_data_give_fewer_components(rng):
+    X = rng.standard_normal((50, 2)) @ rng.standard_normal((2, 8))
+    found = top_spectrum(as_view(X, UNCENTRED), 4, rng)
+    assert found.rank == 2
+    assert found.tail < 1e-12 * found.total
+    assert found.loss_ratio(0.0) == 1.0
+    assert found.loss_ratio(0.1 * found.total) == np.inf
+
+
+def test_iteration_finds_an_exact_low_rank(rng):
+    X = rng.standard_normal((500, 3)) @ rng.standard_normal((3, 600))
+    found = top_spectrum(as_view(X, UNCENTRED), 5, rng)
+    assert found.rank == 3
+    assert found.tail <= 1e-11 * found.total
+
+
+def test_same_seed_same_answer_in_every_storage(rng):
+    X = rng.standard_normal((500, 700)) * (rng.random((500, 700)) < 0.1)
+    found = [
+        top_spectrum(as_view(Z), 4, np.random.default_rng(1)) for Z in (X, sparse.csr_array(X), np.asfortranarray(X))
+    ]
+    for other in found[1:]:
+        np.testing.assert_allclose(other.values, found[0].values, rtol=1e-6)
+        np.testing.assert_allclose(other.tail, found[0].tail, rtol=1e-6)
+
+
+def test_a_flat_spectrum_is_reported_not_hidden(rng, monkeypatch):
+    from sparing.linalg import krylov
+
+    monkeypatch.setattr(krylov, "MAX_RESTARTS", 1)
+    monkeypatch.setattr(krylov, "MAX_BLOCKS", 2)
+    with pytest.warns(UserWarning, match="converged only to"):
+        found = top_spectrum(as_view(rng.standard_normal((600, 700))), 3, rng)
+    assert found.least_loss < found.tail
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 9), d=st.integers(1, 9), rank=st.integers(1, 4))
+def test_small_matrices_of_small_integers(seed, n, d, rank):
+    X = np.random.default_rng(seed).integers(-2, 3, (n, d)).astype(float)
+    view = as_view(X, UNCENTRED)
+    if view.total == 0:
+        return
+    found = top_spectrum(view, rank, np.random.default_rng(0))
+    values, tail = truth(X, found.rank)
+    np.testing.assert_allclose(found.values * view.square_unit, values, atol=1e-10 * view.total * view.square_unit)
+    assert found.rank == min(rank, np.linalg.matrix_rank(X))
+    assert found.least_loss * view.square_unit <= tail + 1e-13
+
+
+def test_signs_do_not_follow_rounding():
+    column = np.array([[0.5], [-0.5 - 1e-9], [0.1]])
+    assert orientations(column)[0] == 1  # the first of the equals decides
+    assert orientations(-column)[0] == -1
+    assert orientations(np.zeros((3, 1)))[0] == 1

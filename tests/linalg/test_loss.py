@@ -1,0 +1,54 @@
+"""The loss of anybody's loadings, against least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from sparing.data import Preparation, as_view
+from sparing.linalg import additional_variance, information_loss_of
+
+UNCENTRED = Preparation(center=False)
+
+
+def by_least_squares(X, H):
+    scores = X @ H.T
+    return float(((X - scores @ np.linalg.lstsq(scores, X, rcond=1e-10)[0]) ** 2).sum())
+
+
+@settings(deadline=None, max_examples=80)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 10), d=st.integers(1, 7), k=st.integers(1, 4))
+def test_equals_least_squares(seed, n, d, k):
+    rng = np.random.default_rng(seed)
+    X, H = rng.integers(-3, 4, (n, d)).astype(float), rng.integers(-2, 3, (k, d)).astype(float)
+    H[np.abs(H).sum(axis=1) == 0, 0] = 1.0
+    view = as_view(X, UNCENTRED)
+    total = (X**2).sum()
+    np.testing.assert_allclose(
+        information_loss_of(view, H) * view.square_unit, by_least_squares(X, H), atol=1e-9 * total + 1e-12
+    )
+    added = additional_variance(view, H) * view.square_unit
+    for j in range(1, k + 1):
+        np.testing.assert_allclose(added[:j].sum(), total - by_least_squares(X, H[:j]), atol=1e-9 * total + 1e-12)
+
+
+def test_a_tiny_loss_keeps_its_digits(rng):
+    X = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 9)) + 1e-7 * rng.standard_normal((60, 9))
+    H = rng.standard_normal((2, 9))
+    wanted = by_least_squares(X, H)
+    for storage in (X, sparse.csr_array(X)):
+        view = as_view(storage, UNCENTRED)
+        np.testing.assert_allclose(information_loss_of(view, H) * view.square_unit, wanted, rtol=1e-6)
+    gram_only = as_view(X.T @ X, Preparation(precomputed=True))  # control: a difference cannot know it
+    assert abs(information_loss_of(gram_only, H) * gram_only.square_unit / wanted - 1) > 1e-6
+
+
+def test_repeated_and_nearly_repeated_components_add_nothing_they_have_not(rng):
+    X, h = rng.standard_normal((30, 6)), rng.standard_normal(6)
+    view = as_view(X, UNCENTRED)
+    assert additional_variance(view, np.array([h, -2 * h]))[1] == 0
+    near = np.array([h, h + 1e-4 * rng.standard_normal(6)])
+    assert information_loss_of(view, near) * view.square_unit == pytest.approx(by_least_squares(X, near), rel=1e-6)

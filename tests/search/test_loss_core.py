@@ -1,0 +1,78 @@
+"""The search by loss, against brute force."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparing.search.loss_core import LossCore, smallest_of_arrow
+
+
+def captured(X, J, k):
+    Q = np.linalg.qr(X[:, J])[0]
+    return float((np.linalg.svd(Q.T @ X, compute_uv=False)[:k] ** 2).sum())
+
+
+def core_of(X, k):
+    A = X.T @ X
+    return LossCore(A, A @ A, k)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 3))
+def test_captured_is_that_of_the_best_encoder_in_any_units(seed, k):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((15, 7)) * 10.0 ** rng.integers(-3, 4, 7)
+    sets = np.array([rng.choice(7, 4, replace=False) for _ in range(3)])
+    wanted = [captured(X, J, k) for J in sets]
+    np.testing.assert_allclose(core_of(X, k).captured(sets), wanted, rtol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_searches_only_improve_and_end_where_no_estimated_swap_helps(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 10)) @ rng.standard_normal((10, 10))
+    core, start = core_of(X, 2), rng.choice(10, 4, replace=False)
+    swapped = core.swapped(start, 50)
+    kicked = core.kicked(swapped, 3, 50)
+    values = [captured(X, J, 2) for J in (start, swapped, kicked)]
+    assert values[0] <= values[1] * (1 + 1e-9) <= values[2] * (1 + 2e-9)
+    assert len(set(kicked)) == 4
+
+
+def test_kicks_reach_the_optimum_more_often_than_swaps(rng):
+    reached = {"swapped": 0, "kicked": 0}
+    for _ in range(30):
+        X = rng.standard_normal((20, 9)) @ rng.standard_normal((9, 9))
+        core, start = core_of(X, 2), rng.choice(9, 4, replace=False)
+        best = max(captured(X, list(J), 2) for J in combinations(range(9), 4))
+        swapped = core.swapped(start, 50)
+        for name, J in (("swapped", swapped), ("kicked", core.kicked(core.kicked(swapped, 2, 50), 4, 50))):
+            reached[name] += captured(X, J, 2) >= best * (1 - 1e-9)
+    assert reached["kicked"] >= 20
+    assert reached["kicked"] > reached["swapped"]
+
+
+def test_dependent_columns_do_not_break_it(rng):
+    X = rng.standard_normal((12, 5))
+    X = np.column_stack([X, X[:, 0], X[:, 1] + X[:, 2]])
+    core = core_of(X, 2)
+    found = core.kicked(core.swapped(np.array([0, 5, 1]), 20), 3, 20)
+    assert core.captured(found[None])[0] >= core.captured(np.array([[0, 5, 1]]))[0]
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 5))
+def test_smallest_eigenvalue_of_an_arrow_from_above(seed, k):
+    rng = np.random.default_rng(seed)
+    v, b, c = np.sort(rng.random((2, k))), rng.standard_normal((2, k, 3)), rng.random((2, 3)) * 2
+    found = smallest_of_arrow(v, b, c)
+    for s in range(2):
+        for m in range(3):
+            arrow = np.block([[np.diag(v[s]), b[s, :, [m]].T], [b[s, :, [m]], c[s, m]]])
+            wanted = np.linalg.eigvalsh(arrow)[0]
+            assert wanted - 1e-12 <= found[s, m] <= wanted + 1e-6
