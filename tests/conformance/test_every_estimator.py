@@ -200,12 +200,8 @@ def test_frames_names_pipelines_clones_and_pickles(make, rng):
     assert list(model.feature_names_in_) == list(frame.columns)
     with pytest.raises(ValueError, match="feature names should match"):
         model.transform(frame.rename(columns={frame.columns[0]: "other"}))
-    assert isinstance(
-        make()
-        .set_output(transform="polars")
-        .fit_transform(pl.from_dict(dict(zip("ab", data(rng, 2, 80), strict=True)))),
-        pl.DataFrame,
-    )
+    as_polars = make().set_output(transform="polars")
+    assert isinstance(as_polars.fit_transform(pl.DataFrame(data(rng))), pl.DataFrame)
     again = pickle.loads(pickle.dumps(model))
     pd.testing.assert_frame_equal(again.transform(frame), scores)
     assert str(again.certificate_) == str(model.certificate_)
