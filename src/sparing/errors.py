@@ -72,7 +72,8 @@ def not_numeric(dtype: object, columns: Sequence[object] = ()) -> NotNumericErro
     """Strings, objects or dates among the values."""
     where = f" in columns {_listed(columns)}" if len(columns) else ""
     return NotNumericError(
-        f"X holds values of type {dtype}{where}; every argument must be a real number, and a string or an object is no number. "
+        f"X holds values of type {dtype}{where}; every argument must be a real number, and a string or an object is no "
+        f"number. "
         f"Drop or encode such columns (sklearn.preprocessing.OneHotEncoder), or convert with X.astype(float)."
     )
 

@@ -4,7 +4,7 @@ from sparing.data.affine import Affine
 from sparing.data.base import GRAM_LIMIT, DataMatrix
 from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
-from sparing.data.door import Preparation, as_rows, as_view
+from sparing.data.door import Preparation, as_matrix, as_rows, as_view
 from sparing.data.projected import Projected
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Projected",
     "Rows",
     "SparseRows",
+    "as_matrix",
     "as_rows",
     "as_view",
 ]

@@ -13,6 +13,7 @@ from sparing.data.affine import Affine
 from sparing.data.base import DataMatrix
 from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
+from sparing.results import Array
 
 SYMMETRY = 1e-8
 """Asymmetry and negative eigenvalues below this share of the largest entry are taken for rounding."""
@@ -71,6 +72,13 @@ def as_rows(X: Any) -> Rows:
     if table.dtype.kind not in "fiub":
         raise errors.not_numeric(table.dtype)
     return SparseRows(table) if sparse.issparse(table) else ArrayRows(table)
+
+
+def as_matrix(X: Any) -> Array:
+    """A small table of finite numbers of any size, such as scores or loadings, as a dense float64 array."""
+    rows = as_rows(X)
+    d = rows.shape[1]
+    return Affine(rows, mean=np.zeros(d), deviation=np.ones(d)).columns(np.arange(d))
 
 
 def _as_array(X: Any) -> Any:

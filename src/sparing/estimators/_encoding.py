@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.data import Affine, Rows, as_rows
+from sparing.data import Affine, Rows, as_matrix, as_rows
 from sparing.estimators._input import checked_rows
 from sparing.results import Array, Indices
 
@@ -53,10 +53,9 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         rows = as_rows(X)
-        if rows.shape[1] != len(self.decoder_):
-            raise errors.wrong_n_features(rows.shape[1], len(self.decoder_), "inverse_transform")
-        k = rows.shape[1]
-        scores = Affine(rows, mean=np.zeros(k), deviation=np.ones(k)).columns(np.arange(k))
+        scores = as_matrix(rows)
+        if scores.shape[1] != len(self.decoder_):
+            raise errors.wrong_n_features(scores.shape[1], len(self.decoder_), "inverse_transform")
         return (scores @ (self.decoder_ * self.scale_) + self.mean_).astype(_float_of(rows), copy=False)
 
     def score(self, X: Any, y: Any = None) -> float:

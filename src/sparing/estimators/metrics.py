@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.data import DataMatrix, Preparation, as_rows, as_view
+from sparing.data import DataMatrix, Preparation, as_matrix, as_view
 from sparing.linalg import additional_variance, information_loss_of
 from sparing.results import Array
 
@@ -67,16 +67,10 @@ def _prepared(components: Any, X: Any, preparation: Preparation) -> tuple[DataMa
         raise errors.not_psd(float(values[0]), float(values[-1]))
     if view.total <= 0:
         raise errors.no_variance(preparation.center)
-    rows = as_rows(components)
-    if rows.shape[1] != view.n_features:
-        raise errors.bad_components(rows.shape, view.n_features)
-    H = _finite_rows(components)
+    H = as_matrix(components)
+    if H.shape[1] != view.n_features:
+        raise errors.bad_components(H.shape, view.n_features)
     lengths = np.abs(H).max(axis=1)
     if (lengths == 0).any():
         raise errors.zero_component(int(np.argmin(lengths)))
     return view, H / lengths[:, None]
-
-
-def _finite_rows(components: Any) -> Array:
-    plain = Preparation(center=False)
-    return as_view(components, plain).columns(np.arange(as_rows(components).shape[1]))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy import linalg
 
 from sparing import errors
 from sparing.data import GRAM_LIMIT, DataMatrix
 from sparing.linalg.krylov import block_krylov, value_error
 from sparing.linalg.signs import orientations
+from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Spectrum
 
 EPS = float(np.finfo(float).eps)
@@ -51,9 +51,9 @@ def _from_row_gram(view: DataMatrix, rank: int) -> Spectrum:
 def _top_of(gram: Array, rank: int) -> tuple[Array, Array]:
     """Largest eigenpairs in falling order, without those that are rounding."""
     size = len(gram)
-    values, vectors = linalg.eigh(gram, subset_by_index=[size - rank, size - 1])
-    keep = values > max(size * EPS * values[-1], 0.0)
-    return values[keep][::-1], vectors[:, keep][:, ::-1]
+    values, vectors = top_eigenpairs(gram, rank)
+    keep = values > max(size * EPS * values[0], 0.0)
+    return values[keep], vectors[:, keep]
 
 
 def _exact(view: DataMatrix, gram: Array, values: Array, basis: Array) -> Spectrum:
@@ -62,7 +62,7 @@ def _exact(view: DataMatrix, gram: Array, values: Array, basis: Array) -> Spectr
     total, size = view.total, len(gram)
     tail = total - float(values.sum())
     if tail < 1e-6 * total:  # the difference has lost its digits: add up what is left instead
-        everything = linalg.eigvalsh(gram)
+        everything = np.linalg.eigvalsh(gram)
         tail = float(np.maximum(everything[: size - len(values)], 0.0).sum())
     top = float(values[0]) if len(values) else 0.0
     error = 8 * EPS * (len(values) * size * top + np.sqrt(view.n_features) * total)

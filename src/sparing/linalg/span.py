@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from sparing.linalg.signs import orientations
+from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Encoder, Indices, Selection
 
 DEPENDENT = 1e-10
@@ -47,9 +48,7 @@ def encoder_on(selection: Selection, rank: int, total: float) -> Encoder:
     else:  # squares of an ill-conditioned basis lose digits that the basis itself still has
         W = Z @ turn
         G = W.T @ W
-    size, rank = len(kept), min(rank, len(kept))
-    captured, U = linalg.eigh(G, subset_by_index=[size - rank, size - 1])
-    captured, U = captured[::-1], U[:, ::-1]
+    captured, U = top_eigenpairs(G, min(rank, len(kept)))
     loadings = turn @ U
     lengths = np.linalg.norm(loadings, axis=0) * orientations(loadings)
     order = np.argsort(columns)

@@ -1,0 +1,122 @@
+"""A certificate says what is proved, no more; it can be stored and checked again, and it fails on other data."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparing import SparseEncoder
+from sparing.certificates import Certificate, Problem
+from sparing.data import Preparation
+from sparing.datasets import load_pitprops, make_spiked
+from sparing.results import Bound, Guarantee, Reference
+
+X = make_spiked(50, 12, random_state=3).X
+
+
+def certificate_of(value, bound, *, objective="loss", total=100.0, reference_loss=10.0, strength="always"):
+    return Certificate(
+        problem=Problem(2, 5, 13, objective=objective),
+        value=value,
+        witness=Bound(bound, "PCA's own loss", strength, lambda *_: bound),
+        reference_loss=reference_loss,
+        total=total,
+        support=np.arange(5),
+        loadings=np.ones((2, 5)),
+        preparation=Preparation(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "objective", "gap"),
+    [
+        (20.0, 10.0, "loss", 0.5),
+        (10.0, 10.0, "loss", 0.0),
+        (10.0, 0.0, "loss", 1.0),
+        (0.0, 0.0, "loss", 0.0),
+        (10.0, 20.0, "variance", 0.5),
+        (10.0, 10.0, "variance", 0.0),
+        (0.0, 0.0, "variance", 0.0),
+        (10.0, 10.0 + 1e-13, "loss", 0.0),
+    ],
+)
+def test_gap_is_between_zero_and_one_in_both_senses(value, bound, objective, gap):
+    certificate = certificate_of(value, bound, objective=objective)
+    assert certificate.gap == pytest.approx(gap)
+    assert certificate.sense == ("min" if objective == "loss" else "max")
+
+
+def test_the_sentence_of_a_fit():
+    model = SparseEncoder(2, n_nonzero=5, center=False, random_state=0).fit(load_pitprops().correlation)
+    first, second, third = str(model.certificate_).splitlines()
+    assert first == "2 components on 5 of 13 features lose 1.012 times what PCA loses (PCA: 22.8% of the variance)."
+    assert second.startswith("No encoder with 2 components can lose less than 1.000 times what PCA loses")
+    assert "at most 1.2% less. Nothing tighter is proved" in second
+    assert "Theorem 6(i)" in third
+
+
+def test_sentences_are_rounded_against_us_and_say_when_nothing_is_proved():
+    assert "lose 1.101 times" in str(certificate_of(11.0001, 10.0))
+    assert "lose 1.0003 times" in str(certificate_of(10.0021, 10.0))
+    assert "proved optimal by PCA's own loss" in str(certificate_of(10.0, 10.0))
+    assert "nothing is proved" in str(certificate_of(10.0, 0.0))
+    assert "nothing either, where PCA loses nothing" in str(certificate_of(0.0, 0.0, reference_loss=0.0))
+    assert "20.0% of the variance, where PCA loses nothing" in str(certificate_of(20.0, 0.0, reference_loss=0.0))
+    assert certificate_of(20.0, 0.0, reference_loss=0.0).ratio == np.inf
+    assert "converged iteration" in str(certificate_of(11.0, 10.0, strength="numerical"))
+    one = dataclasses.replace(certificate_of(11.0, 10.0), problem=Problem(1, 1, 1), support=np.arange(1))
+    assert str(one).startswith("1 component on 1 of 1 feature loses 1.100 times")
+
+
+def test_notebooks_show_text_as_text():
+    html = certificate_of(11.0, 10.0)._repr_html_()
+    assert html.startswith("<div><p><strong>2 components")
+    assert "PCA&#x27;s own loss" in html
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32).astype(float)])
+def test_recheck_holds_in_any_storage_and_after_storage(storage):
+    certificate = pickle.loads(pickle.dumps(SparseEncoder(2, n_nonzero=4, random_state=0).fit(X).certificate_))
+    again = certificate.recheck(storage(X))
+    assert again
+    assert "holds" in str(again)
+    np.testing.assert_allclose(again.value, certificate.value, rtol=1e-5)
+
+
+def test_recheck_fails_on_other_data_and_for_false_claims():
+    certificate = SparseEncoder(2, n_nonzero=4, random_state=0).fit(X).certificate_
+    other = certificate.recheck(X + np.random.default_rng(0).standard_normal(X.shape))
+    assert not other
+    assert "does NOT hold for these data" in str(other)
+    greedy_claim = dataclasses.replace(certificate, value=certificate.value * 0.99)
+    assert not greedy_claim.recheck(X)
+    bold = dataclasses.replace(
+        certificate, witness=dataclasses.replace(certificate.witness, value=certificate.bound * 1.001)
+    )
+    assert "only" in str(bold.recheck(X))
+    assert not bold.recheck(X)
+    with pytest.raises(ValueError, match="X has 11 features, but this certificate is expecting 12"):
+        certificate.recheck(X[:, :11])
+
+
+def test_it_never_holds_the_data():
+    tall = make_spiked(20000, 12, random_state=0).X
+    certificate = SparseEncoder(2, n_nonzero=4, random_state=0).fit(tall).certificate_
+    assert len(pickle.dumps(certificate)) < 10_000 < tall.nbytes
+
+
+def test_a_covariance_is_rechecked_as_a_covariance():
+    C = np.cov(X, rowvar=False)
+    certificate = SparseEncoder(2, n_nonzero=4, precomputed=True, random_state=0).fit(C).certificate_
+    assert certificate.recheck(C)
+    assert not certificate.recheck(C + 0.1 * np.eye(12))
+
+
+def test_a_guarantee_reads_well_and_can_fail():
+    kept = Guarantee("Loss", 2.0, 1.5, "always", Reference("eckart1936", "Theorem 1"))
+    assert str(kept) == "Loss: at most 2, measured 1.5; holds (always) [eckart1936, Theorem 1]"
+    assert not dataclasses.replace(kept, measured=2.5).holds
