@@ -158,7 +158,7 @@ class Affine(DataMatrix):
         self.factor = inverse if mean is not None else np.where(varies, inverse, 0.0)
         with np.errstate(over="ignore", under="ignore"):
             self.square_unit = 1.0 if scaled else float(np.float64(self.unit) ** -2)
-        self._diagonal = squares * self.factor**2
+            self._diagonal = squares * self.factor**2
         self.n_constant = int(np.sum(~varies))
 
     def _measure(self) -> tuple[float, ColumnMoments]:
