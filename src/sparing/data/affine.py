@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,11 @@ from sparing.data.jobs import (
 )
 from sparing.results import Array, Indices
 
-GATHER_ENTRIES = 2**22
-"""Columns of a restricted view are kept as such up to this many entries (32 MiB), as their Gram matrix beyond."""
+GATHER_RATIO = 4
+"""Columns of a restricted view are kept as such while rows are at most this many times as many, else as Gram matrix."""
 
-DENSIFIED_ENTRIES = 2**20
-"""Entries of sparse columns made dense at a time (8 MiB)."""
+DENSIFIED_ENTRIES = 2**18
+"""Entries of sparse columns made dense at a time (2 MiB)."""
 
 COMFORTABLE = (1e-70, 1e70)
 """Sizes of values whose squares and fourth powers are far from the limits of double precision."""
@@ -81,26 +82,34 @@ class AffineBlock:
 
     def _runs(self, J: Indices) -> list[slice]:
         """Runs of J whose columns may be dense at one time."""
-        width = len(J) if self.raw.is_dense else max(8, DENSIFIED_ENTRIES // max(self.stop - self.start, 1))
+        few = min(max(DENSIFIED_ENTRIES // max(self.stop - self.start, 1), 4), 16)
+        width = len(J) if self.raw.is_dense else few
         return [slice(i, min(i + width, len(J))) for i in range(0, len(J), max(width, 1))]
 
     def gram_columns(self, J: Indices) -> Array:
         """``X.T @ X[:, J]``."""
-        out = np.empty((len(self._mean), len(J)))
-        for run in self._runs(J):
+        runs = self._runs(J)
+        if len(runs) == 1:
+            return self.rmatmat(self.columns(J))
+        out = np.empty((len(self._mean), len(J)), order="F")
+        for run in runs:
             out[:, run] = self.rmatmat(self.columns(J[run]))
         return out
+
+    def restricted(self, J: Indices) -> AffineBlock:
+        """The same rows, columns J alone."""
+        part = copy(self)
+        part.raw, part._mean, part._factor = self.raw.restricted(J), self._mean[J], self._factor[J]
+        return part
 
     def gram_block(self, J: Indices | None) -> Array:
         """``X[:, J].T @ X[:, J]``, or of all columns."""
         if self.raw.is_dense:
             C = self.columns(slice(None) if J is None else J)
             return C.T @ C
-        J = np.arange(len(self._mean)) if J is None else J
-        out = np.empty((len(J), len(J)))
-        for run in self._runs(J):
-            out[:, run] = self.rmatmat(self.columns(J[run]))[J]
-        return out
+        if J is not None:
+            return self.restricted(J).gram_block(None)
+        return self.gram_columns(np.arange(len(self._mean)))
 
 
 class Affine(DataMatrix):
@@ -249,7 +258,7 @@ class Affine(DataMatrix):
         if self._gram is not None:
             return Covariance(self._gram[np.ix_(J, J)])
         assert self.n_samples is not None
-        if self.n_samples * len(J) <= GATHER_ENTRIES:
+        if self.n_samples <= GATHER_RATIO * len(J):
             return Gathered(self.columns(J))
         return Covariance(self._one(GramBlock(J)))
 
@@ -272,7 +281,7 @@ class Affine(DataMatrix):
         n, d = self.rows.shape
         out = np.zeros((n, n))
         if self.rows.is_dense:
-            width = max(64, DENSIFIED_ENTRIES // n)
+            width = max(64, 4 * DENSIFIED_ENTRIES // n)
             for first in range(0, d, width):
                 C = self._one(Columns(slice(first, min(first + width, d))))
                 out += C @ C.T

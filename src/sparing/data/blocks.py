@@ -34,6 +34,9 @@ class RawBlock(Protocol):
     def columns(self, J: Indices | slice) -> Array:
         """``rows[:, J]``, dense."""
 
+    def restricted(self, J: Indices) -> RawBlock:
+        """The same rows, columns J alone."""
+
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
         """Means and centred sums of squares of the columns."""
 

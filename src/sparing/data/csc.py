@@ -63,6 +63,10 @@ class CscBlock:
         """``rows[:, J]``, dense float64: for few columns."""
         return np.asarray(self.matrix[:, J].toarray(), dtype=np.float64)
 
+    def restricted(self, J: Indices) -> CscBlock:
+        """The same rows, columns J alone."""
+        return CscBlock(self.matrix[:, J], self.start)
+
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
         """Means, and sums over stored entries of (x - m)^2 plus the zeros' share m^2: nothing cancels."""
         n, d = self.matrix.shape
@@ -97,7 +101,10 @@ class CscBlock:
 
 def canonical_csc(matrix: Any) -> Any:
     """CSC without duplicate entries, float32 or float64; shares memory with the input where it can."""
-    csc = sparse.csc_array(matrix)
+    if matrix.format == "csr" and matrix.indices.dtype == np.int64 and max(*matrix.shape, matrix.nnz) < 2**31:
+        indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+        matrix = sparse.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
+    csc = matrix.tocsc()
     if not csc.has_canonical_format:
         csc = csc.copy()
         csc.sum_duplicates()

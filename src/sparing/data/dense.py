@@ -56,6 +56,10 @@ class DenseBlock:
             return cast(Array, self.rows.T[J].T.astype(np.float64, copy=False))
         return np.take(self.rows, J, axis=1).astype(np.float64, copy=False)
 
+    def restricted(self, J: Indices) -> DenseBlock:
+        """The same rows, columns J alone."""
+        return DenseBlock(self.columns(J), self.start)
+
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
         """Means and centred sums of squares by the corrected two-pass formula."""
         n, d = self.rows.shape

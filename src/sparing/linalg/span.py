@@ -40,9 +40,9 @@ def encoder_on(selection: Selection, rank: int, total: float) -> Encoder:
     """
     J, Z = selection.columns, selection.gram_columns
     kept, R = independent_columns(Z[J])
-    columns = J[kept]
-    Z, norms = Z[:, kept], np.sqrt(Z[columns, kept])
-    turn = linalg.solve_triangular(R, np.eye(len(R))) / norms[:, None]  # Q = X[:, columns] @ turn
+    norms = np.sqrt(Z[J[kept], kept])
+    turn = np.zeros((len(J), len(kept)))  # Q = X[:, J] @ turn
+    turn[kept] = linalg.solve_triangular(R, np.eye(len(R))) / norms[:, None]
     if np.abs(np.diagonal(R)).min() > WELL_CONDITIONED:
         G = turn.T @ (Z.T @ Z) @ turn
     else:  # squares of an ill-conditioned basis lose digits that the basis itself still has
@@ -51,11 +51,11 @@ def encoder_on(selection: Selection, rank: int, total: float) -> Encoder:
     captured, U = top_eigenpairs(G, min(rank, len(kept)))
     loadings = turn @ U
     lengths = np.linalg.norm(loadings, axis=0) * orientations(loadings)
-    order = np.argsort(columns)
+    order = kept[np.argsort(J[kept])]
     return Encoder(
-        support=columns[order],
+        support=J[order],
         loadings=(loadings / lengths)[order].T,
-        decoder=(Z @ loadings * lengths).T,
+        decoder=(Z @ (loadings * lengths)).T,
         captured=captured,
         loss=max(total - float(captured.sum()), 0.0),
     )

@@ -78,7 +78,8 @@ class Spanning:
         """Choose columns whose Gram columns A[:, added] are given, by one blocked Gram-Schmidt step."""
         if len(added) == 0:
             return
-        fresh = gram_columns - self.W @ self.W[added].T
+        fresh = self.W @ self.W[added].T
+        np.subtract(gram_columns, fresh, out=fresh)
         R = linalg.cholesky(fresh[added], check_finite=False)
         turn = linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
         self._append(added, fresh @ turn, turn.T @ self.cross[added])

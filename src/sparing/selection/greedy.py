@@ -60,45 +60,45 @@ class Greedy:
     def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
         """Nested forward selection, then swaps; without swaps the order of ``columns`` is that of choice."""
         store = GramStore(view)
-        state = Spanning(target.cross, view.gram_diagonal(), n_columns)
-        self._grow(store, state, n_columns, NEGLIGIBLE * float(np.trace(target.gram)))
+        state = self._grown(store, n_columns, target)
         chosen = np.array(state.chosen, dtype=np.intp)
         if self.swaps and 0 < len(chosen) < view.n_features:
-            chosen = self._improve(store, state, target, rng)
+            least, excess = _least_loss(target), max(float(np.trace(target.gram)) - state.captured, 0.0)
+            if excess > WORTHWHILE * least or view.n_features <= SMALL:
+                pool = Pool(view, state, smallest=192, entries=4e5, capacity=len(chosen) + KICK)
+                del state  # the pool is all that is needed, and a fit should not hold both
+                chosen = self._improved(store, pool, target, NOTICEABLE * (least + excess), rng)
         return Selection(chosen, store.columns(chosen))
 
-    def _grow(self, store: GramStore, state: Spanning, n_columns: int, floor: float) -> None:
+    def _grown(self, store: GramStore, n_columns: int, target: Target) -> Spanning:
         """Blocked forward selection: exact inside each pool, one product per block."""
         view = store.view
+        state = Spanning(target.cross, view.gram_diagonal(), n_columns)
+        floor = NEGLIGIBLE * float(np.trace(target.gram))
         n_blocks = 1 if view.has_gram else 4 if (view.n_samples or 0) <= 512 else 2
         for ends_at in np.ceil(np.arange(1, n_blocks + 1) * n_columns / n_blocks).astype(int):
             while len(state.chosen) < ends_at:
-                candidates = _most_promising(view, state, smallest=128, entries=2.5e5)
-                pool_view, pool = view.restricted(candidates), state.restricted(candidates, ends_at)
-                before = len(pool.chosen)
-                _add_best(pool_view, pool, ends_at, floor)
-                added = candidates[pool.chosen[before:]]
+                pool = Pool(view, state, smallest=128, entries=2.5e5, capacity=ends_at)
+                pool.grow(ends_at, floor)
+                added = pool.candidates[pool.state.chosen[len(state.chosen) :]]
                 if len(added) == 0:
-                    return
+                    return state
                 state.extend(added, store.columns(added))
+        return state
 
-    def _improve(self, store: GramStore, state: Spanning, target: Target, rng: np.random.Generator) -> Indices:
+    def _improved(
+        self, store: GramStore, pool: Pool, target: Target, floor: float, rng: np.random.Generator
+    ) -> Indices:
         """Swaps and a kick inside a pool, then swaps judged by the loss itself; no product over all features."""
-        view, size = store.view, len(state.chosen)
-        least, excess = _least_loss(target), max(float(np.trace(target.gram)) - state.captured, 0.0)
-        if excess <= WORTHWHILE * least and view.n_features > SMALL:
-            return np.array(state.chosen, dtype=np.intp)
-        extra, floor = min(max(1, int(0.3 * size)), KICK), NOTICEABLE * (least + excess)
-        candidates = _most_promising(view, state, smallest=192, entries=4e5)
-        pool_view, pool = view.restricted(candidates), state.restricted(candidates, size + extra)
-        _swap(pool_view, pool, floor)
-        kicked = _kicked(pool_view, pool, extra, floor)
-        best = kicked if kicked.captured > pool.captured else pool
+        view, size = store.view, len(pool.state.chosen)
+        pool.swap(floor)
+        pool.kick(min(max(1, int(0.3 * size)), KICK), floor)
         if not isinstance(target, Spectrum):
-            return candidates[best.chosen]
-        gains = best.gains()
+            return pool.candidates[pool.state.chosen]
+        gains = pool.state.gains()
         others = np.argsort(-gains, kind="stable")[: self.core]
-        core = candidates[np.concatenate([best.chosen, others[gains[others] > 0]]).astype(np.intp)]
+        core = pool.candidates[np.concatenate([pool.state.chosen, others[gains[others] > 0]]).astype(np.intp)]
+        del pool
         search = LossCore(*store.core(core), target.rank)
         if view.n_features > SMALL:
             return core[search.swapped(np.arange(size), self.core)]
@@ -106,83 +106,98 @@ class Greedy:
 
 
 class GramStore:
-    """Gram columns of a view, each computed once."""
+    """Gram columns of a view, each computed once and never moved."""
 
     def __init__(self, view: DataMatrix) -> None:
         self.view = view
-        self._order = np.empty(0, dtype=np.intp)
-        self._known: list[Array] = []
+        self._known = np.empty(0, dtype=np.intp)
+        self._blocks: list[Array] = []
+
+    def _places(self, J: Indices) -> Indices:
+        """Positions of the columns J among those known; what is missing is computed by one product."""
+        missing = J[~np.isin(J, self._known)]
+        if len(missing):
+            self._blocks.append(self.view.gram_columns(missing))
+            self._known = np.concatenate([self._known, missing])
+        order = np.argsort(self._known)
+        return order[np.searchsorted(self._known, J, sorter=order)]
 
     def columns(self, J: Indices) -> Array:
-        """``A[:, J]``; what is missing is computed by one product."""
+        """``A[:, J]``; not a copy where they have just been computed together."""
         if self.view.has_gram:
             return self.view.gram_columns(J)
-        missing = J[~np.isin(J, self._order)]
-        if len(missing):
-            self._order = np.concatenate([self._order, missing])
-            self._known.append(np.asfortranarray(self.view.gram_columns(missing)))
-            if len(missing) == len(J):
-                return self._known[-1]
-        rows = [column for block in self._known for column in block.T]
-        by_feature = np.argsort(self._order)
-        places = by_feature[np.searchsorted(self._order, J, sorter=by_feature)]
-        return np.stack([rows[place] for place in places]).T
+        places = self._places(J)
+        first = len(self._known) - self._blocks[-1].shape[1]
+        if np.array_equal(places, np.arange(first, len(self._known))):
+            return self._blocks[-1]
+        columns = [column for block in self._blocks for column in block.T]
+        return np.stack([columns[place] for place in places]).T
 
     def core(self, J: Indices) -> tuple[Array, Array]:
         """``A[J, J]`` and ``(A @ A)[J, J]``."""
-        if self.view.squares_cheaply:
-            return self.view.restricted(J).gram(), self.view.gram_squared(J)
-        Z = self.columns(J)
-        return Z[J], self.view.gram_squared(J, Z)
+        view = self.view
+        if view.has_gram or view.squares_cheaply:
+            return view.restricted(J).gram(), view.gram_squared(J)
+        places = self._places(J)
+        gram = np.concatenate([block[J] for block in self._blocks], axis=1)[:, places]
+        squared = np.block([[first.T @ second for second in self._blocks] for first in self._blocks])
+        return gram, squared[np.ix_(places, places)]
+
+
+class Pool:
+    """The most promising columns of a view, in memory, and the state of the search among them.
+
+    Chosen columns are always in it; all columns are where A is in memory.
+    """
+
+    def __init__(self, view: DataMatrix, state: Spanning, *, smallest: int, entries: float, capacity: int) -> None:
+        d = view.n_features
+        size = int(max(smallest, min(entries / (view.n_samples or d), max(d / 5, 1024)))) + len(state.chosen)
+        if view.has_gram or size >= d:
+            self.candidates = np.arange(d)
+        else:
+            gains = state.gains()
+            gains[state.chosen] = np.inf
+            self.candidates = np.sort(np.argpartition(-gains, size - 1)[:size])
+        self.view = view.restricted(self.candidates) if len(self.candidates) < d else view
+        self.state = state.restricted(self.candidates, capacity)
+
+    def _add(self, j: int) -> None:
+        self.state.add(j, self.view.gram_columns(np.array([j]))[:, 0])
+
+    def grow(self, size: int, floor: float) -> None:
+        """Exact forward selection up to ``size`` chosen columns, or until nothing gains more than ``floor``."""
+        while len(self.state.chosen) < size:
+            gains = self.state.gains()
+            best = int(np.argmax(gains))
+            if gains[best] <= floor:
+                return
+            self._add(best)
+
+    def swap(self, floor: float) -> None:
+        """Steepest single swaps until none helps."""
+        for _ in range(3 * len(self.state.chosen)):
+            gain, slot, taken = self.state.best_swap(floor)
+            if gain <= 0:
+                return
+            self.state.drop(slot)
+            self._add(taken)
+
+    def kick(self, extra: int, floor: float) -> None:
+        """A few columns more, pruned back and swapped again; undone where that spans less."""
+        before, size = self.state, len(self.state.chosen)
+        self.state = before.restricted(np.arange(len(self.candidates)), size + extra)
+        self.grow(size + extra, floor)
+        while len(self.state.chosen) > size:
+            self.state.drop(int(np.argmin(self.state.worth())))
+        self.swap(floor)
+        if self.state.captured <= before.captured:
+            self.state = before
 
 
 def _least_loss(target: Target) -> float:
     """What remains even where the target is spanned: PCA's loss, or nothing for other targets."""
     return target.tail if isinstance(target, Spectrum) else 0.0
-
-
-def _most_promising(view: DataMatrix, state: Spanning, *, smallest: int, entries: float) -> Indices:
-    """Chosen columns and the best others, in the order of the features; all of them where A is in memory."""
-    d = view.n_features
-    rows = view.n_samples or d
-    size = int(max(smallest, min(entries / rows, max(d / 5, 1024))))
-    chosen = np.array(state.chosen, dtype=np.intp)
-    if view.has_gram or size + len(chosen) >= d:
-        return np.arange(d)
-    gains = state.gains()
-    gains[chosen] = np.inf
-    return np.sort(np.argpartition(-gains, size + len(chosen) - 1)[: size + len(chosen)])
-
-
-def _add_best(pool_view: DataMatrix, pool: Spanning, size: int, floor: float) -> None:
-    """Exact forward selection inside a pool up to ``size`` chosen columns."""
-    while len(pool.chosen) < size:
-        gains = pool.gains()
-        best = int(np.argmax(gains))
-        if gains[best] <= floor:
-            return
-        pool.add(best, pool_view.gram_columns(np.array([best]))[:, 0])
-
-
-def _swap(pool_view: DataMatrix, pool: Spanning, floor: float) -> None:
-    """Steepest single swaps until none helps."""
-    for _ in range(3 * len(pool.chosen)):
-        gain, slot, taken = pool.best_swap(floor)
-        if gain <= 0:
-            return
-        pool.drop(slot)
-        pool.add(taken, pool_view.gram_columns(np.array([taken]))[:, 0])
-
-
-def _kicked(pool_view: DataMatrix, pool: Spanning, extra: int, floor: float) -> Spanning:
-    """A copy with a few columns more, pruned back and swapped again."""
-    size = len(pool.chosen)
-    other = pool.restricted(np.arange(len(pool.left)), size + extra)
-    _add_best(pool_view, other, size + extra, floor)
-    while len(other.chosen) > size:
-        other.drop(int(np.argmin(other.worth())))
-    _swap(pool_view, other, floor)
-    return other
 
 
 def _thorough(search: LossCore, size: int, rng: np.random.Generator) -> Indices:

@@ -1,0 +1,16 @@
+"""`make bench`: all benchmarks in one run, or those named."""
+
+from __future__ import annotations
+
+import sys
+
+import import_time
+import memory
+import quality
+import speed
+
+BENCHMARKS = {"quality": quality, "import_time": import_time, "memory": memory, "speed": speed}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or BENCHMARKS:
+        BENCHMARKS[name].main()
