@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from sparing import errors
 
@@ -42,4 +43,4 @@ class Budget:
 
 
 def _is_positive(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and float(value) > 0
+    return not isinstance(value, bool) and isinstance(value, (int, float, np.integer, np.floating)) and bool(value > 0)

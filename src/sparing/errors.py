@@ -17,6 +17,24 @@ class NotNumericError(TypeError, ValueError):
     """Values that are no real numbers; both a type and a value are wrong, and callers catch either."""
 
 
+class NotFiniteError(ValueError):
+    """NaN or infinity at a known place, so that callers who know the features' names can say which it is."""
+
+    def __init__(self, value: float, row: int, column: object) -> None:
+        self.value, self.row, self.column = value, row, column
+        name = "NaN" if value != value else "infinity"
+        super().__init__(
+            f"Input X contains {name} (first at row {row}, feature {column!r}). No principal component is defined for "
+            f"data with NaN or inf: drop those rows, or impute them with sklearn.impute.SimpleImputer first."
+        )
+
+    def named(self, names: Sequence[object]) -> NotFiniteError:
+        """The same, with the feature's name in place of its index."""
+        if isinstance(self.column, int) and self.column < len(names):
+            return NotFiniteError(self.value, self.row, str(names[self.column]))
+        return self
+
+
 class SparingWarning(UserWarning):
     """The answer is valid, but not quite what was asked for."""
 
@@ -85,20 +103,34 @@ def complex_values() -> ValueError:
     )
 
 
-def not_finite(value: float, row: int, column: object) -> ValueError:
-    """NaN or infinity, with its place."""
-    name = "NaN" if value != value else "infinity"
-    return ValueError(
-        f"Input X contains {name} (first at row {row}, feature {column!r}). No principal component is defined for "
-        f"data with NaN or inf: drop those rows, or impute them with sklearn.impute.SimpleImputer first."
-    )
-
-
 def out_of_scale(size: float) -> ValueError:
     """Squares of the values would leave the range of double precision."""
     return ValueError(
         f"X holds values of size {size:.3g}; sums of their squares leave the range of double precision, which covers "
         f"values between about 1e-150 and 1e+150. Change the unit of the data (multiply it by a constant)."
+    )
+
+
+def not_representable() -> ValueError:
+    """A number beyond double precision."""
+    return ValueError(
+        "X holds a number beyond the range of double precision (about 1e308). Change the unit of the data."
+    )
+
+
+def duplicate_names(names: Sequence[object]) -> ValueError:
+    """Two features of one name."""
+    return ValueError(
+        f"X has several columns named {_listed(names)}; features are told apart by their names. "
+        f"Rename them, or pass X.to_numpy()."
+    )
+
+
+def ill_conditioned() -> ValueError:
+    """Rounding has eaten the data."""
+    return ValueError(
+        "The numbers of X are so ill-conditioned that its variance is lost in rounding (means many orders of magnitude "
+        "above the spread, most likely). Subtract a reference row from X, or drop such features, before fitting."
     )
 
 
@@ -207,6 +239,29 @@ def n_nonzero_per_component(strategy: str) -> ValueError:
     )
 
 
+def not_a_flag(name: str, value: object) -> TypeError:
+    """Something that is neither True nor False."""
+    return TypeError(f"{name}={value!r} must be True or False.")
+
+
+def bad_random_state(value: object) -> ValueError:
+    """No seed, no generator."""
+    return ValueError(
+        f"random_state={value!r} is neither a non-negative integer, a numpy Generator or RandomState, nor None. "
+        f"Pass an integer such as random_state=0 for the same answer every time."
+    )
+
+
+def bad_components_values(problem: Exception) -> ValueError:
+    """Loadings that are no finite numbers."""
+    return ValueError(f"components are not usable: {problem}")
+
+
+def bad_spike(spike: object) -> ValueError:
+    """A variance that is none."""
+    return ValueError(f"spike={spike!r} must be a positive number: it is the variance added along a component.")
+
+
 def both_counts_given() -> ValueError:
     """n_nonzero and max_loss at once."""
     return ValueError(
@@ -252,6 +307,14 @@ def zero_component(index: int) -> ValueError:
 def fewer_components(asked: int, got: int, why: str) -> str:
     """Fewer components than asked for."""
     return f"n_components={asked} was asked for, but {why}: {got} component(s) are returned."
+
+
+def max_loss_missed(reached: float, asked: float, n_features: int) -> str:
+    """The loss asked for was not reached."""
+    return (
+        f"max_loss={asked:g} was not reached: {n_features} feature(s) lose {reached:.4g} times what PCA loses. Further "
+        f"features add nothing that double precision can tell, or time_limit ended the search."
+    )
 
 
 def spectrum_not_converged(relative_error: float) -> str:

@@ -91,7 +91,11 @@ def test_recheck_fails_on_other_data_and_for_false_claims():
     certificate = SparseEncoder(2, n_nonzero=4, random_state=0).fit(X).certificate_
     other = certificate.recheck(X + np.random.default_rng(0).standard_normal(X.shape))
     assert not other
-    assert "does NOT hold for these data" in str(other)
+    assert "it is about data of variance" in str(other)
+    turned = X[:, [1, 0, *range(2, 12)]] * 1.0
+    assert "does NOT hold for these data" in str(
+        dataclasses.replace(certificate, support=certificate.support[::-1]).recheck(turned)
+    )
     greedy_claim = dataclasses.replace(certificate, value=certificate.value * 0.99)
     assert not greedy_claim.recheck(X)
     bold = dataclasses.replace(

@@ -58,9 +58,13 @@ def test_tabs_and_max_loss_and_scale(run):
     [
         ("", (), "a header and at least one row"),
         ("a,b\n", (), "a header and at least one row"),
-        ("a,b\n1,2\n3\n", (), "row 3 has 1 cells, the header has 2"),
+        ("a,b\n1,2\n3\n", (), "line 3 has 1 cells, the header has 2"),
         ("a,b\nx,y\n", (), "no column holds only numbers"),
-        ("a,b\n1,2\n3,\n4,7\n", (), "contains NaN (first at row 1, feature 1)"),
+        ("a,b\n1_0,1_1\n2_0,2_5\n", (), "no column holds only numbers"),
+        ("a;b\n1;2\n3;4\n", (), "separated by ';'"),
+        ("1,2\n3,4\n5,7\n", (), "its first row holds numbers only"),
+        ("a,b\n1,2\n\n\n3\n", (), "line 5 has 1 cells"),
+        ("a,b\n1,2\n3,\n4,7\n", (), "contains NaN (first at row 1, feature 'b')"),
         ("a,b\n1,2\n1,2\n", (), "every feature is constant"),
         ("a,b\n1,2\n2,1\n5,1\n", ("-r", "3"), "n_nonzero=3 is outside [1, 2]"),
         ("a,b\n1,2\n2,1\n5,1\n", ("-k", "3"), "n_components=3, but X has n_features=2"),
@@ -75,7 +79,7 @@ def test_bad_files_get_one_sentence_and_a_code(run, text, options, sentence):
 
 
 def test_missing_binary_and_directory(run, tmp_path):
-    for path, why in ((tmp_path / "none.csv", "no such file"), (tmp_path, "it is a directory")):
+    for path, why in ((tmp_path / "none.csv", "no such file"), (tmp_path, "is a directory")):
         result = CliRunner().invoke(sparing, ["fit", str(path)])
         assert result.exit_code == 1
         assert why in result.stderr

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from sparing.data import Preparation, as_rows, as_view
+from sparing import SparseEncoder
+from sparing.data import Preparation, SparseRows, as_rows, as_view
 
 GOOD = np.random.default_rng(0).standard_normal((6, 3))
 
@@ -73,6 +74,34 @@ def test_frames_are_taken_and_strange_columns_named():
             as_rows(strange)
 
 
+def test_frames_hold_dates_missing_values_names_twice_and_more():
+    day = pd.date_range("2020", periods=3)
+    for frame, sentence in (
+        (pd.DataFrame({"a": day, "b": day}), "in columns 'a', 'b'"),
+        (pd.DataFrame({"a": day - day[0], "b": [1, 2, 3]}), "timedelta"),
+        (pl.DataFrame({"a": day.to_numpy()}), "in columns 'a'"),
+        (pd.DataFrame({"a": ["1", "2"]}), "in columns 'a'"),
+        (pd.DataFrame({"a": [1j, 2j]}), "Complex data"),
+        (pd.DataFrame({"a": [10**400, 1]}), "beyond the range of double precision"),
+        (np.ma.masked_array(["a", "b"], mask=[0, 1]).reshape(2, 1), "values of type"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=sentence):
+            as_rows(frame)
+    missing = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64"), "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match=r"NaN \(first at row 1, feature 0"):
+        as_view(missing)
+    np.testing.assert_array_equal(as_rows(missing.dropna()).source, [[1, 1], [3, 3]])
+    with pytest.raises(ValueError, match=r"NaN.*feature 'weight'"):
+        SparseEncoder(1).fit(pd.DataFrame({"height": [1.0, 2.0], "weight": [np.nan, 1.0]}))
+    with pytest.raises(ValueError, match="several columns named 'a'"):
+        SparseEncoder(1).fit(pd.DataFrame(GOOD, columns=["a", "a", "b"]))
+
+
+def test_sparse_frames_stay_sparse():
+    frame = pd.DataFrame.sparse.from_spmatrix(sparse.random(50, 4, 0.2, random_state=0))
+    assert isinstance(as_rows(frame), SparseRows)
+
+
 def test_a_memory_map_is_not_read_whole(tmp_path):
     stored = np.memmap(tmp_path / "X.bin", dtype=np.float64, mode="w+", shape=GOOD.shape)
     stored[:] = GOOD
@@ -111,6 +140,11 @@ def test_an_indefinite_covariance_is_known_as_such():
     assert as_view(COVARIANCE, Preparation(precomputed=True)).is_psd
     assert as_view(np.ones((3, 3)), Preparation(precomputed=True)).is_psd  # singular is fine
     assert not as_view(np.array([[1.0, 2.0], [2.0, 1.0]]), Preparation(precomputed=True)).is_psd
+
+
+def test_a_covariance_in_single_precision_may_be_indefinite_by_rounding():
+    Y = np.random.default_rng(1).standard_normal((20, 50)).astype(np.float32)
+    assert as_view(np.cov(Y, rowvar=False, dtype=np.float32), Preparation(precomputed=True)).is_psd
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-5, 1.0, 1e290])

@@ -28,7 +28,7 @@ def search(losses, max_loss, limit=None, budget=None):
 @pytest.mark.parametrize("fewest", [1, 2, 3, 4, 7, 64, 65, 999])
 def test_finds_the_threshold_in_few_trials(fewest):
     found, asked = search(lambda r: 10.0 + (r < fewest), 1.05)
-    assert found == fewest
+    assert found == max(fewest, 3)  # fewer features than components would give fewer components
     assert len(asked) <= 2 * np.log2(max(fewest, 2)) + 3
 
 

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 from sparing import SparseEncoder
 from sparing.datasets import load_pitprops, make_spiked
@@ -41,6 +42,11 @@ C = np.cov(X, rowvar=False)
         ({"selector": Greedy}, "is not known"),
         ({"time_limit": 0}, "time_limit=0 must be a positive number of seconds"),
         ({"time_limit": True}, "time_limit=True must be"),
+        ({"random_state": -1}, "random_state=-1 is neither"),
+        ({"random_state": "a"}, "random_state='a' is neither"),
+        ({"center": "no"}, "center='no' must be True or False"),
+        ({"scale": 1}, "scale=1 must be True or False"),
+        ({"selector": "x"}, "'auto'"),
     ],
 )
 def test_bad_parameters_get_a_sentence(parameters, sentence):
@@ -125,7 +131,8 @@ def test_any_random_state_of_scikit_learn_is_accepted():
 
 
 def test_verbose_shows_progress_and_a_time_limit_still_answers(capsys):
-    model = SparseEncoder(2, max_loss=1.0001, verbose=True, time_limit=1e-9, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match=r"max_loss=1.0001 was not reached: 2 feature\(s\) lose"):
+        model = SparseEncoder(2, max_loss=1.0001, verbose=True, time_limit=1e-9, random_state=0).fit(X)
     assert "[sparing] 2 features: loss ratio" in capsys.readouterr().out
     assert model.certificate_.recheck(X)
     SparseEncoder(2, n_nonzero=3).fit(X)
@@ -165,3 +172,84 @@ def test_excess_loss_on_gene_data_within_3_percent_of_reference(shared):
     assert excess(shared("colon_cov500.npz", "C"), 2, 8, center=False) <= 0.29 * 1.03
     assert excess(shared("lymphoma_cov500.npz", "C"), 2, 8, center=False) <= 0.69 * 1.03
     assert excess(shared("nci60.npz"), 5, 20) <= 1.22 * 1.03
+
+
+# --- what careful users found ---------------------------------------------------------------------------------------
+
+
+def test_max_loss_never_gives_up_components(rng):
+    noise = rng.standard_normal((200, 50))
+    noise[:, 0] *= 5
+    for k in (2, 5):
+        assert SparseEncoder(k, random_state=0).fit(noise).components_.shape == (k, 50)
+
+
+def test_smooth_spectra_whose_columns_nearly_depend_on_one_another(rng):
+    t = np.linspace(0, 1, 300)
+    shapes = np.array([np.exp(-((t - c) ** 2) / 0.02) for c in np.linspace(0, 1, 6)])
+    spectra = rng.standard_normal((120, 6)) @ shapes + 1e-4 * rng.standard_normal((120, 300))
+    model = SparseEncoder(6, n_nonzero=50, random_state=0).fit(spectra)
+    assert len(model.support_) == 50
+    assert model.loss_ratio_ < 1.05
+    assert SparseEncoder(6, random_state=0).fit(spectra).loss_ratio_ <= 1.1
+    a, b, c = rng.standard_normal((3, 200))
+    near = SparseEncoder(2, n_nonzero=3, random_state=0).fit(np.column_stack([a, a + 2e-4 * b, a + 2e-4 * c]))
+    assert near.components_.shape == (2, 3)
+    assert near.loss_ratio_ == pytest.approx(1.0, abs=1e-4)
+
+
+def test_data_far_from_zero_without_centring(rng):
+    far = rng.standard_normal((100, 8)) + 1e4
+    assert SparseEncoder(3, n_nonzero=5, center=False, random_state=0).fit(far).components_.shape == (3, 8)
+
+
+def test_a_certificate_holds_on_its_data_also_when_means_are_a_trillion_times_the_spread(rng):
+    far = rng.standard_normal((3000, 20))
+    far[:, :5] += 1e12 * (1 + rng.random(5))
+    assert SparseEncoder(2, n_nonzero=6, random_state=0).fit(far).certificate_.recheck(far)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_constant_columns_of_sparse_data(scale, rng):
+    table = np.column_stack([np.full(3000, 0.3), rng.standard_normal((3000, 2))])
+    dense, thin = (
+        SparseEncoder(2, n_nonzero=2, scale=scale, random_state=0).fit(storage)
+        for storage in (table, sparse.csr_array(table))
+    )
+    np.testing.assert_array_equal(thin.support_, [1, 2])
+    np.testing.assert_allclose(thin.components_, dense.components_, atol=1e-9)
+
+
+def test_an_earlier_certificate_does_not_outlive_its_fit():
+    model = SparseEncoder(2, n_nonzero=3, random_state=0).fit(X)
+    assert not hasattr(model.set_params(certify=False).fit(X[:30]), "certificate_")
+
+
+def test_one_warning_with_the_true_count(rng):
+    with pytest.warns(UserWarning, match="n_components=3 was asked for.*: 1 component") as caught:
+        SparseEncoder(3, n_nonzero=2, random_state=0).fit(np.repeat(rng.standard_normal((35, 1)), 3, axis=1))
+    assert len(caught) == 1
+
+
+def test_nearly_no_loss_makes_no_promise_that_fails(rng):
+    a, b, c = rng.standard_normal((3, 50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one component may be all that double precision can tell
+        model = SparseEncoder(2, n_nonzero=3, random_state=0).fit(np.column_stack([a, a + 3e-6 * b, a + 3e-6 * c]))
+    assert all(guarantee.holds for guarantee in model.certificate_.guarantees)
+
+
+def test_equal_columns_give_one_answer_in_every_storage():
+    twice = np.repeat(load_iris().data, 2, axis=1)
+    plain = SparseEncoder(2, n_nonzero=3, random_state=0).fit(twice).support_
+    for storage in (sparse.csr_array(twice), np.asfortranarray(twice), twice * 2.0**9):
+        np.testing.assert_array_equal(SparseEncoder(2, n_nonzero=3, random_state=0).fit(storage).support_, plain)
+
+
+def test_scores_of_other_scales_and_of_sparse_integers(rng):
+    model = SparseEncoder(2, n_nonzero=3, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="range of double precision"):
+        model.score(X * 1e160)
+    counts = rng.integers(0, 5, (30, 10)).astype(np.int8)
+    assert model.transform(sparse.csr_array(counts)).dtype == np.float64
+    np.testing.assert_allclose(model.transform(sparse.csr_array(counts)), model.transform(counts), atol=1e-12)

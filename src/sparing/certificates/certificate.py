@@ -124,16 +124,22 @@ class Certificate:
         components[:, self.support] = self.loadings
         value = information_loss_of(view, components) * view.square_unit
         bound = self.witness.check(view, self.problem, self.witness.witness) * view.square_unit
+        total = view.total * view.square_unit
         rounding = 1e-10 * self.total
         same_value = abs(value - self.value) <= 1e-6 * self.value + rounding
+        same_data = abs(total - self.total) <= 1e-6 * self.total
         valid_bound = self.bound <= bound * (1 + 1e-6) + rounding
-        if same_value and valid_bound:
+        if not same_data:
+            said = (
+                f"The certificate does NOT hold: it is about data of variance {self.total:.6g}, these have {total:.6g}."
+            )
+        elif same_value and valid_bound:
             said = f"The certificate holds: loss {value:.6g}, and nothing can lose less than {bound:.6g}."
         elif not same_value:
             said = f"The certificate does NOT hold for these data: it claims loss {self.value:.6g}, found {value:.6g}."
         else:
             said = f"The certificate does NOT hold: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
-        return Recheck(bool(same_value and valid_bound), value, bound, said)
+        return Recheck(bool(same_data and same_value and valid_bound), value, bound, said)
 
     def _lines(self) -> list[str]:
         return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees)]

@@ -9,7 +9,7 @@ from sparing.certificates.certificate import Certificate, Problem
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg import information_loss_of
 from sparing.linalg.promises import dual_set_factor
-from sparing.results import Bound, Encoder, Guarantee, Reference, Spectrum
+from sparing.results import ZERO_LOSS, Bound, Encoder, Guarantee, Reference, Spectrum
 
 
 def certify_loss(
@@ -31,7 +31,7 @@ def certify_loss(
     unit = view.square_unit
     promises: tuple[Guarantee, ...] = ()
     k, r = spectrum.rank, problem.n_nonzero
-    if guaranteed and r > k:
+    if guaranteed and r > k and spectrum.tail >= ZERO_LOSS * spectrum.total:
         promises = (
             Guarantee(
                 claim=f"Loss over PCA's loss for {r} features by deterministic selection",

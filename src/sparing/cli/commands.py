@@ -6,8 +6,8 @@ import warnings
 
 import click
 
-from sparing import SparseEncoder, __version__
-from sparing.cli.text import loadings_table
+from sparing import SparseEncoder, __version__, errors
+from sparing.cli.text import loadings_table, shown
 from sparing.data.delimited import read_delimited
 
 
@@ -25,7 +25,7 @@ def sparing() -> None:
     "--max-loss", type=float, help="Use the fewest features that lose at most this many times what PCA loses."
 )
 @click.option("--scale", is_flag=True, help="Divide every feature by its standard deviation.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the random numbers.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers.")
 def fit(data: str, components: int, features: int | None, max_loss: float | None, scale: bool, seed: int) -> None:
     """Choose the few features of DATA (a CSV or TSV file with a header) that say what PCA says.
 
@@ -41,10 +41,12 @@ def fit(data: str, components: int, features: int | None, max_loss: float | None
             model = SparseEncoder(
                 components, n_nonzero=features, max_loss=max_loss, scale=scale, random_state=seed
             ).fit(table.values)
+    except errors.NotFiniteError as flaw:
+        raise click.ClickException(shown(str(flaw.named(table.names)))) from flaw
     except (ValueError, TypeError) as problem:
         raise click.ClickException(str(problem)) from problem
     if table.left_out:
-        click.echo(f"Left out, because not numeric: {', '.join(table.left_out)}.", err=True)
+        click.echo(f"Left out, because not numeric: {', '.join(map(shown, table.left_out))}.", err=True)
     for warning in caught:
         click.echo(f"Note: {warning.message}", err=True)
     click.echo(model.certificate_)

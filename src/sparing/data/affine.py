@@ -36,6 +36,12 @@ DENSIFIED_ENTRIES = 2**18
 COMFORTABLE = (1e-70, 1e70)
 """Sizes of values whose squares and fourth powers are far from the limits of double precision."""
 
+ACCEPTED = (1e-290, 1e290)
+"""Sizes of values that can be brought near 1 at all."""
+
+FAR_FROM_ZERO = 1e5
+"""Means that exceed the spread by this factor are subtracted from dense rows block by block, before any product."""
+
 
 class AffineBlock:
     """``diag(w)^1/2 (u X - 1 m') diag(t)`` for a block of raw rows X; the difference is never formed as a whole.
@@ -44,8 +50,11 @@ class AffineBlock:
     """
 
     def __init__(self, raw: RawBlock, affine: Affine) -> None:
-        self.raw, self.start, self.stop = raw, raw.start, raw.stop
+        self.start, self.stop = raw.start, raw.stop
         self._unit, self._mean, self._factor = affine.unit, affine.unit_mean, affine.factor
+        self.raw = raw
+        if affine.shift is not None:
+            self.raw, self._mean = raw.shifted(affine.shift), affine.unit_mean - affine.unit * affine.shift
         self._plain = bool((self._factor == 1.0).all())
         self.weights = None if affine.weights is None else affine.weights[raw.start : raw.stop]
         self._root = None if self.weights is None else np.sqrt(self.weights)[:, None]
@@ -146,6 +155,7 @@ class Affine(DataMatrix):
         self._gram: Array | None = None
         self._row_gram: Array | None = None
         self.unit, self.unit_mean, self.factor = 1.0, np.zeros(self.n_features), np.ones(self.n_features)
+        self.shift: Array | None = None  # a reference row, where implicit centring would lose too many digits
 
         self.unit, moments = self._measure()
         if mean is not None:
@@ -156,18 +166,21 @@ class Affine(DataMatrix):
         rounding = moments.weight * (32 * np.finfo(float).eps * moments.mean) ** 2
         varies = squares > rounding
         degrees = max(moments.weight - 1.0, 1.0)
-        if deviation is not None:
-            self.deviation = deviation * self.unit
-        elif scale:
-            self.deviation = np.where(varies, np.sqrt(squares / degrees), 1.0 * self.unit)
-        else:
-            self.deviation = np.full(self.n_features, self.unit)
         scaled = scale or deviation is not None
-        inverse = 1.0 / self.deviation if scaled else np.ones(self.n_features)
-        self.factor = inverse if mean is not None else np.where(varies, inverse, 0.0)
         with np.errstate(over="ignore", under="ignore"):
+            if deviation is not None:
+                self.deviation = deviation * self.unit
+            elif scale:
+                self.deviation = np.where(varies, np.sqrt(squares / degrees), self.unit)
+            else:
+                self.deviation = np.full(self.n_features, self.unit)
+            inverse = 1.0 / self.deviation if scaled else np.ones(self.n_features)
+            self.factor = inverse if mean is not None else np.where(varies, inverse, 0.0)
             self.square_unit = 1.0 if scaled else float(np.float64(self.unit) ** -2)
             self._diagonal = squares * self.factor**2
+        spread = np.sqrt(squares / max(moments.weight, 1.0))
+        if rows.is_dense and center and (varies & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)).any():
+            self.shift = self.unit_mean / self.unit
         self.n_constant = int(np.sum(~varies))
 
     def _measure(self) -> tuple[float, ColumnMoments]:
@@ -181,8 +194,10 @@ class Affine(DataMatrix):
             return unit, ColumnMoments(moments.weight, moments.mean * unit, moments.deviation * unit**2)
         peak, flaw = self.one_pass(Extent())[0]
         if flaw is not None:
-            raise errors.not_finite(flaw[2], flaw[0], flaw[1])
-        unit = float(2.0 ** -np.clip(np.round(np.log2(peak)), -1000, 1000))
+            raise errors.NotFiniteError(flaw[2], flaw[0], flaw[1])
+        if not ACCEPTED[0] < peak < ACCEPTED[1]:
+            raise errors.out_of_scale(peak)
+        unit = float(2.0 ** -np.round(np.log2(peak)))
         return unit, self.one_pass(Moments(unit))[0]
 
     @property

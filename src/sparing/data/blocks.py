@@ -37,6 +37,9 @@ class RawBlock(Protocol):
     def restricted(self, J: Indices) -> RawBlock:
         """The same rows, columns J alone."""
 
+    def shifted(self, reference: Array) -> RawBlock:
+        """The same rows less a reference row; dense rows only."""
+
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
         """Means and centred sums of squares of the columns."""
 
@@ -67,7 +70,7 @@ class SparseRows(Rows):
     def __init__(self, matrix: Any) -> None:
         super().__init__()
         self.block = CscBlock(matrix)
-        self.shape, self.dtype = self.block.matrix.shape, self.block.matrix.dtype
+        self.shape, self.dtype = matrix.shape, matrix.dtype
 
     def blocks(self) -> Iterator[RawBlock]:
         """The one block."""

@@ -67,6 +67,10 @@ class CscBlock:
         """The same rows, columns J alone."""
         return CscBlock(self.matrix[:, J], self.start)
 
+    def shifted(self, reference: Array) -> CscBlock:
+        """Sparse rows would not stay sparse."""
+        raise AssertionError("sparse rows are never shifted")
+
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
         """Means, and sums over stored entries of (x - m)^2 plus the zeros' share m^2: nothing cancels."""
         n, d = self.matrix.shape
@@ -79,9 +83,11 @@ class CscBlock:
             w = np.ones(len(data)) if weights is None else weights[strip.indices]
             column = np.repeat(np.arange(strip.shape[1]), np.diff(strip.indptr))
             stored, width = np.bincount(column, w, strip.shape[1]), strip.shape[1]
+            absent = np.maximum(weight - stored, 0.0)
             m = np.bincount(column, w * data, width) / weight
+            m += (np.bincount(column, w * (data - m[column]), width) - absent * m) / weight  # sums in a row lose digits
             centred = np.bincount(column, w * (data - m[column]) ** 2, width)
-            mean[part], deviation[part] = m, centred + np.maximum(weight - stored, 0.0) * m**2
+            mean[part], deviation[part] = m, centred + absent * m**2
         return ColumnMoments(weight, mean, deviation)
 
     def extent(self) -> tuple[float, tuple[int, int, float] | None]:

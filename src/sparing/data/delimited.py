@@ -32,22 +32,26 @@ def read_delimited(path: str | Path) -> Table:
     delimiter = "\t" if path.suffix.lower() in {".tsv", ".tab"} else ","
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
-    except FileNotFoundError as missing:
-        raise errors.cannot_read(path, "there is no such file") from missing
-    except IsADirectoryError as directory:
-        raise errors.cannot_read(path, "it is a directory; pass a CSV or TSV file") from directory
+            reader = csv.reader(file, delimiter=delimiter)
+            lines = [(reader.line_num, row) for row in reader if row]
     except (UnicodeDecodeError, csv.Error) as broken:
         raise errors.cannot_read(path, "it is not a text table in UTF-8; save it as CSV") from broken
-    if len(rows) < 2:
+    except OSError as refused:
+        raise errors.cannot_read(path, f"{(refused.strerror or 'it cannot be opened').lower()}") from refused
+    if len(lines) < 2:
         raise errors.cannot_read(path, "a header and at least one row of numbers are needed")
-    header, body = rows[0], rows[1:]
-    for number, row in enumerate(body, start=2):
+    header = lines[0][1]
+    if len(header) == 1 and ";" in header[0]:
+        raise errors.cannot_read(path, "its cells are separated by ';'; save it with commas (and decimal points)")
+    if _numbers(tuple(header)) is not None:
+        raise errors.cannot_read(path, "its first row holds numbers only; a header that names the columns is needed")
+    for number, row in lines[1:]:
         if len(row) != len(header):
             why = (
-                f"row {number} has {len(row)} cells, the header has {len(header)}; quote cells that hold '{delimiter}'"
+                f"line {number} has {len(row)} cells, the header has {len(header)}; quote cells that hold '{delimiter}'"
             )
             raise errors.cannot_read(path, why)
+    body = [row for _, row in lines[1:]]
     columns = [_numbers(cells) for cells in zip(*body, strict=True)]
     names = [name for name, column in zip(header, columns, strict=True) if column is not None]
     numeric = [column for column in columns if column is not None]
@@ -59,6 +63,8 @@ def read_delimited(path: str | Path) -> Table:
 def _numbers(cells: tuple[str, ...]) -> Array | None:
     """A column as floats, or None where it holds text or nothing at all."""
     stripped = [cell.strip() for cell in cells]
+    if any("_" in cell for cell in stripped):  # Python's numbers may hold them, a table's may not
+        return None
     if all(cell.lower() in MISSING for cell in stripped):
         return None
     try:

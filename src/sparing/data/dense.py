@@ -60,6 +60,10 @@ class DenseBlock:
         """The same rows, columns J alone."""
         return DenseBlock(self.columns(J), self.start)
 
+    def shifted(self, reference: Array) -> DenseBlock:
+        """The same rows less a reference row."""
+        return DenseBlock(self.rows - reference, self.start)
+
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
         """Means and centred sums of squares by the corrected two-pass formula."""
         n, d = self.rows.shape

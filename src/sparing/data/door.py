@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +17,7 @@ from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
 from sparing.results import Array
 
-SYMMETRY = 1e-8
+ROUNDING = 1e-8
 """Asymmetry and negative eigenvalues below this share of the largest entry are taken for rounding."""
 
 SUMS = (1e-300, 1e305)
@@ -52,7 +54,7 @@ def _in_range(view: DataMatrix) -> DataMatrix:
     """Refuse data whose sums of squares are not ordinary numbers in the user's own unit."""
     with np.errstate(over="ignore", under="ignore"):
         total = np.float64(view.total) * view.square_unit
-        size = np.sqrt(view.square_unit)
+        size = np.sqrt(view.square_unit) if view.square_unit < np.inf else np.inf
     if view.total > 0 and not SUMS[0] < total < SUMS[1]:
         raise errors.out_of_scale(float(size))
     return view
@@ -67,24 +69,26 @@ def as_rows(X: Any) -> Rows:
         raise errors.not_two_dimensional(table.shape)
     if 0 in table.shape:
         raise errors.empty(table.shape)
-    if table.dtype.kind == "c":
-        raise errors.complex_values()
-    if table.dtype.kind not in "fiub":
-        raise errors.not_numeric(table.dtype)
+    _checked_kind(table)
     return SparseRows(table) if sparse.issparse(table) else ArrayRows(table)
 
 
 def as_matrix(X: Any) -> Array:
     """A small table of finite numbers of any size, such as scores or loadings, as a dense float64 array."""
     rows = as_rows(X)
-    d = rows.shape[1]
-    return Affine(rows, mean=np.zeros(d), deviation=np.ones(d)).columns(np.arange(d))
+    stored = rows.block.matrix.toarray() if isinstance(rows, SparseRows) else rows.source  # type: ignore[attr-defined]
+    matrix = np.asarray(stored, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        raise errors.NotFiniteError(float(matrix[i, j]), i, j)
+    return matrix
 
 
 def _as_array(X: Any) -> Any:
     """A NumPy array that shares memory with X where it can; memory maps stay on disk."""
     if isinstance(X, np.ma.MaskedArray):
-        return np.ma.filled(X.astype(np.float64), np.nan)
+        values = _checked_kind(_as_array(np.ma.getdata(X))).astype(np.float64)
+        return np.where(np.ma.getmaskarray(X), np.nan, values)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         return _from_frame(X)
     if isinstance(X, (str, bytes, dict, set)) or X is None:
@@ -96,62 +100,90 @@ def _as_array(X: Any) -> Any:
     if array.ndim == 0:
         raise errors.not_a_table(X)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        return array.astype(np.float64)
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64)
     return _numbers_of(array) if array.dtype == object else array
 
 
-def _numbers_of(array: Any) -> Any:
+def _checked_kind(table: Any) -> Any:
+    """Refuse tables of anything but real numbers."""
+    if table.dtype.kind == "c":
+        raise errors.complex_values()
+    if table.dtype.kind not in "fiub":
+        raise errors.not_numeric(table.dtype)
+    return table
+
+
+def _numbers_of(array: Any, columns: Sequence[object] = ()) -> Any:
+    """Python numbers in an object array as float64; None and pandas' NA are missing values."""
+    flat = [np.nan if value is None or type(value).__name__ == "NAType" else value for value in array.flat]
+    if any(isinstance(value, complex) for value in flat):
+        raise errors.complex_values()
+    if any(isinstance(value, (str, bytes, np.datetime64, np.timedelta64)) for value in flat):
+        raise errors.not_numeric(array.dtype, columns)
     try:
-        return array.astype(np.float64)
+        return np.array(flat, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError) as broken:
-        if any(isinstance(value, complex) for value in array.flat):
-            raise errors.complex_values() from broken
-        raise errors.not_numeric(array.dtype) from broken
+        raise errors.not_numeric(array.dtype, columns) from broken
+    except OverflowError as huge:
+        raise errors.not_representable() from huge
 
 
 def _from_frame(frame: Any) -> Any:
-    """A data frame's numbers; columns that hold anything else are named."""
+    """A data frame's numbers; columns that hold anything else are named. Sparse frames stay sparse."""
+    kinds = [str(kind) for kind in getattr(frame, "dtypes", [])]
+    if kinds and hasattr(frame, "sparse") and all(kind.startswith("Sparse") for kind in kinds):
+        return frame.sparse.to_coo()
     array = frame.to_numpy()
     if array.dtype.kind in "fiub":
         return array
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError) as broken:
-        strange = [name for name in frame.columns if np.asarray(frame[name]).dtype.kind not in "fiub"]
-        kinds = {str(getattr(frame[name], "dtype", "object")) for name in strange}
-        raise errors.not_numeric(" and ".join(sorted(kinds)), strange) from broken
+    names = list(frame.columns)
+    strange = []
+    for place, name in enumerate(names):
+        column = np.asarray(frame.iloc[:, place] if hasattr(frame, "iloc") else frame[name])
+        if column.dtype.kind == "c":
+            raise errors.complex_values()
+        if column.dtype.kind not in "fiubO" or (column.dtype == object and _holds_text(column)):
+            strange.append(name)
+    if strange:
+        raise errors.not_numeric(" and ".join(sorted({kinds[names.index(name)] for name in strange})), strange)
+    return _numbers_of(np.asarray(array, dtype=object), names)
+
+
+def _holds_text(column: Any) -> bool:
+    return any(isinstance(value, (str, bytes)) or hasattr(value, "isoformat") for value in column)
 
 
 def _covariance(C: Any, scale: bool) -> Covariance:
     """A symmetric matrix given in place of data, in units where its largest entry is near 1."""
     if sparse.issparse(C):
         raise errors.sparse_covariance()
-    A = np.asarray(as_rows(C).source, dtype=np.float64)  # type: ignore[attr-defined]
-    if A.shape[0] != A.shape[1]:
-        raise errors.not_square(A.shape)
-    if not np.isfinite(A).all():
-        i, j = (int(index) for index in np.argwhere(~np.isfinite(A))[0])
-        raise errors.not_finite(float(A[i, j]), i, j)
+    rows = as_rows(C)
+    if rows.shape[0] != rows.shape[1]:
+        raise errors.not_square(rows.shape)
+    A = as_matrix(rows)
+    digits = np.finfo(rows.dtype).eps if rows.dtype.kind == "f" else 0.0
+    tolerance = max(ROUNDING, len(A) * float(digits))
     largest = float(np.abs(A).max())
-    square_unit = 1.0 if largest == 0 else float(2.0 ** np.round(np.log2(largest)))
+    square_unit = 1.0 if largest == 0 else math.ldexp(1.0, min(round(math.log2(largest)), 1000))
     A = A / square_unit
     skew = np.abs(A - A.T)
-    if skew.max() > SYMMETRY:
+    if skew.max() > tolerance:
         i, j = (int(index) for index in np.unravel_index(np.argmax(skew), skew.shape))
         raise errors.not_symmetric(float(skew[i, j]) * square_unit, i, j)
     A = (A + A.T) / 2
     if not scale:
-        return Covariance(A, is_psd=_is_psd(A), square_unit=square_unit)
+        return Covariance(A, is_psd=_is_psd(A, tolerance), square_unit=square_unit)
     variances = np.diagonal(A)
     deviation = np.sqrt(np.where(variances > 0, variances, 1.0))
     correlation = A / np.multiply.outer(deviation, deviation)
-    return Covariance(correlation, is_psd=_is_psd(correlation), scale=deviation * np.sqrt(square_unit))
+    return Covariance(correlation, is_psd=_is_psd(correlation, tolerance), scale=deviation * np.sqrt(square_unit))
 
 
-def _is_psd(A: Any) -> bool:
+def _is_psd(A: Any, tolerance: float) -> bool:
     """No eigenvalue is below zero by more than rounding."""
     try:
-        np.linalg.cholesky(A + SYMMETRY * max(float(np.abs(A).max()), np.finfo(float).tiny) * np.eye(len(A)))
+        np.linalg.cholesky(A + tolerance * max(float(np.abs(A).max()), np.finfo(float).tiny) * np.eye(len(A)))
     except np.linalg.LinAlgError:
         return False
     return True

@@ -40,8 +40,16 @@ def make_spiked(
     >>> make_spiked(50, 20, random_state=0).X.shape
     (50, 20)
     """
+    counts = {"n_samples": n_samples, "n_features": n_features, "n_components": n_components, "n_nonzero": n_nonzero}
+    for name, value in counts.items():
+        if type(value) is bool or not hasattr(value, "__index__"):
+            raise errors.not_an_integer(name, value)
+        if value < 1:
+            raise errors.not_positive(name, value)
     if n_components * n_nonzero > n_features:
         raise errors.n_nonzero_out_of_range(n_nonzero, n_features // n_components)
+    if not spike > 0:
+        raise errors.bad_spike(spike)
     rng = np.random.default_rng(random_state)
     components = np.zeros((n_components, n_features))
     places = rng.permutation(n_features)[: n_components * n_nonzero].reshape(n_components, n_nonzero)

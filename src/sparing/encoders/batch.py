@@ -23,7 +23,8 @@ class Batch:
     ----------
     selector : Selector
     safeguard : Selector, optional
-        Tried as well whenever the loss exceeds what Theorem 6(i) promises for it, so that the promise always holds.
+        Tried as well whenever the loss exceeds what Theorem 6(i) promises for it, so that the promise always holds, and
+        whenever fewer features than asked for were found although they lose more than PCA.
     """
 
     selector: Selector
@@ -38,7 +39,8 @@ class Batch:
         found = self._encoder_by(self.selector, view, spectrum, n_nonzero, rng)
         ratio = spectrum.loss_ratio(found.loss)
         budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
-        if self.safeguard is None or ratio <= dual_set_factor(spectrum.rank, n_nonzero):
+        complete = len(found.support) == n_nonzero or ratio <= 1 + 1e-9
+        if self.safeguard is None or (complete and ratio <= dual_set_factor(spectrum.rank, n_nonzero)):
             return found
         other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, rng)
         return other if other.loss < found.loss else found

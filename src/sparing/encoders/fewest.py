@@ -21,8 +21,8 @@ def fewest_features(
     def fits(encoder: Encoder) -> bool:
         return spectrum.loss_ratio(encoder.loss) <= max_loss
 
-    too_few, count = 0, min(spectrum.rank, limit)
-    found = encode(count)
+    count = min(spectrum.rank, limit)  # fewer features than components would give fewer components
+    too_few, found = count - 1, encode(count)
     while not fits(found) and count < limit and not budget.expired:
         too_few, count = count, min(2 * count, limit)
         found = encode(count)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.data import Affine, Rows, as_matrix, as_rows
-from sparing.estimators._input import checked_rows
+from sparing.estimators._input import checked_rows, features_named
 from sparing.results import Array, Indices
 
 
@@ -74,6 +74,8 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         total = view.total
         if total == 0:
             return 1.0
+        if not np.isfinite(total):
+            raise errors.out_of_scale(float(1 / view.unit))
         scores, G = self._scores(view), self.decoder_
         kept = 2 * np.sum(scores * view.matmat(G.T)) - np.sum((scores.T @ scores) * (G @ G.T))
         return float(kept / total)
@@ -90,7 +92,8 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _new_view(self, X: Any) -> tuple[Affine, Rows]:
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        return Affine(rows, mean=self.mean_, deviation=self.scale_), rows
+        with features_named(self):
+            return Affine(rows, mean=self.mean_, deviation=self.scale_), rows
 
     def _scores(self, view: Affine) -> Array:
         return view.columns(self.support_) @ self.components_[:, self.support_].T

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Integral, Real
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sparing import errors
@@ -18,6 +18,11 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """Raw rows of X, with names and number of features learned (``reset``) or compared with those learned."""
     rows = as_rows(X)
     named = X if hasattr(X, "columns") else rows
+    names = list(getattr(X, "columns", []))
+    if len(set(map(str, names))) < len(names):
+        raise errors.duplicate_names(
+            sorted({str(name) for name in names if list(map(str, names)).count(str(name)) > 1})
+        )
     validate_data(estimator, named, skip_check_array=True, reset=reset)
     return rows
 
@@ -25,7 +30,26 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
 def checked_view(estimator: Any, X: Any, preparation: Preparation) -> DataMatrix:
     """The view that an estimator fits; errors name features as the user does."""
     rows = checked_rows(estimator, X, reset=True)
-    return as_view(X if preparation.precomputed else rows, preparation)
+    with features_named(estimator):
+        return as_view(rows, preparation)
+
+
+@contextmanager
+def features_named(estimator: Any) -> Iterator[None]:
+    """Put names in place of indices into what is said about single features."""
+    try:
+        yield
+    except errors.NotFiniteError as flaw:
+        raise flaw.named(getattr(estimator, "feature_names_in_", [])) from None
+
+
+@contextmanager
+def numerical_trouble_explained() -> Iterator[None]:
+    """A sentence in place of LAPACK's."""
+    try:
+        yield
+    except np.linalg.LinAlgError as trouble:
+        raise errors.ill_conditioned() from trouble
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
@@ -34,14 +58,28 @@ def generator_of(random_state: Any) -> np.random.Generator:
         return random_state
     if random_state is None:
         return np.random.default_rng()
-    if isinstance(random_state, Integral):
+    if is_whole(random_state) and random_state >= 0:
         return np.random.default_rng(int(random_state))
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    raise errors.bad_random_state(random_state)
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise errors.not_a_flag(name, value)
+    return bool(value)
+
+
+def is_whole(value: Any) -> bool:
+    """An integer of Python or NumPy; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def count(name: str, value: Any) -> int:
     """A whole number of at least 1."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+    if not is_whole(value):
         raise errors.not_an_integer(name, value)
     if value < 1:
         raise errors.not_positive(name, value)
@@ -50,17 +88,18 @@ def count(name: str, value: Any) -> int:
 
 def loss_limit(value: Any) -> float:
     """A loss ratio that something can reach."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not float(value) >= 1:
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not value >= 1:
         raise errors.max_loss_out_of_range(value)
-    return float(value)
+    return float(min(value, sys.float_info.max))
 
 
-def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any) -> Any:
+def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any, also: tuple[str, ...] = ()) -> Any:
     """An algorithm by its name, or the user's own instance with its settings."""
     if isinstance(choice, str):
         if choice not in registry:
-            raise errors.unknown_choice(parameter, choice, registry)
+            raise errors.unknown_choice(parameter, choice, [*registry, *also])
         return registry[choice]()
     if isinstance(choice, type) or not callable(getattr(choice, verb, None)):
-        raise errors.unknown_choice(parameter, choice, registry)
+        raise errors.unknown_choice(parameter, choice, [*registry, *also])
     return choice

@@ -67,7 +67,10 @@ def _prepared(components: Any, X: Any, preparation: Preparation) -> tuple[DataMa
         raise errors.not_psd(float(values[0]), float(values[-1]))
     if view.total <= 0:
         raise errors.no_variance(preparation.center)
-    H = as_matrix(components)
+    try:
+        H = as_matrix(components)
+    except (ValueError, TypeError) as problem:
+        raise errors.bad_components_values(problem) from problem
     if H.shape[1] != view.n_features:
         raise errors.bad_components(H.shape, view.n_features)
     lengths = np.abs(H).max(axis=1)

@@ -15,7 +15,15 @@ from sparing.certificates import Certificate, Problem, certify_loss
 from sparing.data import DataMatrix, Preparation
 from sparing.encoders import Batch, fewest_features
 from sparing.estimators._encoding import EncodingEstimator
-from sparing.estimators._input import checked_view, count, generator_of, loss_limit, resolved
+from sparing.estimators._input import (
+    checked_view,
+    count,
+    flag,
+    generator_of,
+    loss_limit,
+    numerical_trouble_explained,
+    resolved,
+)
 from sparing.linalg import single_threaded_blas, top_spectrum
 from sparing.results import Array, Encoder, Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Greedy
@@ -130,13 +138,16 @@ class SparseEncoder(EncodingEstimator):
         -------
         SparseEncoder
         """
-        preparation = Preparation(bool(self.center), bool(self.scale), bool(self.precomputed))
+        self.__dict__.pop("certificate_", None)  # of an earlier fit
+        preparation = Preparation(
+            flag("center", self.center), flag("scale", self.scale), flag("precomputed", self.precomputed)
+        )
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         encoder = self._encoder()
         view = checked_view(self, X, preparation)
         n_components, n_nonzero = self._counts(view.n_features)
-        with single_threaded_blas(2.0 * (view.n_samples or view.n_features) * view.n_features * (n_components + 3)):
-            spectrum = self._spectrum(view, n_components, rng)
+        with numerical_trouble_explained(), single_threaded_blas(_largest_product(view, n_components)):
+            spectrum = self._spectrum(view, min(n_components, n_nonzero or n_components), rng)
             if n_nonzero is None:
                 found = self._fewest(encoder, view, spectrum, rng, budget)
             else:
@@ -147,14 +158,35 @@ class SparseEncoder(EncodingEstimator):
                 self.loss_ = self.certificate_.value
                 self.loss_ratio_ = self.certificate_.ratio
         self.n_passes_ = view.passes
+        self._warn(n_components, n_nonzero, spectrum)
         return self
+
+    def _warn(self, n_components: int, n_nonzero: int | None, spectrum: Spectrum) -> None:
+        """One warning where the answer is not quite what was asked for."""
+        max_loss = None if n_nonzero else self._max_loss()
+        message = None
+        if self.n_components_ < n_components:
+            if n_nonzero is not None and n_nonzero < n_components:
+                why = f"n_nonzero={n_nonzero} shared features give at most as many components"
+            elif spectrum.rank < n_components:
+                why = f"X has rank {spectrum.rank}"
+            else:
+                why = f"the {len(self.support_)} feature(s) found span no more"
+            message = errors.fewer_components(n_components, self.n_components_, why)
+        elif max_loss is not None and self.loss_ratio_ > max_loss * (1 + 1e-6):
+            message = errors.max_loss_missed(self.loss_ratio_, max_loss, len(self.support_))
+        if message is not None:
+            warnings.warn(message, errors.SparingWarning, stacklevel=3)
+
+    def _max_loss(self) -> float:
+        return DEFAULT_MAX_LOSS if self.max_loss is None else loss_limit(self.max_loss)
 
     def _encoder(self) -> Batch:
         if self.strategy not in STRATEGIES:
             raise errors.unknown_choice("strategy", self.strategy, STRATEGIES)
         if isinstance(self.selector, str) and self.selector == "auto":
             return Batch(Greedy(), safeguard=DualSet())
-        return Batch(resolved("selector", SELECTORS, "select", self.selector))
+        return Batch(resolved("selector", SELECTORS, "select", self.selector, also=("auto",)))
 
     def _counts(self, n_features: int) -> tuple[int, int | None]:
         """Checked numbers of components and features."""
@@ -162,8 +194,7 @@ class SparseEncoder(EncodingEstimator):
         if n_components > n_features:
             raise errors.n_components_too_large(n_components, n_features)
         if self.n_nonzero is None:
-            if self.max_loss is not None:
-                loss_limit(self.max_loss)
+            self._max_loss()
             return n_components, None
         if self.max_loss is not None:
             raise errors.both_counts_given()
@@ -172,10 +203,7 @@ class SparseEncoder(EncodingEstimator):
         n_nonzero = count("n_nonzero", self.n_nonzero)
         if n_nonzero > n_features:
             raise errors.n_nonzero_out_of_range(n_nonzero, n_features)
-        if n_nonzero < n_components:
-            why = f"n_nonzero={n_nonzero} shared features give at most as many components"
-            warnings.warn(errors.fewer_components(n_components, n_nonzero, why), errors.SparingWarning, stacklevel=3)
-        return min(n_components, n_nonzero), n_nonzero
+        return n_components, n_nonzero
 
     def _spectrum(self, view: DataMatrix, n_components: int, rng: np.random.Generator) -> Spectrum:
         if not view.is_psd:
@@ -183,17 +211,12 @@ class SparseEncoder(EncodingEstimator):
             raise errors.not_psd(float(values[0]), float(values[-1]))
         if view.total <= 0:
             raise errors.no_variance(bool(self.center))
-        spectrum = top_spectrum(view, n_components, rng)
-        if spectrum.rank < n_components:
-            why = f"X has rank {spectrum.rank}"
-            message = errors.fewer_components(n_components, spectrum.rank, why)
-            warnings.warn(message, errors.SparingWarning, stacklevel=3)
-        return spectrum
+        return top_spectrum(view, n_components, rng)
 
     def _fewest(
         self, encoder: Batch, view: DataMatrix, spectrum: Spectrum, rng: np.random.Generator, budget: Budget
     ) -> Encoder:
-        max_loss = DEFAULT_MAX_LOSS if self.max_loss is None else loss_limit(self.max_loss)
+        max_loss = self._max_loss()
         limit = min(view.n_features, view.n_samples or view.n_features)
         return fewest_features(
             lambda r: encoder.encode(view, spectrum, r, rng, budget=budget), spectrum, max_loss, limit, budget=budget
@@ -223,3 +246,8 @@ class SparseEncoder(EncodingEstimator):
         self.loss_ratio_ = spectrum.loss_ratio(found.loss)
         self.explained_variance_ratio_: Array = found.captured / spectrum.total
         self.n_components_ = len(found.loadings)
+
+
+def _largest_product(view: DataMatrix, n_components: int) -> float:
+    """Floating-point operations of one step of the spectrum's iteration."""
+    return 2.0 * (view.n_samples or view.n_features) * view.n_features * (n_components + 3)

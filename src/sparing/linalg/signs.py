@@ -17,3 +17,9 @@ def orientations(columns: Array) -> Array:
     first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
     signs = np.sign(columns[first, np.arange(columns.shape[1])])
     return np.where(signs == 0, 1.0, signs)
+
+
+def first_largest(values: Array) -> int:
+    """Index of the first entry within a billionth of the largest, so that rounding does not decide between equals."""
+    largest = values.max()
+    return int(np.argmax(values >= largest - 1e-9 * abs(largest)))

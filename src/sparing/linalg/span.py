@@ -9,7 +9,7 @@ from sparing.linalg.signs import orientations
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Encoder, Indices, Selection
 
-DEPENDENT = 1e-10
+DEPENDENT = 1e-11
 """A column whose squared distance from the others' span is below this share of its own square adds nothing."""
 
 WELL_CONDITIONED = 1e-3

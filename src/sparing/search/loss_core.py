@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 from scipy import linalg
 
+from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
 
 SLOTS = 16
@@ -23,7 +24,7 @@ LEADING = 3
 """Eigenvectors of G kept for estimates, as a multiple of the number of components."""
 
 BISECTIONS = 24
-RIDGE = 1e-11
+RIDGE, INDEPENDENT = 1e-11, 1e-9
 GROWTH = 1e-10
 
 
@@ -40,7 +41,7 @@ class LossCore:
     """
 
     def __init__(self, gram: Array, squared: Array, rank: int) -> None:
-        norms = np.sqrt(np.diagonal(gram))
+        norms = np.sqrt(np.maximum(np.diagonal(gram), np.finfo(float).tiny))
         outer = np.multiply.outer(norms, norms)
         self.gram = gram / outer + RIDGE * np.eye(len(gram))
         self.squared = squared / outer
@@ -48,11 +49,7 @@ class LossCore:
 
     def captured(self, sets: Indices) -> Array:
         """J of many sets of equal size at once, one per row."""
-        rows, columns = sets[:, :, None], sets[:, None, :]
-        inverse = np.linalg.inv(np.linalg.cholesky(self.gram[rows, columns]))
-        G = inverse @ self.squared[rows, columns] @ inverse.transpose(0, 2, 1)
-        values: Array = np.linalg.eigvalsh(G)[:, -self.rank :].sum(axis=1)
-        return values
+        return captured_by(self.gram, self.squared, self.rank, sets)
 
     def _one(self, chosen: Indices) -> float:
         return float(self.captured(chosen[None])[0])
@@ -67,7 +64,7 @@ class LossCore:
             values = self.captured(trials)
             if values.max() <= captured * (1 + GROWTH):
                 break
-            chosen, captured = trials[np.argmax(values)], float(values.max())
+            chosen, captured = trials[first_largest(values)], float(values.max())
         return chosen
 
     def kicked(self, chosen: Indices, extra: int, max_swaps: int) -> Indices:
@@ -76,10 +73,10 @@ class LossCore:
         for _ in range(min(extra, len(self.gram) - size)):
             others = np.setdiff1d(np.arange(len(self.gram)), trial)
             sets = np.column_stack([np.tile(trial, (len(others), 1)), others])
-            trial = sets[np.argmax(self.captured(sets))]
+            trial = sets[first_largest(self.captured(sets))]
         while len(trial) > size:
             sets = np.array([np.delete(trial, slot) for slot in range(len(trial))])
-            trial = sets[np.argmax(self.captured(sets))]
+            trial = sets[first_largest(self.captured(sets))]
         trial = self.swapped(trial, max_swaps)
         return trial if self._one(trial) > self._one(chosen) * (1 + GROWTH) else chosen
 
@@ -105,7 +102,7 @@ class LossCore:
         inside = inverse @ self.gram[np.ix_(chosen, others)]  # Q'x_j
         images = inverse @ self.squared[np.ix_(chosen, others)]  # Q'X X'x_j
         left = np.diagonal(self.gram)[others] - np.square(inside).sum(axis=0)
-        usable = left > 1e-7
+        usable = left > INDEPENDENT
         along, image_along, GY = Y.T @ inside, Y.T @ images, G @ Y
         rho = np.where(usable, left + np.square(along), 1.0)
         overlap = np.einsum("ij,ij->j", inside, images) - along * image_along
@@ -129,6 +126,14 @@ class LossCore:
             if estimates[i, j] > captured * (1 + GROWTH):
                 sets.append(np.append(np.delete(chosen, slots[i]), others[j]))
         return np.array(sets, dtype=np.intp).reshape(-1, len(chosen))
+
+
+def captured_by(gram: Array, squared: Array, rank: int, sets: Indices) -> Array:
+    """J(S) from A and A @ A for many sets of equal size at once, one per row."""
+    rows, columns = sets[:, :, None], sets[:, None, :]
+    inverse = np.linalg.inv(np.linalg.cholesky(gram[rows, columns]))
+    G = inverse @ squared[rows, columns] @ inverse.transpose(0, 2, 1)
+    return cast(Array, np.linalg.eigvalsh(G)[:, -rank:].sum(axis=1))
 
 
 def smallest_of_arrow(v: Array, b: Array, c: Array) -> Array:

@@ -11,9 +11,10 @@ from typing import cast
 import numpy as np
 from scipy import linalg
 
+from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
 
-INDEPENDENT = 1e-7
+INDEPENDENT = 1e-10
 """A column counts as new while its squared distance from the span exceeds this share of its own square."""
 
 SCAN = 128
@@ -143,7 +144,7 @@ class Spanning:
             gain += np.square(M).sum(axis=1)[:, None]
             gain /= self.left[some][:, None] + np.square(w)
             gain -= dropped
-            row, slot = divmod(int(np.argmax(gain)), len(dropped))
+            row, slot = divmod(first_largest(gain.ravel()), len(dropped))
             if gain[row, slot] > max(best[0], floor):
                 best = (float(gain[row, slot]), slot, int(some[row]))
         return best

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from sparing.data import DataMatrix
+from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Reference, Selection
+from sparing.search.spanning import INDEPENDENT, Spanning
 
 if TYPE_CHECKING:
     from sparing.selection import Target
@@ -41,9 +43,10 @@ class DualSet:
             chosen = np.flatnonzero(dual_set_weights(V, residual, n_columns))
         else:
             chosen = np.array([], dtype=np.intp)
-        leverage = np.einsum("ij,ij->i", V, V)
-        filled = _filled_up(chosen, n_columns, residual if len(chosen) else leverage, squares > 0)
-        return Selection(filled, view.gram_columns(filled))
+        if len(chosen) == 0:
+            leverage = np.einsum("ij,ij->i", V, V)
+            chosen = np.array([first_largest(np.where(squares > 0, leverage, -1.0))], dtype=np.intp)
+        return _filled_up(view, chosen, n_columns, target)
 
 
 def dual_set_weights(V: Array, residual: Array, n_columns: int) -> Array:
@@ -70,7 +73,7 @@ def dual_set_weights(V: Array, residual: Array, n_columns: int) -> Array:
         slack[lower <= 0] = -np.inf  # rows of zeros: they cost nothing and help nothing
         feasible = slack >= min(slack.max(), 0.0)  # an index with slack >= 0 exists; the minimum is for rounding
         candidates = feasible & fresh if (feasible & fresh).any() else feasible
-        i = int(np.argmax(np.where(candidates, slack, -np.inf)))
+        i = first_largest(np.where(candidates, slack, -np.inf))
         t = 2.0 / (upper[i] + lower[i])
         weights[i] += t
         fresh[i] = False
@@ -78,10 +81,20 @@ def dual_set_weights(V: Array, residual: Array, n_columns: int) -> Array:
     return cast(Array, weights * shrink / r)
 
 
-def _filled_up(chosen: Indices, n_columns: int, score: Array, usable: Any) -> Indices:
-    """``chosen`` and the highest scores among the rest, ``n_columns`` in all where so many are usable."""
-    rest = np.where(usable, score, -np.inf)
-    rest[chosen] = -np.inf
-    more = np.argsort(-rest, kind="stable")[: max(n_columns - len(chosen), 0)]
-    more = more[np.isfinite(rest[more])]
-    return np.concatenate([chosen, more]).astype(np.intp)
+def _filled_up(view: DataMatrix, chosen: Indices, n_columns: int, target: Target) -> Selection:
+    """Those of ``chosen`` that are independent, then columns of largest residual, up to ``n_columns``."""
+    state = Spanning(target.cross, view.gram_diagonal(), n_columns)
+    gram_columns = []
+    for j, column in zip(chosen, view.gram_columns(chosen).T, strict=True):
+        if state.left[j] > INDEPENDENT * state.square[j]:
+            state.add(int(j), column)
+            gram_columns.append(column)
+    while len(state.chosen) < n_columns:
+        left = np.where(state.left > INDEPENDENT * state.square, state.left, 0.0)
+        left[state.chosen] = 0.0
+        j = first_largest(left)
+        if left[j] <= 0:
+            break
+        gram_columns.append(view.gram_columns(np.array([j]))[:, 0])
+        state.add(j, gram_columns[-1])
+    return Selection(np.array(state.chosen, dtype=np.intp), np.stack(gram_columns).T)

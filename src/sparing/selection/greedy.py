@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sparing.data import DataMatrix
+from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Reference, Selection, Spectrum
 from sparing.search.loss_core import LossCore
 from sparing.search.spanning import Spanning
@@ -15,8 +16,8 @@ from sparing.search.spanning import Spanning
 if TYPE_CHECKING:
     from sparing.selection import Target
 
-NEGLIGIBLE = 1e-12
-"""Gains below this share of the target end the growth."""
+NEGLIGIBLE, ROUNDING = 1e-9, 1e-15
+"""Growth ends where gains are below this share of PCA's loss, or are rounding of the target."""
 
 NOTICEABLE, WORTHWHILE = 1e-5, 5e-4
 """Swaps must gain this share of the loss; they are looked for while the excess over PCA's loss is this share of it."""
@@ -74,7 +75,7 @@ class Greedy:
         """Blocked forward selection: exact inside each pool, one product per block."""
         view = store.view
         state = Spanning(target.cross, view.gram_diagonal(), n_columns)
-        floor = NEGLIGIBLE * float(np.trace(target.gram))
+        floor = max(NEGLIGIBLE * _least_loss(target), ROUNDING * float(np.trace(target.gram)))
         n_blocks = 1 if view.has_gram else 4 if (view.n_samples or 0) <= 512 else 2
         for ends_at in np.ceil(np.arange(1, n_blocks + 1) * n_columns / n_blocks).astype(int):
             while len(state.chosen) < ends_at:
@@ -169,7 +170,7 @@ class Pool:
         """Exact forward selection up to ``size`` chosen columns, or until nothing gains more than ``floor``."""
         while len(self.state.chosen) < size:
             gains = self.state.gains()
-            best = int(np.argmax(gains))
+            best = first_largest(gains)
             if gains[best] <= floor:
                 return
             self._add(best)
@@ -209,4 +210,4 @@ def _thorough(search: LossCore, size: int, rng: np.random.Generator) -> Indices:
         for extra in KICKS:
             chosen = search.kicked(chosen, extra, len(search.gram))
         found.append(chosen)
-    return found[int(np.argmax(search.captured(np.array(found))))]
+    return found[first_largest(search.captured(np.array(found)))]
