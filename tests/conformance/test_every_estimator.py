@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -266,3 +267,19 @@ def test_invariants_on_small_and_tied_data(seed, n, d, k, r, integers, scale):
     assert all(guarantee.holds for guarantee in certificate.guarantees)
     assert certificate.recheck(X)
     np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1 - model.loss_ / certificate.total, atol=1e-9)
+
+
+def test_a_fit_on_sparse_data_never_holds_them_dense_nor_anything_d_by_d():
+    """At most 2.5 times the data's own storage, X included, and (n + d)(k + r) floats."""
+    n, d, k, r = 6000, 9000, 5, 30
+    X = sparse.random(n, d, density=0.012, format="csr", random_state=0)
+    stored = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    SparseEncoder(k, n_nonzero=r, random_state=0).fit(X[:100])  # imports and caches
+    tracemalloc.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # noise has a flat spectrum
+        SparseEncoder(k, n_nonzero=r, random_state=0).fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert stored + peak <= 2.5 * stored + 8 * (n + d) * (k + r)
+    assert peak < 8 * n * d / 10

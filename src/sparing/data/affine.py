@@ -39,6 +39,9 @@ COMFORTABLE = (1e-70, 1e70)
 ACCEPTED = (1e-290, 1e290)
 """Sizes of values that can be brought near 1 at all."""
 
+ROWS_AT_A_TIME = 4096
+"""Rows of a product that are corrected for the mean at a time, so that the correction needs no memory to speak of."""
+
 FAR_FROM_ZERO = 1e5
 """Means that exceed the spread by this factor are subtracted from dense rows block by block, before any product."""
 
@@ -73,7 +76,9 @@ class AffineBlock:
         if self._root is not None:
             U = U * self._root
         out = self.raw.rmatmat(self._unit * U if self._unit != 1.0 else U)
-        out -= np.multiply.outer(self._mean, U.sum(axis=0))
+        sums = U.sum(axis=0)
+        for first in range(0, len(out), ROWS_AT_A_TIME):
+            out[first : first + ROWS_AT_A_TIME] -= np.multiply.outer(self._mean[first : first + ROWS_AT_A_TIME], sums)
         if not self._plain:
             out *= self._factor[:, None]
         return out

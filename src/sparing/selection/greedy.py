@@ -54,7 +54,7 @@ class Greedy:
     """
 
     swaps: bool = True
-    core: int = 32
+    core: int = 16
 
     reference: ClassVar = Reference("farahat2013", "Sec. 4")
 
