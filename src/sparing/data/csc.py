@@ -11,7 +11,7 @@ from scipy import sparse
 from sparing.data.jobs import ColumnMoments
 from sparing.results import Array, Indices
 
-STRIP_NONZEROS = 2**18
+STRIP_NONZEROS = 2**16
 """Nonzeros widened to float64 at a time."""
 
 
