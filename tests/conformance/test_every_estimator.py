@@ -272,7 +272,7 @@ def test_invariants_on_small_and_tied_data(seed, n, d, k, r, integers, scale):
 def test_a_fit_on_sparse_data_never_holds_them_dense_nor_anything_d_by_d():
     """At most 2.5 times the data's own storage, X included, and (n + d)(k + r) floats."""
     n, d, k, r = 6000, 9000, 5, 30
-    X = sparse.random(n, d, density=0.012, format="csr", random_state=0)
+    X = sparse.random(n, d, density=0.02, format="csr", random_state=0)
     stored = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     SparseEncoder(k, n_nonzero=r, random_state=0).fit(X[:100])  # imports and caches
     tracemalloc.start()

@@ -30,8 +30,8 @@ from sparing.results import Array, Indices
 GATHER_RATIO = 4
 """Columns of a restricted view are kept as such while rows are at most this many times as many, else as Gram matrix."""
 
-DENSIFIED_ENTRIES = 2**18
-"""Entries of sparse columns made dense at a time (2 MiB)."""
+DENSIFIED_ENTRIES = 2**17
+"""Entries of sparse columns made dense at a time (1 MiB)."""
 
 COMFORTABLE = (1e-70, 1e70)
 """Sizes of values whose squares and fourth powers are far from the limits of double precision."""
@@ -301,7 +301,7 @@ class Affine(DataMatrix):
         n, d = self.rows.shape
         out = np.zeros((n, n))
         if self.rows.is_dense:
-            width = max(64, 4 * DENSIFIED_ENTRIES // n)
+            width = max(64, 8 * DENSIFIED_ENTRIES // n)
             for first in range(0, d, width):
                 C = self._one(Columns(slice(first, min(first + width, d))))
                 out += C @ C.T

@@ -79,11 +79,12 @@ class Spanning:
         """Choose columns whose Gram columns A[:, added] are given, by one blocked Gram-Schmidt step."""
         if len(added) == 0:
             return
-        fresh = self.W @ self.W[added].T
+        fresh = (self.W[added] @ self.W.T).T
         np.subtract(gram_columns, fresh, out=fresh)
         R = linalg.cholesky(fresh[added], check_finite=False)
-        turn = linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
-        self._append(added, fresh @ turn, turn.T @ self.cross[added])
+        target = linalg.solve_triangular(R, self.cross[added], trans="T", check_finite=False)
+        fresh = linalg.blas.dtrsm(1.0, R, fresh, side=1, overwrite_b=True)  # fresh R^-1, in place
+        self._append(added, fresh, target)
 
     def add(self, j: int, gram_column: Array) -> None:
         """Choose one column."""
