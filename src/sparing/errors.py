@@ -262,6 +262,22 @@ def bad_spike(spike: object) -> ValueError:
     return ValueError(f"spike={spike!r} must be a positive number: it is the variance added along a component.")
 
 
+def wrong_number_of_counts(got: int, n_components: int) -> ValueError:
+    """A list of counts of another length than the number of components."""
+    return ValueError(
+        f"n_nonzero has {got} counts, but n_components={n_components}. Pass one count for each component, or one "
+        f"integer for all of them."
+    )
+
+
+def orthonormal_needs_batch(strategy: str) -> ValueError:
+    """Orthonormal loadings would mix the features of different components."""
+    return ValueError(
+        f"orthonormal=True mixes the features of all components, but strategy={strategy!r} gives each component its "
+        f"own. Use strategy='batch'."
+    )
+
+
 def both_counts_given() -> ValueError:
     """n_nonzero and max_loss at once."""
     return ValueError(
@@ -301,12 +317,45 @@ def zero_component(index: int) -> ValueError:
     return ValueError(f"components[{index}] is all zero, so it encodes nothing. Remove it, or lower its penalty.")
 
 
+def too_many_for_proof(n_features: int, limit: int) -> ValueError:
+    """More features than an exhaustive search can settle."""
+    return ValueError(
+        f"selector='exact' searches supports of at most {limit} features; X has {n_features}. Use selector='auto', "
+        f"whose certificate says how far from the best possible its choice can be."
+    )
+
+
+def more_than_there_are(name: str, value: int, limit: int, things: str) -> ValueError:
+    """More features or data points wanted than X has."""
+    return ValueError(
+        f"{name}={value} is outside [1, {limit}]: X has {limit} {things}. Pass an integer between 1 and {limit}."
+    )
+
+
+def not_a_positive_number(name: str, value: object) -> ValueError:
+    """A size that must be a number above zero."""
+    return ValueError(f"{name}={value!r} must be a positive number.")
+
+
+def too_few_samples(got: int, needed: int) -> ValueError:
+    """A recheck on data that lack the data points a decoder is built on."""
+    return ValueError(
+        f"X has {got} sample(s), but this certificate is about a decoder built on data point {needed - 1}. Pass the "
+        f"data of the fit, with their rows in the same order."
+    )
+
+
 # --- warnings -------------------------------------------------------------------------------------------------------
 
 
 def fewer_components(asked: int, got: int, why: str) -> str:
     """Fewer components than asked for."""
     return f"n_components={asked} was asked for, but {why}: {got} component(s) are returned."
+
+
+def not_proved(why: str) -> str:
+    """The best found is returned, but nothing proves it the best possible."""
+    return f"The features returned are the best found, but not proved to be the best possible: {why}."
 
 
 def max_loss_missed(reached: float, asked: float, n_features: int) -> str:
@@ -325,9 +374,127 @@ def spectrum_not_converged(relative_error: float) -> str:
     )
 
 
+def capped(name: str, asked: int, limit: int, things: str) -> str:
+    """More wanted than there is, by a parameter that is harmless to cut."""
+    return f"{name}={asked} was asked for, but X has {limit} {things}: all of them are kept."
+
+
+def fewer_features(asked: int, got: int) -> str:
+    """The features found say all that any features can say."""
+    return (
+        f"n_features_to_select={asked} was asked for, but {got} feature(s) already give what PCA gives, or the others "
+        f"depend on them: {got} are kept. A larger n_components asks for more of X."
+    )
+
+
+# --- results --------------------------------------------------------------------------------------------------------
+
+
+def path_too_short(max_loss: float, longest: int, reached: float) -> ValueError:
+    """A loss that no step of a path keeps."""
+    return ValueError(
+        f"No number of features up to {longest} keeps the loss within {max_loss:g} times PCA's; {longest} features "
+        f"lose {reached:.4g} times. Compute a longer path with max_features, or allow a larger max_loss."
+    )
+
+
+def needs_package(what: str, package: str, extra: str) -> ModuleNotFoundError:
+    """An optional dependency that is not installed."""
+    return ModuleNotFoundError(f"{what} needs {package}: pip install {package}, or pip install 'sparing[{extra}]'")
+
+
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
 def cannot_read(path: object, why: str) -> ValueError:
     """A file that is no table of numbers."""
     return ValueError(f"Cannot read {str(path)!r}: {why}.")
+
+
+# --- targets --------------------------------------------------------------------------------------------------------
+
+
+def targets_missing(who: str) -> ValueError:
+    """A regression without y (scikit-learn's own wording first)."""
+    return ValueError(
+        f"{who} requires y to be passed, but the target y is None. Pass one number per row of X, or a table with one "
+        f"column per target."
+    )
+
+
+def targets_not_numeric(kind: object) -> NotNumericError:
+    """Strings, dates, complex numbers or nested lists among the targets."""
+    return NotNumericError(
+        f"y holds values of type {kind}; a regression needs real numbers. Convert with y.astype(float), or encode "
+        f"classes as numbers (sklearn.preprocessing.LabelBinarizer) to regress on them."
+    )
+
+
+def targets_wrong_shape(shape: tuple[int, ...]) -> ValueError:
+    """y is a single number, has more than two axes or no column."""
+    return ValueError(
+        f"y has shape {shape}; one number per row of X is needed, shape (n_samples,), or one column per target, shape "
+        f"(n_samples, n_targets). Reshape y; y.reshape(len(y), -1) makes a table of anything."
+    )
+
+
+def targets_wrong_length(got: int, expected: int) -> ValueError:
+    """X and y disagree about the number of samples."""
+    return ValueError(
+        f"y has {got} row(s), but X has {expected}: inconsistent numbers of samples. Pass one target per row of X, in "
+        f"the same order."
+    )
+
+
+def targets_not_finite(value: float, row: int, column: int | None) -> ValueError:
+    """NaN or infinity among the targets."""
+    name = "NaN" if value != value else "infinity"
+    where = f"row {row}" if column is None else f"row {row}, target {column}"
+    return ValueError(
+        f"Input y contains {name} (first at {where}). Nothing can be fitted to it: drop those rows of X and y."
+    )
+
+
+def targets_out_of_scale(size: float) -> ValueError:
+    """Squares of the targets would leave the range of double precision."""
+    return ValueError(
+        f"y holds values of size {size:.3g}; sums of their squares leave the range of double precision, which covers "
+        f"values between about 1e-150 and 1e+150. Change the unit of y (multiply it by a constant)."
+    )
+
+
+def sparse_targets() -> TypeError:
+    """y in sparse storage."""
+    return TypeError("y is a sparse matrix; targets are needed as dense numbers. Pass y.toarray().")
+
+
+def needs_targets(what: str) -> ValueError:
+    """A target-aware selector where there is no y."""
+    return ValueError(
+        f"{what} chooses features for given targets y, but this model has none. Use it in SparsePCARegressor, or "
+        f"choose features for X itself: selector='greedy'."
+    )
+
+
+def only_constant_features(n_nonzero: int) -> ValueError:
+    """Features chosen without centring that an intercept makes useless."""
+    return ValueError(
+        f"With center=False the n_nonzero={n_nonzero} feature(s) chosen are constant, which an intercept explains "
+        f"already. Pass center=True, fit_intercept=False, or a larger n_nonzero."
+    )
+
+
+def n_nonzero_exceeds_features(n_nonzero: int, n_features: int) -> ValueError:
+    """More features wanted for a regression than there are."""
+    return ValueError(
+        f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has n_features={n_features}. Pass an integer between 1 "
+        f"and {n_features}."
+    )
+
+
+def defaults_exceed_features(defaults: Iterable[str], n_features: int) -> str:
+    """Default counts that X is too narrow for (a warning)."""
+    return (
+        f"The default {' and '.join(defaults)} exceed(s) the {n_features} feature(s) of X: as many as there are "
+        f"are used. Pass smaller numbers to choose among them."
+    )

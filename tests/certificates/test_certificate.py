@@ -54,9 +54,12 @@ def test_the_sentence_of_a_fit():
     model = SparseEncoder(2, n_nonzero=5, center=False, random_state=0).fit(load_pitprops().correlation)
     first, second, third = str(model.certificate_).splitlines()
     assert first == "2 components on 5 of 13 features lose 1.012 times what PCA loses (PCA: 22.8% of the variance)."
-    assert second.startswith("No encoder with 2 components can lose less than 1.000 times what PCA loses")
-    assert "at most 1.2% less. Nothing tighter is proved" in second
+    assert second == "No 5 features can lose less: proved optimal by branch and bound."
     assert "Theorem 6(i)" in third
+    wide = make_spiked(30, 300, random_state=0).X  # too many features for the tree
+    _, second, _ = str(SparseEncoder(2, n_nonzero=5, random_state=0).fit(wide).certificate_).splitlines()
+    assert second.startswith("No encoder with 2 components can lose less than 1.000 times what PCA loses")
+    assert "less. Nothing tighter is proved (PCA's own loss)" in second
 
 
 def test_sentences_are_rounded_against_us_and_say_when_nothing_is_proved():
@@ -68,7 +71,8 @@ def test_sentences_are_rounded_against_us_and_say_when_nothing_is_proved():
     assert "20.0% of the variance, where PCA loses nothing" in str(certificate_of(20.0, 0.0, reference_loss=0.0))
     assert certificate_of(20.0, 0.0, reference_loss=0.0).ratio == np.inf
     assert "converged iteration" in str(certificate_of(11.0, 10.0, strength="numerical"))
-    one = dataclasses.replace(certificate_of(11.0, 10.0), problem=Problem(1, 1, 1), support=np.arange(1))
+    one = certificate_of(11.0, 10.0)
+    one = dataclasses.replace(one, problem=Problem(1, 1, 1), support=np.arange(1), loadings=np.ones((1, 1)))
     assert str(one).startswith("1 component on 1 of 1 feature loses 1.100 times")
 
 

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.data import Preparation, as_view
+from sparing.data import DataMatrix, Preparation, as_view
 from sparing.linalg import information_loss_of
 from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices
+
+PROVED = 1e-6
+"""A gap that counts as none: what rounding leaves between an optimum and its proof."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +123,7 @@ class Certificate:
         view = as_view(X, self.preparation)
         if view.n_features != self.problem.n_features:
             raise errors.wrong_n_features(view.n_features, self.problem.n_features, "this certificate")
-        components = np.zeros((len(self.loadings), view.n_features))
-        components[:, self.support] = self.loadings
-        value = information_loss_of(view, components) * view.square_unit
+        value = self._value_on(view) * view.square_unit
         bound = self.witness.check(view, self.problem, self.witness.witness) * view.square_unit
         total = view.total * view.square_unit
         rounding = 1e-10 * self.total
@@ -140,6 +141,17 @@ class Certificate:
         else:
             said = f"The certificate does NOT hold: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
         return Recheck(bool(same_data and same_value and valid_bound), value, bound, said)
+
+    @property
+    def components(self) -> Array:
+        """The loadings as a matrix with zeros."""
+        full = np.zeros((len(self.loadings), self.problem.n_features))
+        full[:, self.support] = self.loadings
+        return full
+
+    def _value_on(self, view: DataMatrix) -> float:
+        """The value again, from the data and the loadings alone."""
+        return information_loss_of(view, self.components)
 
     def _lines(self) -> list[str]:
         return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees)]
@@ -171,26 +183,37 @@ def _times(ratio: float) -> str:
 
 
 def _reached(certificate: Certificate) -> str:
-    problem, c = certificate.problem, certificate
-    who = (
-        f"{_count(problem.n_components, 'component')} on {len(c.support)} of {_count(problem.n_features, 'feature')} "
-        f"{'loses' if problem.n_components == 1 else 'lose'}"
-    )
+    c = certificate
+    k = len(c.loadings)
+    who = f"{_count(k, 'component')} on {_where(c)} {'loses' if k == 1 else 'lose'}"
     if c.reference_loss <= ZERO_LOSS * c.total:
         what = "nothing either" if c.ratio == 1.0 else f"{_percent(c.value / c.total)} of the variance"
         return f"{who} {what}, where PCA loses nothing."
     return f"{who} {_times(c.ratio)} times what PCA loses (PCA: {c.reference_loss / c.total:.1%} of the variance)."
 
 
+def _where(certificate: Certificate) -> str:
+    """Which features are read, in words."""
+    problem, used = certificate.problem, len(certificate.support)
+    if problem.shared_support:
+        return f"{used} of {_count(problem.n_features, 'feature')}"
+    each = np.count_nonzero(certificate.loadings, axis=1)
+    counts = str(each[0]) if (each == each[0]).all() else ", ".join(map(str, each))
+    return f"{counts} features each ({used} of {problem.n_features} in all)"
+
+
 def _possible(certificate: Certificate) -> str:
     problem, c = certificate.problem, certificate
+    by_pca = c.bound <= c.reference_loss * (1 + 1e-12)
     encoder = f"encoder with {_count(problem.n_components, 'component')}"
-    if c.gap <= 1e-9:
-        return f"No {encoder} can lose less: proved optimal by {c.witness.method}."
+    who = encoder if by_pca else _count(problem.n_nonzero, "feature")
+    if c.gap <= PROVED:
+        return f"No {who} can lose less: proved optimal by {c.witness.method}."
     if c.bound <= ZERO_LOSS * c.total:
         return "How much less other features could lose is not known: nothing is proved."
     firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error subtracted"
+    least = math.floor(c.bound / c.reference_loss * 1000 + 1e-9) / 1000
     return (
-        f"No {encoder} can lose less than {c.bound / c.reference_loss:.3f} times what PCA loses, so other features "
+        f"No {who} can lose less than {least:.3f} times what PCA loses, so other features "
         f"could lose at most {_percent(c.gap)} less. Nothing tighter is proved ({c.witness.method}{firm})."
     )

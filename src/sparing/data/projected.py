@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import cast
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sparing.data.base import DataMatrix
-from sparing.results import Array
+from sparing.data.covariance import Covariance
+from sparing.data.gathered import Gathered
+from sparing.results import Array, Indices
+
+ROUNDING = 1e-12
+"""Columns of which less than this share is left are exactly zero: what remains of them is rounding."""
 
 
 class Projected(DataMatrix):
@@ -61,7 +66,9 @@ class Projected(DataMatrix):
         R, AR = self._right, self._gram_right
         left = np.einsum("ij,ij->i", self._left, self._left)
         right = np.einsum("ij,ij->i", R, R @ self._core - 2 * AR)
-        return cast(Array, np.maximum(self.base.gram_diagonal() - left + right, 0.0))
+        whole = self.base.gram_diagonal()
+        rest = whole - left + right
+        return np.where(rest > ROUNDING * whole, rest, 0.0)
 
     def matmat(self, V: Array) -> Array:
         """``X @ V``."""
@@ -77,17 +84,44 @@ class Projected(DataMatrix):
             out = out - self._left @ (self._inner.T @ out)
         return self._off(out)
 
+    @cached_property
+    def _right_scores(self) -> Array:
+        """X R of the base."""
+        return self.base.matmat(self._right)
+
+    @cached_property
+    def _left_scores(self) -> Array:
+        """L."""
+        return self.base.matmat(self._inner)
+
     def columns(self, J: ArrayLike) -> Array:
         """``X[:, J]``, dense."""
         J = np.asarray(J, dtype=np.intp)
-        pick = np.zeros((self.n_features, len(J)))
-        pick[J, np.arange(len(J))] = 1.0
-        return self.matmat(pick)
+        out = self.base.columns(J)
+        if self._right.shape[1]:
+            out -= self._right_scores @ self._right[J].T
+        if self._left.shape[1]:
+            out -= self._left_scores @ (self._left_scores.T @ out)
+        return out
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """The columns J: as themselves where that is cheaper than their Gram matrix."""
+        if self.has_rows and (self.n_samples or 0) <= len(J):
+            return Gathered(self.columns(J))
+        if self._right.shape[1] == 0:
+            return Covariance(self.base.restricted(J).gram() - self._left[J] @ self._left[J].T, is_psd=self.is_psd)
+        return super().restricted(J)
 
     def row_gram(self) -> Array:
-        """``X @ X.T`` by products with the identity, for few rows."""
-        assert self.n_samples is not None
-        return self.matmat(self.rmatmat(np.eye(self.n_samples)))
+        """``X @ X.T``, from that of the base."""
+        gram, n = self.base.row_gram(), self.n_samples
+        assert n is not None
+        if self._right.shape[1]:
+            gram = gram - self._right_scores @ self._right_scores.T
+        if self._left.shape[1]:
+            off = np.eye(n) - self._left_scores @ self._left_scores.T
+            gram = off @ gram @ off
+        return (gram + gram.T) / 2
 
 
 def _whitened(base: DataMatrix, H: Array) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,10 +25,13 @@ class Batch:
     safeguard : Selector, optional
         Tried as well whenever the loss exceeds what Theorem 6(i) promises for it, so that the promise always holds, and
         whenever fewer features than asked for were found although they lose more than PCA.
+    orthonormal : bool
+        The paper's orthonormal H: the same features and loss, but correlated scores in no order.
     """
 
     selector: Selector
     safeguard: Selector | None = None
+    orthonormal: bool = False
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 2.2, CSSP-blackbox encoder")
 
@@ -36,6 +39,12 @@ class Batch:
         self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, *, budget: Budget
     ) -> Encoder:
         """The encoder of least loss on the selected features."""
+        found = self._chosen(view, spectrum, n_nonzero, rng, budget)
+        return orthonormalised(found) if self.orthonormal else found
+
+    def _chosen(
+        self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, budget: Budget
+    ) -> Encoder:
         found = self._encoder_by(self.selector, view, spectrum, n_nonzero, rng)
         ratio = spectrum.loss_ratio(found.loss)
         budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
@@ -50,3 +59,9 @@ class Batch:
         selector: Selector, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator
     ) -> Encoder:
         return encoder_on(selector.select(view, n_nonzero, spectrum, rng), spectrum.rank, spectrum.total)
+
+
+def orthonormalised(found: Encoder) -> Encoder:
+    """Orthonormal loadings with the same span, and the decoder that goes with them."""
+    Q, T = np.linalg.qr(found.loadings.T)  # loadings = T'Q', so scores are multiplied by T' and undone by the decoder
+    return replace(found, loadings=Q.T, decoder=T @ found.decoder)

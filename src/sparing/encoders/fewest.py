@@ -4,25 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from sparing.budget import Budget
 from sparing.results import Encoder, Spectrum
 
 
 def fewest_features(
-    encode: Callable[[int], Encoder], spectrum: Spectrum, max_loss: float, limit: int, *, budget: Budget
+    encode: Callable[[int], Encoder],
+    spectrum: Spectrum,
+    max_loss: float,
+    limit: int,
+    *,
+    budget: Budget,
+    smallest: int | None = None,
+    enough: int | None = None,
 ) -> Encoder:
     """The encoder with the fewest features found whose loss is at most ``max_loss`` times PCA's.
 
     Doubles the number of features until the loss fits, then bisects. Losses found by search are not exactly monotone
     in the number of features, so the count is an upper bound on the fewest. ``limit`` features are always accepted:
-    nothing further could be added.
+    nothing further could be added. ``enough`` is a number known to do, from a nested path, and shortens the search.
     """
 
     def fits(encoder: Encoder) -> bool:
         return spectrum.loss_ratio(encoder.loss) <= max_loss
 
-    count = min(spectrum.rank, limit)  # fewer features than components would give fewer components
-    too_few, found = count - 1, encode(count)
+    least = min(smallest or spectrum.rank, limit)  # fewer shared features than components would give fewer components
+    count = max(min(enough, limit), least) if enough is not None else least
+    too_few, found = least - 1, encode(count)
+    if fits(found) and (lower := int(0.7 * count)) > least:  # what is enough is seldom far from the fewest
+        trial = encode(lower)
+        too_few, count, found = (too_few, lower, trial) if fits(trial) else (lower, count, found)
     while not fits(found) and count < limit and not budget.expired:
         too_few, count = count, min(2 * count, limit)
         found = encode(count)
@@ -33,4 +46,28 @@ def fewest_features(
             count, found = middle, trial
         else:
             too_few = middle
+    return found
+
+
+def fewest_for_each(
+    encode: Callable[[list[int]], Encoder], spectrum: Spectrum, max_loss: float, limit: int, *, budget: Budget
+) -> Encoder:
+    """The fewest features found, component by component, whose loss is at most ``max_loss`` times PCA's.
+
+    First one count for all components, then single features are taken away from the component that can spare them best,
+    as long as the loss fits.
+    """
+    k = spectrum.rank
+    found = fewest_features(lambda r: encode([r] * k), spectrum, max_loss, limit, budget=budget, smallest=1)
+    counts = [max(int(count), 1) for count in np.count_nonzero(found.loadings, axis=1)]
+    while not budget.expired and len(counts) == k:
+        trials = []
+        for j in range(k):
+            if counts[j] > 1:
+                fewer = [count - (i == j) for i, count in enumerate(counts)]
+                trials.append((encode(fewer), fewer))
+        trial, fewer = min(trials, key=lambda pair: pair[0].loss, default=(found, counts))
+        if fewer == counts or spectrum.loss_ratio(trial.loss) > max_loss or len(trial.loadings) < k:
+            break
+        found, counts = trial, fewer
     return found

@@ -86,6 +86,14 @@ def count(name: str, value: Any) -> int:
     return int(value)
 
 
+def feature_count(name: str, value: Any, n_features: int) -> int:
+    """A number of features that X has."""
+    checked = count(name, value)
+    if checked > n_features:
+        raise errors.n_nonzero_out_of_range(checked, n_features)
+    return checked
+
+
 def loss_limit(value: Any) -> float:
     """A loss ratio that something can reach."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

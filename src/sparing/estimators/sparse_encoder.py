@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.bounds import PcaLoss
+from sparing.bounds import LossTree, PcaLoss
 from sparing.budget import Budget
 from sparing.certificates import Certificate, Problem, certify_loss
 from sparing.data import DataMatrix, Preparation
-from sparing.encoders import Batch, fewest_features
+from sparing.encoders import Batch, Iterative, Joint, fewest_features, fewest_for_each
+from sparing.encoders.path import nested_path
 from sparing.estimators._encoding import EncodingEstimator
 from sparing.estimators._input import (
     checked_view,
     count,
+    feature_count,
     flag,
     generator_of,
     loss_limit,
@@ -29,7 +31,7 @@ from sparing.results import Array, Encoder, Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Greedy
 
 DEFAULT_MAX_LOSS = 1.1
-STRATEGIES = ("batch",)
+STRATEGIES = ("batch", "iterative", "joint")
 
 
 class SparseEncoder(EncodingEstimator):
@@ -43,16 +45,22 @@ class SparseEncoder(EncodingEstimator):
     ----------
     n_components : int, default=2
         Number of components.
-    n_nonzero : int, optional
-        Number of features used. An exact count, not a penalty; fewer are used only where no further feature would
-        add anything.
+    n_nonzero : int or sequence of int, optional
+        Number of features used by all components together (``batch``), or by each (``iterative``, ``joint``; one count
+        for each component is accepted there). An exact count, not a penalty; fewer are used only where no further
+        feature would add anything.
     max_loss : float, optional
         Use the fewest features whose loss is at most this many times PCA's. 1.1 where neither is given.
-    strategy : {"batch"}, default="batch"
-        ``batch``: all components share one set of features.
-    selector : {"auto", "greedy", "dual_set"} or a selector, default="auto"
-        How features are chosen. ``auto`` is greedy on the principal components with swaps, safeguarded by dual set
-        selection so that Theorem 6(i) always holds. An instance with its own settings is accepted too.
+    strategy : {"batch", "iterative", "joint"}, default="batch"
+        ``batch``: all components share one set of features. ``iterative``: one after the other, each with features of
+        its own; every prefix is an encoder. ``joint``: features of their own, optimised together: the least loss for a
+        given number of features per component.
+    selector : str or a selector, default="auto"
+        How features are chosen: ``auto``, ``greedy``, ``exact``, ``dual_set``, ``adaptive``, ``leverage``,
+        ``pivoted_qr`` or ``uniform``. ``auto`` is greedy on the principal components with swaps, safeguarded by dual
+        set selection so that Theorem 6(i) always holds (``batch``). An instance with its own settings is accepted too.
+    orthonormal : bool, default=False
+        With ``batch``, orthonormal loadings as in the paper: the same features and loss, but correlated scores.
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1). Sparse data stay sparse.
     certify : bool, default=True
@@ -104,6 +112,7 @@ class SparseEncoder(EncodingEstimator):
         max_loss: float | None = None,
         strategy: str = "batch",
         selector: Any = "auto",
+        orthonormal: bool = False,
         center: bool = True,
         scale: bool = False,
         certify: bool = True,
@@ -117,6 +126,7 @@ class SparseEncoder(EncodingEstimator):
         self.max_loss = max_loss
         self.strategy = strategy
         self.selector = selector
+        self.orthonormal = orthonormal
         self.center = center
         self.scale = scale
         self.certify = certify
@@ -147,11 +157,12 @@ class SparseEncoder(EncodingEstimator):
         view = checked_view(self, X, preparation)
         n_components, n_nonzero = self._counts(view.n_features)
         with numerical_trouble_explained(), single_threaded_blas(_largest_product(view, n_components)):
-            spectrum = self._spectrum(view, min(n_components, n_nonzero or n_components), rng)
+            most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else n_components
+            spectrum = self._spectrum(view, min(n_components, most), rng)
             if n_nonzero is None:
                 found = self._fewest(encoder, view, spectrum, rng, budget)
             else:
-                found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
+                found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)  # type: ignore[arg-type]
             self._publish(view, found, spectrum)
             if self.certify:
                 self.certificate_ = self._certified(view, found, spectrum, n_nonzero, preparation, rng, budget)
@@ -161,12 +172,12 @@ class SparseEncoder(EncodingEstimator):
         self._warn(n_components, n_nonzero, spectrum)
         return self
 
-    def _warn(self, n_components: int, n_nonzero: int | None, spectrum: Spectrum) -> None:
+    def _warn(self, n_components: int, n_nonzero: int | list[int] | None, spectrum: Spectrum) -> None:
         """One warning where the answer is not quite what was asked for."""
-        max_loss = None if n_nonzero else self._max_loss()
+        max_loss = self._max_loss() if n_nonzero is None else None
         message = None
         if self.n_components_ < n_components:
-            if n_nonzero is not None and n_nonzero < n_components:
+            if self.strategy == "batch" and isinstance(n_nonzero, int) and n_nonzero < n_components:
                 why = f"n_nonzero={n_nonzero} shared features give at most as many components"
             elif spectrum.rank < n_components:
                 why = f"X has rank {spectrum.rank}"
@@ -181,14 +192,18 @@ class SparseEncoder(EncodingEstimator):
     def _max_loss(self) -> float:
         return DEFAULT_MAX_LOSS if self.max_loss is None else loss_limit(self.max_loss)
 
-    def _encoder(self) -> Batch:
+    def _encoder(self) -> Batch | Iterative | Joint:
         if self.strategy not in STRATEGIES:
             raise errors.unknown_choice("strategy", self.strategy, STRATEGIES)
-        if isinstance(self.selector, str) and self.selector == "auto":
-            return Batch(Greedy(), safeguard=DualSet())
-        return Batch(resolved("selector", SELECTORS, "select", self.selector, also=("auto",)))
+        auto = isinstance(self.selector, str) and self.selector == "auto"
+        selector = Greedy() if auto else resolved("selector", SELECTORS, "select", self.selector, also=("auto",))
+        if self.strategy == "batch":
+            return Batch(selector, DualSet() if auto else None, flag("orthonormal", self.orthonormal))
+        if flag("orthonormal", self.orthonormal):
+            raise errors.orthonormal_needs_batch(self.strategy)
+        return Iterative(selector) if self.strategy == "iterative" else Joint(selector)
 
-    def _counts(self, n_features: int) -> tuple[int, int | None]:
+    def _counts(self, n_features: int) -> tuple[int, int | list[int] | None]:
         """Checked numbers of components and features."""
         n_components = count("n_components", self.n_components)
         if n_components > n_features:
@@ -198,12 +213,14 @@ class SparseEncoder(EncodingEstimator):
             return n_components, None
         if self.max_loss is not None:
             raise errors.both_counts_given()
-        if np.ndim(self.n_nonzero) > 0:
+        if np.ndim(self.n_nonzero) == 0:
+            return n_components, feature_count("n_nonzero", self.n_nonzero, n_features)
+        if self.strategy == "batch":
             raise errors.n_nonzero_per_component(self.strategy)
-        n_nonzero = count("n_nonzero", self.n_nonzero)
-        if n_nonzero > n_features:
-            raise errors.n_nonzero_out_of_range(n_nonzero, n_features)
-        return n_components, n_nonzero
+        counts = [feature_count("n_nonzero", r, n_features) for r in self.n_nonzero]  # type: ignore[union-attr]
+        if len(counts) != n_components:
+            raise errors.wrong_number_of_counts(len(counts), n_components)
+        return n_components, counts
 
     def _spectrum(self, view: DataMatrix, n_components: int, rng: np.random.Generator) -> Spectrum:
         if not view.is_psd:
@@ -214,12 +231,29 @@ class SparseEncoder(EncodingEstimator):
         return top_spectrum(view, n_components, rng)
 
     def _fewest(
-        self, encoder: Batch, view: DataMatrix, spectrum: Spectrum, rng: np.random.Generator, budget: Budget
+        self,
+        encoder: Batch | Iterative | Joint,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        rng: np.random.Generator,
+        budget: Budget,
     ) -> Encoder:
-        max_loss = self._max_loss()
         limit = min(view.n_features, view.n_samples or view.n_features)
-        return fewest_features(
-            lambda r: encoder.encode(view, spectrum, r, rng, budget=budget), spectrum, max_loss, limit, budget=budget
+        if isinstance(encoder, Batch):
+            return fewest_features(
+                lambda r: encoder.encode(view, spectrum, r, rng, budget=budget),
+                spectrum,
+                self._max_loss(),
+                limit,
+                budget=budget,
+                enough=_enough(view, spectrum, self._max_loss(), limit, rng),
+            )
+        return fewest_for_each(
+            lambda counts: encoder.encode(view, spectrum, counts, rng, budget=budget),
+            spectrum,
+            self._max_loss(),
+            limit,
+            budget=budget,
         )
 
     def _certified(
@@ -227,14 +261,19 @@ class SparseEncoder(EncodingEstimator):
         view: DataMatrix,
         found: Encoder,
         spectrum: Spectrum,
-        n_nonzero: int | None,
+        n_nonzero: int | list[int] | None,
         preparation: Preparation,
         rng: np.random.Generator,
         budget: Budget,
     ) -> Certificate:
-        problem = Problem(spectrum.rank, n_nonzero or len(found.support), view.n_features)
+        shared = self.strategy == "batch"
+        asked = n_nonzero if isinstance(n_nonzero, int) else int(np.count_nonzero(found.loadings, axis=1).max())
+        features = (n_nonzero if isinstance(n_nonzero, int) else len(found.support)) if shared else asked
+        problem = Problem(spectrum.rank, features, view.n_features, shared_support=shared)
         bounds = [PcaLoss(spectrum).bound(view, problem, found, rng, budget=budget)]
-        guaranteed = isinstance(self.selector, str) and self.selector in ("auto", "dual_set")
+        if shared and (tree := LossTree().bound(view, problem, found, rng, budget=budget)) is not None:
+            bounds.append(tree)
+        guaranteed = shared and isinstance(self.selector, str) and self.selector in ("auto", "dual_set")
         return certify_loss(view, found, spectrum, bounds, problem, preparation, guaranteed=guaranteed)
 
     def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:
@@ -251,3 +290,15 @@ class SparseEncoder(EncodingEstimator):
 def _largest_product(view: DataMatrix, n_components: int) -> float:
     """Floating-point operations of one step of the spectrum's iteration."""
     return 2.0 * (view.n_samples or view.n_features) * view.n_features * (n_components + 3)
+
+
+def _enough(view: DataMatrix, spectrum: Spectrum, max_loss: float, limit: int, rng: np.random.Generator) -> int | None:
+    """A number of features that keeps the loss, from nested greedy choices of doubling length."""
+    length = min(4 * spectrum.rank, limit)
+    while True:
+        fits = [spectrum.loss_ratio(loss) <= max_loss for loss in nested_path(view, spectrum, length, rng).losses]
+        if True in fits:
+            return fits.index(True) + 1
+        if length == limit or len(fits) < length:
+            return None
+        length = min(4 * length, limit)

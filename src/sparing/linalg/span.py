@@ -59,3 +59,35 @@ def encoder_on(selection: Selection, rank: int, total: float) -> Encoder:
         captured=captured,
         loss=max(total - float(captured.sum()), 0.0),
     )
+
+
+def encoder_with(columns: Indices, loadings: Array, gram_columns: Array, total: float) -> Encoder:
+    """The encoder of given directions (len(columns) x k, columns of ``loadings``) with its best linear decoder.
+
+    ``captured`` is what each direction adds to those before it. Directions that repeat earlier ones are left out.
+    """
+    H = loadings / np.linalg.norm(loadings, axis=0)
+    H = H * orientations(H)
+    images = gram_columns @ H  # A H
+    gram = H.T @ images[columns]
+    kept, turn, captured = [], np.zeros((H.shape[1], 0)), []
+    for j in range(H.shape[1]):
+        direction = np.eye(H.shape[1])[:, j]
+        for _ in range(2):  # twice is enough
+            direction = direction - turn @ (turn.T @ (gram @ direction))
+        left = float(direction @ gram @ direction)
+        if left <= DEPENDENT * gram[j, j]:
+            continue
+        turn = np.column_stack([turn, direction / np.sqrt(left)])
+        kept.append(j)
+        captured.append(float(np.square(images @ turn[:, -1]).sum()))
+    H, turn = H[:, kept], turn[kept]
+    used = np.flatnonzero(H.any(axis=1))
+    order = used[np.argsort(columns[used])]
+    return Encoder(
+        support=columns[order],
+        loadings=H[order].T,
+        decoder=turn @ (images[:, kept] @ turn).T,
+        captured=np.array(captured),
+        loss=max(total - float(np.sum(captured)), 0.0),
+    )

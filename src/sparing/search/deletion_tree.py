@@ -21,11 +21,15 @@ from typing import cast
 import numpy as np
 
 from sparing.budget import Budget
+from sparing.data import DataMatrix
 from sparing.results import Array, Indices
 from sparing.search.loss_core import captured_by
 
 WELL_CONDITIONED = 1e-9
 """Unit-norm Gram matrices with a smaller eigenvalue are not searched: rounding would exceed any gap worth proving."""
+
+TREE_LIMIT = 200
+"""The most features for which a tree is grown."""
 
 EPS = float(np.finfo(float).eps)
 BISECTIONS = 24
@@ -84,6 +88,12 @@ class DeletionTree:
         # eigenvalues of R^-T B R^-1 are wrong by at most about this share of the largest
         self.margin = 16 * size * EPS * (1.0 + size / max(smallest, EPS))
 
+    @classmethod
+    def of(cls, view: DataMatrix, rank: int) -> DeletionTree:
+        """The tree of a view with at most ``TREE_LIMIT`` features."""
+        gram = view.gram()
+        return cls(gram, gram @ gram, rank)
+
     def _whitened(self, columns: Indices) -> tuple[Array, Array]:
         """G = L^-1 (A^2)_QQ L^-T, and the unit directions that single columns provide."""
         part = np.ix_(columns, columns)
@@ -140,6 +150,9 @@ class DeletionTree:
         place = {int(j): i for i, j in enumerate(self.alive)}
         best = np.array([place[int(j)] for j in incumbent], dtype=np.intp)
         captured, nodes = self.captured(best), 0
+        if len(self.alive) <= size:
+            whole = self.captured(np.arange(len(self.alive)))
+            return Searched(self.alive, whole, whole * (1 + CLOSED), 0)
         open_nodes = [_Node(-np.inf, 0, np.arange(len(self.alive)), 0)]
         while open_nodes and nodes < max_nodes and not budget.expired:
             if -open_nodes[0].priority <= captured * (1 + CLOSED):
@@ -155,7 +168,7 @@ class DeletionTree:
                 budget.say(
                     f"{nodes} nodes, {len(open_nodes)} open: {captured:.6g} of at most {-open_nodes[0].priority:.6g}"
                 )
-        bound = max([captured, *(-node.priority for node in open_nodes)])
+        bound = max([captured * (1 + CLOSED), *(-node.priority for node in open_nodes)])
         return Searched(np.sort(self.alive[best]), captured, bound, nodes)
 
     def _best_of_all(self, columns: Indices, kept: int, size: int) -> Indices:

@@ -24,7 +24,7 @@ LEADING = 3
 """Eigenvectors of G kept for estimates, as a multiple of the number of components."""
 
 BISECTIONS = 24
-RIDGE, INDEPENDENT = 1e-11, 1e-9
+RIDGE, INDEPENDENT, STEADY = 1e-11, 1e-9, 1e-6
 GROWTH = 1e-10
 
 
@@ -49,7 +49,11 @@ class LossCore:
 
     def captured(self, sets: Indices) -> Array:
         """J of many sets of equal size at once, one per row."""
-        return captured_by(self.gram, self.squared, self.rank, sets)
+        try:
+            return captured_by(self.gram, self.squared, self.rank, sets)
+        except np.linalg.LinAlgError:  # dependent beyond the ridge: a larger one still only lowers J
+            steady = self.gram + STEADY * np.eye(len(self.gram))
+            return captured_by(steady, self.squared, self.rank, sets)
 
     def _one(self, chosen: Indices) -> float:
         return float(self.captured(chosen[None])[0])
@@ -90,7 +94,11 @@ class LossCore:
         others = np.setdiff1d(np.arange(len(self.gram)), chosen)
         if len(others) == 0:
             return np.empty((0, len(chosen)), dtype=np.intp)
-        inverse = np.linalg.inv(np.linalg.cholesky(self.gram[np.ix_(chosen, chosen)]))
+        inside = self.gram[np.ix_(chosen, chosen)]
+        try:
+            inverse = np.linalg.inv(np.linalg.cholesky(inside))
+        except np.linalg.LinAlgError:
+            inverse = np.linalg.inv(np.linalg.cholesky(inside + STEADY * np.eye(len(inside))))
         G = inverse @ self.squared[np.ix_(chosen, chosen)] @ inverse.T
         values, F = linalg.eigh(G, check_finite=False)
         values, F = values[-LEADING * self.rank :], F[:, -LEADING * self.rank :]

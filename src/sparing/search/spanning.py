@@ -120,15 +120,16 @@ class Spanning:
         self.left += W[:, -1] ** 2
         del self.chosen[slot]
 
-    def best_swap(self, floor: float) -> tuple[float, int, int]:
+    def best_swap(self, floor: float, scanned: int | None = None) -> tuple[float, int, int]:
         """The swap that spans most: (gain, slot to drop, candidate to take); gain 0 where none exceeds ``floor``.
 
         With w = x_j'Q y_s and t = (Q'T)'y_s the gain is |M_j + w t|^2 / (left_j + w^2) - |t|^2. It is never above what
-        adding j alone would gain, so candidates are scanned by that and the scan ends early.
+        adding j alone would gain, so candidates are scanned by that and the scan ends early, or after
+        ``scanned`` candidates.
         """
         single = self.gains()
         promising = np.flatnonzero(single > floor)
-        order = promising[np.argsort(-single[promising], kind="stable")]
+        order = promising[np.argsort(-single[promising], kind="stable")][:scanned]
         Y = self._duals()
         T = self.target.T @ Y
         dropped = np.square(T).sum(axis=0)

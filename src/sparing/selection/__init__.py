@@ -8,8 +8,13 @@ import numpy as np
 
 from sparing.data import DataMatrix
 from sparing.results import Array, Selection
+from sparing.selection.adaptive import Adaptive
 from sparing.selection.dual_set import DualSet
+from sparing.selection.exact import Exact
 from sparing.selection.greedy import Greedy
+from sparing.selection.leverage import Leverage
+from sparing.selection.pivoted_qr import PivotedQR
+from sparing.selection.uniform import Uniform
 
 
 class Target(Protocol):
@@ -35,6 +40,25 @@ class Selector(Protocol):
         """At most ``n_columns`` columns; fewer only where no further column would add anything."""
 
 
-SELECTORS: dict[str, type[Selector]] = {"greedy": Greedy, "dual_set": DualSet}
+SELECTORS: dict[str, type[Selector]] = {
+    "greedy": Greedy,
+    "dual_set": DualSet,
+    "exact": Exact,
+    "adaptive": Adaptive,
+    "leverage": Leverage,
+    "pivoted_qr": PivotedQR,
+    "uniform": Uniform,
+}
 
-__all__ = ["SELECTORS", "DualSet", "Greedy", "Selector", "Target"]
+__all__ = [
+    "SELECTORS",
+    "Adaptive",
+    "DualSet",
+    "Exact",
+    "Greedy",
+    "Leverage",
+    "PivotedQR",
+    "Selector",
+    "Target",
+    "Uniform",
+]

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sparing import errors
 from sparing.data import DataMatrix
 from sparing.linalg.signs import first_largest
-from sparing.results import Array, Indices, Reference, Selection
-from sparing.search.spanning import INDEPENDENT, Spanning
+from sparing.results import Array, Reference, Selection
+from sparing.selection.filling import Filling
+from sparing.selection.subspace import sketched
 
 if TYPE_CHECKING:
     from sparing.selection import Target
+
+TIES = ("new", "objective", "first")
+
+Pick = Callable[[Array, NDArray[np.bool_], NDArray[np.bool_]], int]
+"""One of the feasible columns, from their slack, which are feasible, and which have not been chosen before."""
 
 
 @dataclass(frozen=True)
@@ -22,45 +31,98 @@ class DualSet:
 
     Chooses columns so that the rows of V_k keep a smallest singular value and the residual does not grow.
 
+    Parameters
+    ----------
+    tie : {"new", "objective", "first"}
+        Which of the columns that are feasible at a step? ``new``: one not yet chosen, with the largest slack.
+        ``objective``: one not yet chosen that adds most to spanning the target; one product with X each. ``first``: the
+        first, as the paper's experiments had it; columns repeat, so fewer than asked for come back.
+    sketch : int, optional
+        Take V_k from a frequent-directions sketch with this many rows (at least the number of components) instead of
+        the target: deterministic, one pass over the rows.
+
     Notes
     -----
-    **Guarantee.** For r > k: ||X - X_{C,k}||^2 <= (1 + 1/(1 - sqrt(k/r))^2) ||X - X_k||^2, always
-    [magdonismail2015, Theorem 6(i)].
+    **Guarantee.** For r > k: ||X - X_{C,k}||^2 <= (1 + 1/(1 - sqrt(k/r))^2) ||X - X_k||^2, always, whatever the tie
+    [magdonismail2015, Theorem 6(i)]. With a sketch of l rows the right side grows by the factor 1 + k/(l + 1 - k)
+    [ghashami2014, Theorem 3.1].
     **Differs from the paper.** Loop bounds, the range of indices and the final scaling are misprinted there (see
-    docs/errata.md). Of the columns that are feasible at a step the one not yet chosen with the largest slack is taken:
-    the printed choice repeats columns in most instances. What repeats is filled up with columns of largest residual.
-    For r <= k the theorem is silent and columns of largest leverage are returned.
+    docs/errata.md). The printed choice repeats columns in most instances; here columns not yet chosen come first, and
+    what repeats is filled up with columns of largest residual. Ties by the objective are what its Section 6 leaves
+    open. For r <= k the theorem is silent: the column of largest leverage comes first, the rest is filled up.
     """
+
+    tie: str = "new"
+    sketch: int | None = None
 
     reference: ClassVar = Reference("boutsidis2011", "Table 1")
 
+    def __post_init__(self) -> None:
+        if self.tie not in TIES:
+            raise errors.unknown_choice("tie", self.tie, TIES)
+        if self.sketch is not None and self.sketch < 1:
+            raise errors.not_positive("sketch", self.sketch)
+
     def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
-        """Columns with positive weight, filled up to ``n_columns``."""
-        V, squares = target.basis, view.gram_diagonal()
-        residual = squares - np.einsum("ij,ij->i", V, 2 * target.cross - V @ target.gram)
-        residual = np.maximum(residual, 0.0)
-        if n_columns > V.shape[1]:
-            chosen = np.flatnonzero(dual_set_weights(V, residual, n_columns))
-        else:
-            chosen = np.array([], dtype=np.intp)
-        if len(chosen) == 0:
+        """Columns with positive weight, filled up to ``n_columns`` unless ties go to the first."""
+        if self.sketch is not None:
+            target = sketched(view, target.basis.shape[1], self.sketch)
+        squares = view.gram_diagonal()
+        V = np.where(squares[:, None] > 0, target.basis, 0.0)  # constant columns may carry rounding
+        filling = Filling(view, n_columns, target)
+        if n_columns <= V.shape[1]:
             leverage = np.einsum("ij,ij->i", V, V)
-            chosen = np.array([first_largest(np.where(squares > 0, leverage, -1.0))], dtype=np.intp)
-        return _filled_up(view, chosen, n_columns, target)
+            filling.take(first_largest(leverage))
+        else:
+            residual = squares - np.einsum("ij,ij->i", V, 2 * target.cross - V @ target.gram)
+            pick = {"new": most_slack, "first": _first, "objective": _largest_gain(filling)}[self.tie]
+            weights = dual_set_weights(V, np.maximum(residual, 0.0), n_columns, pick)
+            chosen = np.flatnonzero(weights)
+            if self.tie == "first":
+                return Selection(chosen, view.gram_columns(chosen))
+            if self.tie == "new":
+                filling.offer(chosen)
+        filling.fill_up()
+        return filling.selection()
 
 
-def dual_set_weights(V: Array, residual: Array, n_columns: int) -> Array:
+def most_slack(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:
+    """A feasible column not yet chosen, if there is one, with the largest slack."""
+    candidates = feasible & fresh if (feasible & fresh).any() else feasible
+    return first_largest(np.where(candidates, slack, -np.inf))
+
+
+def _first(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:
+    """The first feasible column."""
+    return int(np.argmax(feasible))
+
+
+def _largest_gain(filling: Filling) -> Pick:
+    """The feasible new column that adds most to spanning the target, which is taken at once; else by slack."""
+
+    def pick(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:
+        gains = np.where(feasible & fresh, filling.state.gains(), 0.0)
+        j = first_largest(gains) if gains.max() > 0 else most_slack(slack, feasible, fresh)
+        if filling.open()[j]:
+            filling.take(j)
+        return j
+
+    return pick
+
+
+def dual_set_weights(V: Array, residual: Array, n_columns: int, pick: Pick = most_slack) -> Array:
     """Weights s >= 0, at most ``n_columns`` of them positive, with
 
     lambda_min(sum s_i v_i v_i') >= (1 - sqrt(k/r))^2   and   sum s_i a_i <= sum a_i
 
-    for the rows v_i of V (d x k, V'V = I), r = n_columns > k and any a = residual >= 0 (Lemma 5, corrected).
+    for the rows v_i of V (d x k, V'V = I), r = n_columns > k and any a = residual >= 0 (Lemma 5, corrected). Both hold
+    for every choice among the feasible columns, so ``pick`` is free.
     """
     d, k = V.shape
     r = n_columns
     shrink = 1.0 - np.sqrt(k / r)
     upper = shrink * residual / residual.sum() if residual.sum() > 0 else np.zeros(d)
-    weights, fresh = np.zeros(d), np.ones(d, dtype=bool)
+    weights = np.zeros(d)
     B = np.zeros((k, k))
     for step in range(r):
         barrier = step - np.sqrt(r * k)
@@ -72,29 +134,8 @@ def dual_set_weights(V: Array, residual: Array, n_columns: int) -> Array:
         slack = lower - upper
         slack[lower <= 0] = -np.inf  # rows of zeros: they cost nothing and help nothing
         feasible = slack >= min(slack.max(), 0.0)  # an index with slack >= 0 exists; the minimum is for rounding
-        candidates = feasible & fresh if (feasible & fresh).any() else feasible
-        i = first_largest(np.where(candidates, slack, -np.inf))
+        i = pick(slack, feasible, weights == 0)
         t = 2.0 / (upper[i] + lower[i])
         weights[i] += t
-        fresh[i] = False
         B += t * np.multiply.outer(V[i], V[i])
     return cast(Array, weights * shrink / r)
-
-
-def _filled_up(view: DataMatrix, chosen: Indices, n_columns: int, target: Target) -> Selection:
-    """Those of ``chosen`` that are independent, then columns of largest residual, up to ``n_columns``."""
-    state = Spanning(target.cross, view.gram_diagonal(), n_columns)
-    gram_columns = []
-    for j, column in zip(chosen, view.gram_columns(chosen).T, strict=True):
-        if state.left[j] > INDEPENDENT * state.square[j]:
-            state.add(int(j), column)
-            gram_columns.append(column)
-    while len(state.chosen) < n_columns:
-        left = np.where(state.left > INDEPENDENT * state.square, state.left, 0.0)
-        left[state.chosen] = 0.0
-        j = first_largest(left)
-        if left[j] <= 0:
-            break
-        gram_columns.append(view.gram_columns(np.array([j]))[:, 0])
-        state.add(j, gram_columns[-1])
-    return Selection(np.array(state.chosen, dtype=np.intp), np.stack(gram_columns).T)

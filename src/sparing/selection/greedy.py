@@ -151,14 +151,24 @@ class Pool:
     Chosen columns are always in it; all columns are where A is in memory.
     """
 
-    def __init__(self, view: DataMatrix, state: Spanning, *, smallest: int, entries: float, capacity: int) -> None:
+    def __init__(
+        self,
+        view: DataMatrix,
+        state: Spanning,
+        *,
+        smallest: int,
+        entries: float,
+        capacity: int,
+        include: Indices | None = None,
+    ) -> None:
         d = view.n_features
-        size = int(max(smallest, min(entries / (view.n_samples or d), max(d / 5, 1024)))) + len(state.chosen)
+        wanted = state.chosen if include is None else [*state.chosen, *map(int, include)]
+        size = int(max(smallest, min(entries / (view.n_samples or d), max(d / 5, 1024)))) + len(wanted)
         if view.has_gram or size >= d:
             self.candidates = np.arange(d)
         else:
             gains = state.gains()
-            gains[state.chosen] = np.inf
+            gains[wanted] = np.inf
             self.candidates = np.sort(np.argpartition(-gains, size - 1)[:size])
         self.view = view.restricted(self.candidates) if len(self.candidates) < d else view
         self.state = state.restricted(self.candidates, capacity)
@@ -175,10 +185,10 @@ class Pool:
                 return
             self._add(best)
 
-    def swap(self, floor: float) -> None:
-        """Steepest single swaps until none helps."""
-        for _ in range(3 * len(self.state.chosen)):
-            gain, slot, taken = self.state.best_swap(floor)
+    def swap(self, floor: float, most: int | None = None, scanned: int | None = None) -> None:
+        """Steepest single swaps until none helps, or at most so many."""
+        for _ in range(3 * len(self.state.chosen) if most is None else most):
+            gain, slot, taken = self.state.best_swap(floor, scanned)
             if gain <= 0:
                 return
             self.state.drop(slot)

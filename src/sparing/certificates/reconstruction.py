@@ -1,0 +1,117 @@
+"""The certificate of an auto-encoder whose decoder is its own, not the best one for its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparing import errors
+from sparing.certificates.certificate import Certificate, Problem
+from sparing.data import DataMatrix, Preparation
+from sparing.data.transposed import Transposed
+from sparing.linalg.loss import RESIDUAL_ENTRIES, STRIP_ENTRIES, TINY_LOSS
+from sparing.linalg.promises import doubly_sparse_factor
+from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Reference, Spectrum
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReconstructionCertificate(Certificate):
+    """As :class:`Certificate`; ``value`` is what the decoder built on the data points ``rows`` loses.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Numbers of the data points.
+    row_weights : ndarray of shape (n_components, len(rows))
+        The decoder is these weights times the centred and scaled data points, in the units of X.
+    n_samples : int
+    """
+
+    rows: Indices
+    row_weights: Array
+    n_samples: int
+
+    def _value_on(self, view: DataMatrix) -> float:
+        """What is lost again, with the decoder built anew from the data points of the view."""
+        if (view.n_samples or 0) <= self.rows.max():
+            raise errors.too_few_samples(view.n_samples or 0, int(self.rows.max()) + 1)
+        decoder = self.row_weights @ _rows_of(view, self.rows)
+        return reconstruction_loss(view, self.components, decoder)
+
+    def _lines(self) -> list[str]:
+        first, *rest = super()._lines()
+        points = f"{len(self.rows)} of {self.n_samples} data points"
+        return [first, f"That is with every sample rebuilt as a combination of {points}.", *rest]
+
+
+def reconstruction_loss(view: DataMatrix, components: Array, decoder: Array) -> float:
+    """``||X - X H G||^2`` for any k x d components H' and decoder G; from residuals where it is tiny."""
+    images = view.gram_matmat(components.T)  # A H
+    kept = 2 * np.sum(images.T * decoder) - np.sum((components @ images) * (decoder @ decoder.T))
+    loss, n = max(view.total - float(kept), 0.0), view.n_samples or 0
+    if loss >= TINY_LOSS * view.total or n * view.n_features > RESIDUAL_ENTRIES:
+        return loss
+    scores = view.matmat(components.T)
+    loss, width = 0.0, max(1, STRIP_ENTRIES // n)
+    for first in range(0, view.n_features, width):
+        strip = np.arange(first, min(first + width, view.n_features))
+        loss += float(np.square(view.columns(strip) - scores @ decoder[:, strip]).sum())
+    return loss
+
+
+def certify_reconstruction(
+    view: DataMatrix,
+    found: Encoder,
+    rows: Indices,
+    row_weights: Array,
+    spectrum: Spectrum,
+    bounds: Sequence[Bound],
+    problem: Problem,
+    preparation: Preparation,
+    *,
+    promised_rows: int | None = None,
+) -> ReconstructionCertificate:
+    """Recompute what encoder and decoder lose together, and set the best bound beside it.
+
+    ``row_weights`` are in the units of X. ``promised_rows`` is the number of data points asked for, where the fit kept
+    the hypothesis of Theorem 6(i) on both sides: dual set selection was its safeguard.
+    """
+    value = reconstruction_loss(view, found.components, row_weights @ _rows_of(view, rows))
+    best, unit = max(bounds, key=lambda bound: bound.value), view.square_unit
+    return ReconstructionCertificate(
+        problem=problem,
+        value=value * unit,
+        witness=replace(best, value=min(best.value, value) * unit),
+        reference_loss=spectrum.least_loss * unit,
+        total=spectrum.total * unit,
+        support=found.support,
+        loadings=found.loadings,
+        preparation=preparation,
+        guarantees=_promises(spectrum, value, problem.n_nonzero, promised_rows),
+        rows=rows,
+        row_weights=row_weights,
+        n_samples=view.n_samples or 0,
+    )
+
+
+def _promises(spectrum: Spectrum, value: float, n_nonzero: int, n_rows: int | None) -> tuple[Guarantee, ...]:
+    """Theorem 6(i) for features and for data points, where there are more of both than components."""
+    k = spectrum.rank
+    if n_rows is None or min(n_nonzero, n_rows) <= k or spectrum.tail < ZERO_LOSS * spectrum.total:
+        return ()
+    return (
+        Guarantee(
+            claim=f"Loss over PCA's loss for {n_nonzero} features and {n_rows} data points by deterministic selection",
+            limit=doubly_sparse_factor(k, n_nonzero, n_rows),
+            measured=spectrum.loss_ratio(value),
+            strength="always" if spectrum.exact else "numerical",
+            reference=Reference("magdonismail2015", "Theorem 6, comment 5"),
+        ),
+    )
+
+
+def _rows_of(view: DataMatrix, rows: Indices) -> Array:
+    """Centred and scaled data points, in the units of X."""
+    return Transposed(view).columns(rows).T * np.sqrt(view.square_unit)

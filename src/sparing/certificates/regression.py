@@ -1,0 +1,330 @@
+"""The certificate of a regression on few features: what it leaves, beside PCA regression and what theorems promise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.certificates.certificate import Recheck
+from sparing.data import DataMatrix, Preparation, as_view
+from sparing.linalg import top_spectrum
+from sparing.linalg.promises import dual_set_factor
+from sparing.results import Array, Guarantee, Indices, Reference, Spectrum
+
+ACCEPTED = (1e-150, 1e150)
+"""Sizes of targets whose squares are ordinary numbers."""
+
+CONSTANT = 32 * float(np.finfo(float).eps)
+"""Targets that deviate from their mean by less than this share of it are constant."""
+
+RESOLVED = 1e-8
+"""Theorems are quoted where PCA's loss is at least this share of the total: selectors call columns dependent that are
+within 1e-5 of each other's span, which smaller promises could not survive."""
+
+EXPLAINED = 1e-10
+"""A residual below this share of the targets' norm is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Targets Y as a regression sees them: n x w, centred or not, in a unit where their largest is near 1.
+
+    In the user's terms y = values * unit + mean; ``is_vector`` says that y came as a vector.
+    """
+
+    values: Array
+    mean: Array
+    unit: float
+    is_vector: bool
+
+    @classmethod
+    def of(cls, y: Any, n_samples: int, *, center: bool, who: str = "A regression") -> Targets:
+        """Check y, in whatever it came, against the number of rows of X."""
+        Y = _numbers_in(y, who)
+        is_vector = Y.ndim == 1
+        if Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] == 0):
+            raise errors.targets_wrong_shape(Y.shape)
+        if len(Y) != n_samples:
+            raise errors.targets_wrong_length(len(Y), n_samples)
+        if not np.isfinite(Y).all():
+            place = np.argwhere(~np.isfinite(Y))[0]
+            raise errors.targets_not_finite(float(Y[tuple(place)]), int(place[0]), None if is_vector else int(place[1]))
+        Y = Y.reshape(n_samples, -1)
+        size = float(np.abs(Y).max())
+        if size != 0 and not ACCEPTED[0] < size < ACCEPTED[1]:
+            raise errors.targets_out_of_scale(size)
+        mean = np.zeros(Y.shape[1])
+        if center:
+            mean = Y.mean(axis=0)
+            mean = mean + (Y - mean).mean(axis=0)  # sums of large numbers lose digits
+            Y = Y - mean
+            Y[:, np.abs(Y).max(axis=0) <= CONSTANT * np.abs(mean)] = 0.0
+        size = float(np.abs(Y).max())
+        unit = 1.0 if size == 0 else float(2.0 ** np.round(np.log2(size)))
+        return cls(Y / unit, mean, unit, is_vector)
+
+    @property
+    def norm(self) -> float:
+        """||Y||_F in the user's unit."""
+        return float(np.linalg.norm(self.values)) * self.unit
+
+
+def _numbers_in(y: Any, who: str) -> Array:
+    """y as float64, with a sentence for what is no array of real numbers."""
+    if y is None:
+        raise errors.targets_missing(who)
+    if hasattr(y, "tocsr"):
+        raise errors.sparse_targets()
+    try:
+        array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    except ValueError as ragged:
+        raise errors.targets_not_numeric("list of unequal lengths") from ragged
+    if isinstance(y, np.ma.MaskedArray):
+        array = np.where(np.ma.getmaskarray(y), np.nan, array)
+    if array.dtype == object:
+        flat = [np.nan if value is None or type(value).__name__ == "NAType" else value for value in array.flat]
+        strange = next((v for v in flat if isinstance(v, (str, bytes, complex)) or not hasattr(v, "__float__")), None)
+        if strange is not None:
+            raise errors.targets_not_numeric(type(strange).__name__)
+        array = np.array([float(value) for value in flat]).reshape(array.shape)
+    if array.dtype.kind not in "fiub":
+        raise errors.targets_not_numeric(array.dtype)
+    return array.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionCertificate:
+    """What a regression on few features leaves of its targets (``value``), beside regression on principal components.
+
+    ``print(certificate)`` is the sentence for people. It holds coefficients and small numbers only, never the data, and
+    can be checked again with :meth:`recheck`. Nothing is proved about other features: ``bound`` is 0, what no residual
+    can pass, and ``gap`` is 1 unless nothing is left.
+
+    Attributes
+    ----------
+    value, pca_value, total : float
+        Norms in the unit of y: of the residual, of what regression on ``n_components`` principal components of all
+        features leaves, and of the targets (less their means where there is an intercept).
+    guarantees : tuple of Guarantee
+        What theorems promised for this fit, and what was measured.
+    """
+
+    value: float
+    pca_value: float
+    total: float
+    n_components: int
+    n_nonzero: int
+    n_features: int
+    support: Indices
+    coefficients: Array
+    preparation: Preparation
+    fit_intercept: bool
+    promise: str | None = None
+    guarantees: tuple[Guarantee, ...] = ()
+
+    @property
+    def problem(self) -> str:
+        """What was fitted."""
+        return (
+            f"the in-sample residual norm of {_count(len(self.coefficients), 'target')}, "
+            f"{'with' if self.fit_intercept else 'without'} an intercept, by linear fits of rank at most "
+            f"{self.n_components} on {self.n_nonzero} of {_count(self.n_features, 'feature')}"
+        )
+
+    @property
+    def sense(self) -> str:
+        """Smaller residuals are better."""
+        return "min"
+
+    @property
+    def bound(self) -> float:
+        """No residual is negative; nothing more is proved."""
+        return 0.0
+
+    @property
+    def gap(self) -> float:
+        """1, nothing known, unless nothing is left to explain."""
+        return 0.0 if self.value <= EXPLAINED * self.total else 1.0
+
+    def recheck(self, X: Any, y: Any) -> Recheck:
+        """Verify the claim again from the data: residual, PCA regression and the theorems' limits.
+
+        Parameters
+        ----------
+        X, y : the data of the fit, in any storage
+        """
+        view, fitted = _views(X, self.preparation, self.fit_intercept)
+        if view.n_features != self.n_features:
+            raise errors.wrong_n_features(view.n_features, self.n_features, "this certificate")
+        assert view.n_samples is not None
+        targets = Targets.of(y, view.n_samples, center=self.fit_intercept)
+        if targets.values.shape[1] != len(self.coefficients):
+            raise errors.targets_wrong_shape(targets.values.shape)
+        fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
+        spectrum = top_spectrum(view, self.n_components, fresh, tolerance=1e-8)
+        again = certify_regression(
+            view,
+            fitted,
+            spectrum,
+            targets,
+            self.support,
+            self.coefficients,
+            n_nonzero=self.n_nonzero,
+            preparation=self.preparation,
+            fit_intercept=self.fit_intercept,
+            promise=self.promise,
+        )
+        rounding = EXPLAINED * self.total
+        pca_is_exact = spectrum.exact  # an iteration may settle on other components where eigenvalues nearly tie
+        checks = {
+            f"it is about targets of norm {self.total:.6g}, these have {again.total:.6g}": (
+                abs(again.total - self.total) <= 1e-6 * self.total
+            ),
+            f"it claims the residual {self.value:.6g}, these data have {again.value:.6g}": (
+                abs(again.value - self.value) <= 1e-6 * self.value + rounding
+            ),
+            f"it claims {self.pca_value:.6g} for PCA regression, found {again.pca_value:.6g}": (
+                not pca_is_exact or abs(again.pca_value - self.pca_value) <= 1e-6 * self.pca_value + rounding
+            ),
+            "a theorem's limit is exceeded": all(guarantee.holds for guarantee in again.guarantees),
+        }
+        said = f"holds: residual {again.value:.6g}, PCA regression leaves {again.pca_value:.6g}"
+        flaw = next((f"does NOT hold: {sentence}" for sentence, passed in checks.items() if not passed), None)
+        return Recheck(flaw is None, again.value, self.bound, f"The certificate {flaw or said}.")
+
+    def _lines(self) -> list[str]:
+        return [_reached(self), _possible(self), *(_promised(self, guarantee) for guarantee in self.guarantees)]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        first, *rest = (escape(line) for line in self._lines())
+        return f"<div><p><strong>{first}</strong></p>{''.join(f'<p>{line}</p>' for line in rest)}</div>"
+
+
+def certify_regression(
+    view: DataMatrix,
+    fitted: DataMatrix,
+    spectrum: Spectrum,
+    targets: Targets,
+    support: Indices,
+    coefficients: Array,
+    *,
+    n_nonzero: int,
+    preparation: Preparation,
+    fit_intercept: bool,
+    promise: str | None = None,
+) -> RegressionCertificate:
+    """Recompute the residual from data and coefficients, and set PCA regression and theorems beside it.
+
+    ``view`` is what the principal components are of, ``fitted`` what the targets were regressed on; ``coefficients``
+    (w x len(support)) are in the user's units. ``promise`` names the selector whose hypothesis the fit kept:
+    ``dual_set``, ``leverage`` or None.
+    """
+    to_view = fitted.scale[support] * (math.sqrt(fitted.square_unit) / targets.unit)
+    left = targets.values - fitted.columns(support) @ (coefficients * to_view).T
+    value = float(np.linalg.norm(left)) * targets.unit
+    pca_value = _pca_residual(view, spectrum, targets, fit_intercept)
+    guarantees: tuple[Guarantee, ...] = ()
+    if fitted is view and spectrum.tail >= RESOLVED * spectrum.total:
+        guarantees = _promises(promise, spectrum, n_nonzero, targets, value, pca_value)
+    return RegressionCertificate(
+        value=value,
+        pca_value=pca_value,
+        total=targets.norm,
+        n_components=spectrum.rank,
+        n_nonzero=n_nonzero,
+        n_features=view.n_features,
+        support=support,
+        coefficients=coefficients,
+        preparation=preparation,
+        fit_intercept=fit_intercept,
+        promise=promise,
+        guarantees=guarantees,
+    )
+
+
+def _views(X: Any, preparation: Preparation, fit_intercept: bool) -> tuple[DataMatrix, DataMatrix]:
+    """What the components are of, and what the targets are regressed on; one and the same where both are centred."""
+    view = as_view(X, preparation)
+    if preparation.center == fit_intercept:
+        return view, view
+    return view, as_view(X, Preparation(center=fit_intercept, scale=preparation.scale))
+
+
+def _pca_residual(view: DataMatrix, spectrum: Spectrum, targets: Targets, fit_intercept: bool) -> float:
+    """||Y - U_k U_k'Y||, from residuals: a difference of squares would have lost its digits where the fit is good."""
+    scores = view.matmat(spectrum.basis)
+    if fit_intercept:
+        scores -= scores.mean(axis=0)
+    Q = np.linalg.qr(scores)[0]
+    return float(np.linalg.norm(targets.values - Q @ (Q.T @ targets.values))) * targets.unit
+
+
+def _promises(
+    promise: str | None, spectrum: Spectrum, n_columns: int, targets: Targets, value: float, pca_value: float
+) -> tuple[Guarantee, ...]:
+    """Theorems 1 and 2 with corrected constants (docs/errata.md), each under its own hypothesis only."""
+    k, r = spectrum.rank, n_columns
+    spread = math.sqrt(spectrum.tail / float(spectrum.values[-1]))  # ||X - X_k|| / sigma_k
+    size = float(np.linalg.norm(targets.values, 2)) * targets.unit
+    if promise == "dual_set" and r > k:
+        factor = math.sqrt(dual_set_factor(k, r) - 1.0)  # 1 / (1 - sqrt(k/r))
+        how, strength, where = "deterministic selection", "always" if spectrum.exact else "numerical", "Theorem 1"
+    elif promise == "leverage" and r > 144 * k * math.log(20 * k):
+        factor = math.sqrt(36 * k * math.log(20 * k) / r)
+        how, strength, where = "leverage sampling", "probability 0.7", "Theorem 2"
+    else:
+        return ()
+    return (
+        Guarantee(
+            claim=f"Residual norm for {r} features by {how}",
+            limit=pca_value + factor * spread * size,
+            measured=value,
+            strength=strength,
+            reference=Reference("boutsidis2011", where),
+        ),
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _share(residual: float, total: float) -> str:
+    """Unexplained share of the squares, rounded up."""
+    return f"{math.ceil((residual / total) ** 2 * 1000 - 1e-9) / 10:.1f}%"
+
+
+def _reached(c: RegressionCertificate) -> str:
+    used = f"{len(c.support)} of {_count(c.n_features, 'feature')} {'leaves' if len(c.support) == 1 else 'leave'}"
+    if c.total == 0:
+        return f"The targets are {'constant' if c.fit_intercept else 'zero'}: there is nothing to explain."
+    whose = "the target" if len(c.coefficients) == 1 else f"{len(c.coefficients)} targets"
+    what = f"{'variance' if c.fit_intercept else 'squares'} of {whose}"
+    pca = f"regression on {_count(c.n_components, 'principal component')} of all features leaves"
+    if c.value <= EXPLAINED * c.total:
+        return f"{used} nothing of the {what} unexplained in-sample; {pca} {_share(c.pca_value, c.total)}."
+    return (
+        f"{used} {_share(c.value, c.total)} of the {what} unexplained in-sample; {pca} {_share(c.pca_value, c.total)}."
+    )
+
+
+def _possible(c: RegressionCertificate) -> str:
+    if c.gap == 0:
+        return "No features can leave less in-sample. Nothing is proved about new data."
+    return "Nothing is proved about other features, which may leave less, nor about new data."
+
+
+def _promised(c: RegressionCertificate, guarantee: Guarantee) -> str:
+    if guarantee.limit < c.total:
+        return f"{guarantee}."
+    return (
+        f"{guarantee}. That limit is above the norm of the targets, {c.total:.4g}: here the theorem promises nothing."
+    )

@@ -1,0 +1,99 @@
+"""The loss for every number of features, from one selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from sparing.budget import Budget
+from sparing.data import DataMatrix
+from sparing.results import Array, Indices, Selection, Spectrum
+from sparing.search.loss_core import captured_by
+from sparing.search.spanning import Spanning
+from sparing.selection.greedy import NOTICEABLE, WORTHWHILE, GramStore, Greedy, Pool
+
+SWAPS = 3
+"""Swaps tried at each number of features of the improved path."""
+
+SCANNED = 256
+"""Candidates looked at for each of them."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """Supports of 1, 2, 3, ... features and the loss of the best encoder on each."""
+
+    supports: list[Indices]
+    losses: Array
+
+
+def nested_path(view: DataMatrix, spectrum: Spectrum, n_columns: int, rng: np.random.Generator) -> Path:
+    """Greedy choices are nested, so one selection serves every number of features."""
+    found = Greedy(swaps=False).select(view, n_columns, spectrum, rng)
+    return Path([np.sort(found.columns[: i + 1]) for i in range(len(found.columns))], nested_losses(found, spectrum))
+
+
+def nested_losses(found: Selection, spectrum: Spectrum) -> Array:
+    """Losses of the prefixes of a selection, from the leading blocks of one small matrix."""
+    Z = found.gram_columns
+    R = linalg.cholesky(Z[found.columns], check_finite=False)  # in the order of choice: prefixes stay prefixes
+    inverse = linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
+    G = inverse.T @ (Z.T @ Z) @ inverse
+    tops = [np.linalg.eigvalsh(G[:m, :m])[-spectrum.rank :].sum() for m in range(1, len(G) + 1)]
+    return np.maximum(spectrum.total - np.array(tops), 0.0)
+
+
+def improved_path(
+    view: DataMatrix,
+    spectrum: Spectrum,
+    n_columns: int,
+    rng: np.random.Generator,
+    *,
+    budget: Budget,
+    max_loss: float | None = None,
+) -> Path:
+    """The nested path, and beside it one that swaps a few columns at each number of features; the better of the two.
+
+    The swapped path runs in one pool and costs no pass over X until its losses are computed together at the end.
+    """
+    store = GramStore(view)
+    found = Greedy(swaps=False).select(view, n_columns, spectrum, rng)
+    nested = nested_losses(found, spectrum)
+    if max_loss is not None:
+        fits = [spectrum.loss_ratio(loss) <= max_loss for loss in nested]
+        n_columns = fits.index(True) + 1 if True in fits else len(nested)
+    n_columns = min(n_columns, len(found.columns))
+    chosen = _swapped_supports(view, spectrum, found, n_columns, budget)
+    union = np.unique(np.concatenate([*chosen, found.columns[:n_columns]]))
+    gram, squared = store.core(union)
+    place = {int(j): i for i, j in enumerate(union)}
+    supports, losses = [], []
+    for i, support in enumerate(chosen):
+        part = np.array([[place[int(j)] for j in support]], dtype=np.intp)
+        loss = spectrum.total - float(captured_by(gram, squared, spectrum.rank, part)[0])
+        best, columns = min([(nested[i], found.columns[: i + 1]), (loss, support)], key=lambda pair: pair[0])
+        supports.append(np.sort(columns))
+        losses.append(max(best, 0.0))
+    return Path(supports, np.array(losses))
+
+
+def _swapped_supports(
+    view: DataMatrix, spectrum: Spectrum, found: Selection, n_columns: int, budget: Budget
+) -> list[Indices]:
+    """One column more at a time, and up to three swaps after each, inside one pool that holds the greedy choice."""
+    state = Spanning(spectrum.cross, view.gram_diagonal(), n_columns)
+    pool = Pool(view, state, smallest=192, entries=4e5, capacity=n_columns + 1, include=found.columns[:n_columns])
+    target = float(spectrum.values.sum())
+    supports = []
+    for size in range(1, n_columns + 1):
+        pool.grow(size, 0.0)
+        if len(pool.state.chosen) < size:
+            supports += [found.columns[:m] for m in range(size, n_columns + 1)]
+            break
+        excess = max(target - pool.state.captured, 0.0)
+        worthwhile = excess > WORTHWHILE * spectrum.tail and not budget.expired
+        pool.swap(NOTICEABLE * (spectrum.tail + excess), most=SWAPS if worthwhile else 0, scanned=SCANNED)
+        supports.append(pool.candidates[pool.state.chosen])
+    return supports

@@ -1,0 +1,171 @@
+"""Loss against number of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.bounds import LossTree
+from sparing.budget import Budget
+from sparing.certificates import Problem
+from sparing.data import DataMatrix, Preparation, as_view
+from sparing.encoders.path import Path, improved_path, nested_path
+from sparing.estimators._input import count, flag, generator_of, loss_limit, numerical_trouble_explained
+from sparing.linalg import encoder_on, single_threaded_blas, top_spectrum
+from sparing.results import Array, Indices, Selection, Spectrum
+
+PROOF_FEATURES = 40
+"""Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparsityPath:
+    """What each number of features loses, and what no choice of as many can go below; both divided by PCA's loss.
+
+    Attributes
+    ----------
+    n_features : ndarray of int
+        1, 2, 3, ...
+    loss_ratio, bound : ndarray
+    supports : list of ndarray
+        The features used at each step; not nested where swaps found better ones.
+    """
+
+    n_features: Indices
+    loss_ratio: Array
+    bound: Array
+    supports: list[Indices] = field(repr=False)
+    feature_names: list[str] = field(repr=False)
+
+    def smallest(self, max_loss: float) -> int:
+        """The fewest features whose loss is at most ``max_loss`` times PCA's."""
+        fits = np.flatnonzero(self.loss_ratio <= loss_limit(max_loss))
+        if len(fits) == 0:
+            raise errors.path_too_short(max_loss, len(self.n_features), float(self.loss_ratio[-1]))
+        return int(self.n_features[fits[0]])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with one row per number of features."""
+        try:
+            import pandas as pd  # type: ignore[import-untyped]
+        except ModuleNotFoundError as missing:
+            raise errors.needs_package("to_frame", "pandas", "io") from missing
+        names = [", ".join(self.feature_names[j] for j in support) for support in self.supports]
+        columns = {"n_features": self.n_features, "loss_ratio": self.loss_ratio, "bound": self.bound, "features": names}
+        return pd.DataFrame(columns).set_index("n_features")
+
+    def __len__(self) -> int:
+        return len(self.n_features)
+
+    def _repr_html_(self) -> str:
+        steps = zip(self.n_features, self.loss_ratio, self.bound, self.supports, strict=True)
+        rows = "".join(
+            f"<tr><td>{r}</td><td>{ratio:.4f}</td><td>{bound:.4f}</td>"
+            f"<td>{escape(', '.join(self.feature_names[j] for j in support))}</td></tr>"
+            for r, ratio, bound, support in zip(
+                self.n_features, self.loss_ratio, self.bound, self.supports, strict=True
+            )
+        )
+        head = "<tr><th>features</th><th>loss / PCA's</th><th>at least</th><th>which</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def sparsity_path(
+    X: Any,
+    n_components: int = 2,
+    *,
+    max_features: int | None = None,
+    max_loss: float | None = None,
+    improve: bool = True,
+    center: bool = True,
+    scale: bool = False,
+    precomputed: bool = False,
+    certify: bool = True,
+    time_limit: float | None = None,
+    random_state: Any = None,
+    verbose: bool = False,
+) -> SparsityPath:
+    """Loss and bound for every number of shared features, at little more than the cost of one fit.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    n_components : int, default=2
+    max_features : int, optional
+        The longest support; by default 100, or all features where there are fewer.
+    max_loss : float, optional
+        Stop as soon as the loss is at most this many times PCA's.
+    improve : bool, default=True
+        Try swaps at each number of features; without them the path is nested.
+    center, scale, precomputed, certify, time_limit, random_state, verbose
+        As in :class:`SparseEncoder`. ``certify`` proves a bound for each number of features where there are at most 40.
+
+    Returns
+    -------
+    SparsityPath
+
+    Examples
+    --------
+    >>> from sparing import sparsity_path
+    >>> from sparing.datasets import load_pitprops
+    >>> path = sparsity_path(load_pitprops().correlation, 2, center=False, random_state=0)
+    >>> path.smallest(1.05)
+    4
+    """
+    preparation = Preparation(flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
+    budget, rng = Budget.of(time_limit, verbose), generator_of(random_state)
+    view = as_view(X, preparation)
+    n_components = count("n_components", n_components)
+    if n_components > view.n_features:
+        raise errors.n_components_too_large(n_components, view.n_features)
+    longest = min(view.n_features, 100 if max_features is None else count("max_features", max_features))
+    limit = None if max_loss is None else loss_limit(max_loss)
+    if not view.is_psd:
+        values = np.linalg.eigvalsh(view.gram()) * view.square_unit
+        raise errors.not_psd(float(values[0]), float(values[-1]))
+    if view.total <= 0:
+        raise errors.no_variance(preparation.center)
+    with numerical_trouble_explained(), single_threaded_blas():
+        spectrum = top_spectrum(view, n_components, rng)
+        if improve:
+            path = improved_path(view, spectrum, longest, rng, budget=budget, max_loss=limit)
+        else:
+            path = nested_path(view, spectrum, longest, rng)
+        ratios = np.array([spectrum.loss_ratio(loss) for loss in path.losses])
+        length = _until(ratios, limit)
+        bounds = _bounds(view, spectrum, path, length, budget, rng, prove=flag("certify", certify))
+    names = [str(name) for name in getattr(X, "columns", range(view.n_features))]
+    return SparsityPath(np.arange(1, length + 1), ratios[:length], bounds, path.supports[:length], names)
+
+
+def _until(ratios: Array, limit: float | None) -> int:
+    if limit is None or not (ratios <= limit).any():
+        return len(ratios)
+    return int(np.argmax(ratios <= limit)) + 1
+
+
+def _bounds(
+    view: DataMatrix,
+    spectrum: Spectrum,
+    path: Path,
+    length: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    *,
+    prove: bool,
+) -> Array:
+    """PCA's loss, which nothing goes below, or what the deletion tree proves where features are few."""
+    out = np.ones(length)
+    if not prove or view.n_features > PROOF_FEATURES or spectrum.least_loss <= 0:
+        return out
+    for i, support in enumerate(path.supports[:length]):
+        found = encoder_on(Selection(support, view.gram_columns(support)), spectrum.rank, spectrum.total)
+        problem = Problem(spectrum.rank, i + 1, view.n_features)
+        tree = LossTree().bound(view, problem, found, rng, budget=budget)
+        if tree is not None:
+            out[i] = max(1.0, min(tree.value, found.loss) / spectrum.least_loss)
+    return out

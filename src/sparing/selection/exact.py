@@ -1,0 +1,54 @@
+"""The columns that lose least of all, proved."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sparing import errors
+from sparing.budget import Budget
+from sparing.data import DataMatrix
+from sparing.results import Reference, Selection
+from sparing.search.deletion_tree import TREE_LIMIT, DeletionTree
+from sparing.selection.greedy import Greedy
+
+if TYPE_CHECKING:
+    from sparing.selection import Target
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The optimal encoder with r shared features, the problem of [magdonismail2015, Sec. 1], by branch and bound.
+
+    Greedy selection gives the incumbent; a best-first tree over deletions of columns improves it until nothing better
+    is left. Meant for tens of features; with hundreds it returns the best found at its cap and says so.
+
+    Parameters
+    ----------
+    max_nodes : int
+        Nodes of the tree after which the best support so far is returned, with one warning.
+    """
+
+    max_nodes: int = 100_000
+
+    reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
+
+    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+        """The best ``n_columns`` columns for as many components as the target has."""
+        if view.n_features > TREE_LIMIT:
+            raise errors.too_many_for_proof(view.n_features, TREE_LIMIT)
+        found = Greedy().select(view, n_columns, target, rng)
+        if len(found.columns) < n_columns:  # these span all that can be spanned
+            return found
+        tree = DeletionTree.of(view, target.gram.shape[0])
+        if not tree.searchable:
+            warnings.warn(errors.not_proved("features are nearly collinear"), errors.SparingWarning, stacklevel=2)
+            return found
+        best = tree.search(n_columns, found.columns, budget=Budget(), max_nodes=self.max_nodes)
+        if not best.proved:
+            why = f"the search ended after {best.nodes} nodes"
+            warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)
+        return Selection(best.support, view.gram_columns(best.support))
