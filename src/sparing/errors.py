@@ -376,7 +376,7 @@ def spectrum_not_converged(relative_error: float) -> str:
 
 def capped(name: str, asked: int, limit: int, things: str) -> str:
     """More wanted than there is, by a parameter that is harmless to cut."""
-    return f"{name}={asked} was asked for, but X has {limit} {things}: all of them are kept."
+    return f"{name}={asked} was asked for, but X has {limit} {things}: no more can be kept."
 
 
 def fewer_features(asked: int, got: int) -> str:

@@ -27,6 +27,12 @@ MAKE = {
     "dual_set": lambda **kw: SparseEncoder(
         **{"n_components": 2, "n_nonzero": 4, "selector": "dual_set", "random_state": 0, **kw}
     ),
+    "iterative": lambda **kw: SparseEncoder(
+        **{"n_components": 2, "n_nonzero": 3, "strategy": "iterative", "random_state": 0, **kw}
+    ),
+    "joint": lambda **kw: SparseEncoder(
+        **{"n_components": 2, "n_nonzero": 3, "strategy": "joint", "random_state": 0, **kw}
+    ),
 }
 estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
 
@@ -63,8 +69,8 @@ def test_transform_centres_scales_and_does_not_depend_on_the_batch(make, rng):
     np.testing.assert_allclose(
         np.vstack([model.transform(X[:1]), model.transform(X[1:7]), model.transform(X[7:])]), Z, atol=1e-12
     )
-    correlation = np.corrcoef(Z.T)
-    np.testing.assert_allclose(correlation, np.eye(len(correlation)), atol=1e-8)
+    if model.strategy == "batch":  # components with features of their own are correlated
+        np.testing.assert_allclose(np.corrcoef(Z.T), np.eye(Z.shape[1]), atol=1e-8)
 
 
 @estimators
@@ -82,7 +88,7 @@ def test_the_round_trip_loses_what_is_said_and_nobody_decodes_better(make, scale
     np.testing.assert_allclose(model.score(X), 1 - loss / total, rtol=1e-9)
     np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1 - loss / total, rtol=1e-9)
     np.testing.assert_allclose(information_loss(model.components_, X, scale=scale), loss, rtol=1e-9)
-    assert np.all(np.diff(model.explained_variance_ratio_) <= 1e-12)
+    assert model.strategy != "batch" or np.all(np.diff(model.explained_variance_ratio_) <= 1e-12)
     np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
 
 
@@ -138,7 +144,8 @@ def test_float32_in_float32_out_and_the_same_features(make, rng):
 def test_nothing_depends_on_the_unit_of_the_data(make, size, rng):
     X = data(rng)
     plain, scaled = make().fit(X), make().fit(X / 10 * size)
-    np.testing.assert_allclose(scaled.components_, plain.components_, atol=1e-9)
+    digits = 1e-9 if plain.strategy == "batch" else 1e-5  # the others end an alternation
+    np.testing.assert_allclose(scaled.components_, plain.components_, atol=digits)
     np.testing.assert_allclose(scaled.loss_ratio_, plain.loss_ratio_, rtol=1e-9)
     np.testing.assert_allclose(scaled.score(X / 10 * size), plain.score(X), rtol=1e-9)
     np.testing.assert_allclose(scaled.certificate_.gap, plain.certificate_.gap, rtol=1e-6, atol=1e-9)

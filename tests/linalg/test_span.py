@@ -59,3 +59,21 @@ def test_pivots_come_in_units_of_each_column(rng):
     assert sorted(kept) == [0, 1, 2, 3]
     unit = X[:, kept] / np.linalg.norm(X[:, kept], axis=0)
     np.testing.assert_allclose(R.T @ R, unit.T @ unit, atol=1e-12)
+
+
+def test_a_random_projection_is_nearly_as_good_and_honest_about_its_loss(rng):
+    """Within 1 + O(k/rows) on average; a projection to too few rows is not (the control)."""
+    X = rng.standard_normal((40, 10)) @ rng.standard_normal((10, 600)) + rng.standard_normal((40, 600))
+    J, k = np.arange(0, 600, 50), 3
+    best = encoder_on(selection(X, J), k, (X**2).sum()).loss
+    mean = {}
+    for rows in (4, 200):
+        losses = []
+        for seed in range(20):
+            found = encoder_on(selection(X, J), k, (X**2).sum(), sketch=(rows, np.random.default_rng(seed)))
+            np.testing.assert_allclose(((X - X @ found.components.T @ found.decoder) ** 2).sum(), found.loss, rtol=1e-9)
+            assert found.loss >= best * (1 - 1e-12)
+            losses.append(found.loss)
+        mean[rows] = np.mean(losses) / best
+    assert mean[200] <= 1 + 3 * k / 200
+    assert mean[4] > 1 + 3 * k / 200

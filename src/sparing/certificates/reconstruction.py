@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -114,4 +115,4 @@ def _promises(spectrum: Spectrum, value: float, n_nonzero: int, n_rows: int | No
 
 def _rows_of(view: DataMatrix, rows: Indices) -> Array:
     """Centred and scaled data points, in the units of X."""
-    return Transposed(view).columns(rows).T * np.sqrt(view.square_unit)
+    return cast(Array, Transposed(view).columns(rows).T * np.sqrt(view.square_unit))

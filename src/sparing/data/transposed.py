@@ -23,12 +23,15 @@ from sparing.results import Array, Indices
 STRIP_ENTRIES = 2**20
 """Entries of centred and scaled rows that are dense at a time (8 MiB)."""
 
+FEW_SAMPLES, SMALL_PRODUCT = 1024, 2e9
+"""For at most so many samples and n^2 d at most so large XX' is formed once; its columns would be asked for singly."""
+
 CANCELLED = 1e-4
 """Squares of sparse rows below this share of the mean's own square have lost digits and are added up again."""
 
 
 class Transposed(DataMatrix):
-    """``X'`` around a view of X that has rows; neither X' nor XX' is formed.
+    """``X'`` around a view of X that has rows; X' is never formed, and XX' only for few samples.
 
     Feature i of this view is sample i of the base: ``gram_matmat`` is X(X'U), ``gram_columns`` X X[I]'. Where the base
     holds XX' or X'X in memory they serve here as Gram matrix and row Gram matrix.
@@ -43,6 +46,7 @@ class Transposed(DataMatrix):
         self.n_features, self.n_samples = base.n_samples, base.n_features
         self.square_unit = base.square_unit
         self._squares: Array | None = None
+        self._gram: Array | None = None
 
     @property
     def passes(self) -> int:
@@ -51,14 +55,17 @@ class Transposed(DataMatrix):
 
     @property
     def has_gram(self) -> bool:
-        """Does the base hold XX'?"""
-        return self.base.squares_cheaply
+        """Does the base hold XX', or is it small?"""
+        n, d = self.n_features, self.n_samples or 0
+        return self.base.squares_cheaply or (n <= FEW_SAMPLES and n * n * d <= SMALL_PRODUCT)
 
     def gram(self) -> Array:
         """``XX'``, for few samples."""
         if self.n_features > GRAM_LIMIT:
             raise errors.gram_too_large(self.n_features, GRAM_LIMIT)
-        return self.base.row_gram()
+        if self._gram is None:
+            self._gram = self.base.row_gram()
+        return self._gram
 
     def gram_matmat(self, V: Array) -> Array:
         """``X @ (X.T @ V)``."""

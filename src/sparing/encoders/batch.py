@@ -27,11 +27,14 @@ class Batch:
         whenever fewer features than asked for were found although they lose more than PCA.
     orthonormal : bool
         The paper's orthonormal H: the same features and loss, but correlated scores in no order.
+    sketch : int, optional
+        Find the directions within the columns from a random projection to this many rows, (1 + eps)-accurate.
     """
 
     selector: Selector
     safeguard: Selector | None = None
     orthonormal: bool = False
+    sketch: int | None = None
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 2.2, CSSP-blackbox encoder")
 
@@ -54,11 +57,12 @@ class Batch:
         other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, rng)
         return other if other.loss < found.loss else found
 
-    @staticmethod
     def _encoder_by(
-        selector: Selector, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator
+        self, selector: Selector, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator
     ) -> Encoder:
-        return encoder_on(selector.select(view, n_nonzero, spectrum, rng), spectrum.rank, spectrum.total)
+        sketch = None if self.sketch is None else (self.sketch, rng)
+        selection = selector.select(view, n_nonzero, spectrum, rng)
+        return encoder_on(selection, spectrum.rank, spectrum.total, sketch=sketch)
 
 
 def orthonormalised(found: Encoder) -> Encoder:

@@ -58,7 +58,7 @@ class Iterative:
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
             core = Alternation(gram_columns[support], view.gram_squared(support, gram_columns))
-            H[support] = core.refit(H[support], sweeps=20)
+            H[support] = core.refit(H[support], sweeps=200)
         return encoder_with(support, H[support], gram_columns, spectrum.total)
 
     def directions(self, view: DataMatrix, spectrum: Spectrum, sizes: Sequence[int], rng: np.random.Generator) -> Array:

@@ -20,7 +20,7 @@ from sparing.selection import Selector
 CORE = 160
 """Features beside those of the first solution that the alternation may choose from; all of them up to twice as many."""
 
-SWEEPS = 30
+SWEEPS, REFITS = 30, 200
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Joint:
             )
             if budget.expired:
                 break
-        best = search.ordered(best)
+        best = search.ordered(search.refit(best, REFITS))
         used = np.flatnonzero(best.any(axis=1))
         support: Indices = core[used]
         return encoder_with(support, best[used], view.gram_columns(support), spectrum.total)

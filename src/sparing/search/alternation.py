@@ -55,13 +55,13 @@ class Alternation:
 
     def refit(self, H: Array, sweeps: int) -> Array:
         """Best loadings for the supports as they are, by turns until nothing changes."""
-        return self._sweep(H, sweeps, max_swaps=0)
+        return self._sweep(H, sweeps, max_swaps=0, growth=1e-14)
 
     def improve(self, H: Array, sweeps: int) -> Array:
         """New supports of the same sizes and best loadings, by turns until nothing changes."""
-        return self._sweep(H, sweeps, max_swaps=20)
+        return self._sweep(H, sweeps, max_swaps=20, growth=1e-9)
 
-    def _sweep(self, H: Array, sweeps: int, max_swaps: int) -> Array:
+    def _sweep(self, H: Array, sweeps: int, max_swaps: int, growth: float) -> Array:
         H, before = H.copy(), self.captured(H)
         for _ in range(sweeps):
             for j in range(H.shape[1]):
@@ -71,7 +71,7 @@ class Alternation:
                     H[:, j] = 0.0
                     H[support, j] = v / np.linalg.norm(v)
             after = self.captured(H)
-            if after <= before * (1 + 1e-9):
+            if after <= before * (1 + growth):
                 break
             before = after
         return H

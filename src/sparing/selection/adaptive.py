@@ -26,7 +26,7 @@ class Adaptive:
     """Dual set selection for r1 columns, then adaptive sampling for the rest [magdonismail2015, Theorem 6(ii)].
 
     The dual set leaves a constant factor of PCA's loss; columns drawn with probabilities proportional to the squared
-    residuals ||x_j - CC^+x_j||^2 bring it down to 1 + O(k/r) [deshpande2006, Theorem 2].
+    residuals ||x_j - CC^+x_j||^2 bring it down to 1 + O(k/r) [deshpande2006, Sec. 2].
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def extend_by_draws(filling: Filling, rng: np.random.Generator) -> None:
     """Adaptive sampling: draws by squared residuals until there is no room.
 
     From any columns C1, s draws leave in expectation at most ||X - X_k||^2 + (k/s) ||X - C1C1^+X||^2 within the rank-k
-    matrices that the columns span [deshpande2006, Theorem 2]. One product for all of them.
+    matrices that the columns span [deshpande2006, Sec. 2]. One product for all of them.
     """
     residuals = np.where(filling.open(), filling.state.left, 0.0)
     filling.offer(order_of_draws(residuals, rng))

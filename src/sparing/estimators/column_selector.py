@@ -1,0 +1,143 @@
+"""The features that say most of what all of them say, as a step of a pipeline."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sparing import errors
+from sparing.budget import Budget
+from sparing.data import DataMatrix, Preparation
+from sparing.encoders import Batch
+from sparing.estimators._input import checked_view, count, flag, generator_of, numerical_trouble_explained, resolved
+from sparing.linalg import single_threaded_blas, top_spectrum
+from sparing.results import Indices, Spectrum
+from sparing.selection import SELECTORS, DualSet, Greedy
+
+
+class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Keep the features from which the principal components of all of them are rebuilt best.
+
+    A feature-selection transformer that needs no labels: ``transform`` returns columns of X as they are. The features
+    are those of a :class:`SparseEncoder` [magdonismail2015, Sec. 2.2].
+
+    Parameters
+    ----------
+    n_features_to_select : int, default=10
+        Number of features to keep. Fewer are kept only where no further feature would add anything, with a warning.
+    n_components : int, default=2
+        Number of principal components that the features should tell.
+    selector : str or a selector, default="auto"
+        How features are chosen; as in :class:`SparseEncoder`.
+    center, scale : bool, default=True, False
+        Judge features after subtracting means and dividing by standard deviations (n - 1). ``transform`` does neither.
+    random_state : int, Generator, RandomState or None, default=None
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    support_ : ndarray of int
+        Sorted indices of the features kept; ``get_support()`` gives the mask.
+    ranking_ : ndarray of int
+        The same features, the most useful first: each adds most to those before it.
+    loss_ratio_ : float
+        What ``n_components`` components lose that read only these features, divided by what PCA loses (at least 1).
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sparing.estimators.column_selector import ColumnSelector
+    >>> kept = ColumnSelector(n_features_to_select=2, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> list(kept.get_feature_names_out())
+    ['sepal length (cm)', 'petal length (cm)']
+    """
+
+    support_: Indices
+    ranking_: Indices
+    n_features_in_: int
+
+    def __init__(
+        self,
+        n_features_to_select: int = 10,
+        n_components: int = 2,
+        selector: Any = "auto",
+        center: bool = True,
+        scale: bool = False,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_components = n_components
+        self.selector = selector
+        self.center = center
+        self.scale = scale
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> ColumnSelector:
+        """Choose the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        ColumnSelector
+        """
+        preparation = Preparation(flag("center", self.center), flag("scale", self.scale))
+        budget, rng, encoder = Budget.of(None, self.verbose), generator_of(self.random_state), self._encoder()
+        wanted = count("n_features_to_select", self.n_features_to_select)
+        n_components = count("n_components", self.n_components)
+        view = checked_view(self, X, preparation)
+        if n_components > view.n_features:
+            raise errors.n_components_too_large(n_components, view.n_features)
+        if view.total <= 0:
+            raise errors.no_variance(preparation.center)
+        largest_product = 2.0 * (view.n_samples or 0) * view.n_features * (n_components + 3)
+        with numerical_trouble_explained(), single_threaded_blas(largest_product):
+            at_most = min(wanted, view.n_features)
+            spectrum = top_spectrum(view, min(n_components, at_most), rng)
+            found = encoder.encode(view, spectrum, at_most, rng, budget=budget)
+            self.support_, self.loss_ratio_ = found.support, spectrum.loss_ratio(found.loss)
+            self.ranking_ = _by_worth(view, found.support, spectrum, rng)
+        if wanted > view.n_features:
+            message = errors.capped("n_features_to_select", wanted, view.n_features, "features")
+            warnings.warn(message, errors.SparingWarning, stacklevel=2)
+        elif len(self.support_) < wanted:
+            message = errors.fewer_features(wanted, len(self.support_))
+            warnings.warn(message, errors.SparingWarning, stacklevel=2)
+        return self
+
+    def _encoder(self) -> Batch:
+        if isinstance(self.selector, str) and self.selector == "auto":
+            return Batch(Greedy(), safeguard=DualSet())
+        return Batch(resolved("selector", SELECTORS, "select", self.selector, also=("auto",)))
+
+    def _get_support_mask(self) -> Any:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _by_worth(view: DataMatrix, support: Indices, spectrum: Spectrum, rng: np.random.Generator) -> Indices:
+    """The support in the order in which forward selection takes it; what adds nothing comes last."""
+    target = replace(spectrum, basis=spectrum.basis[support], cross=spectrum.cross[support])
+    order = Greedy(swaps=False).select(view.restricted(support), len(support), target, rng).columns
+    return np.concatenate([support[order], np.delete(support, order)])

@@ -1,0 +1,90 @@
+"""Every number of features at once: right losses, valid bounds, short sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from sparing import SparseEncoder, information_loss, sparsity_path
+from sparing.data import as_view
+from sparing.datasets import load_pitprops, make_spiked
+from sparing.linalg import encoder_on, top_spectrum
+from sparing.results import Selection
+
+X = make_spiked(60, 25, n_nonzero=4, random_state=1).X
+
+
+@pytest.mark.parametrize("improve", [True, False])
+def test_losses_are_those_of_the_supports_shown(improve):
+    path = sparsity_path(X, 2, improve=improve, random_state=0)
+    view = as_view(X)
+    spectrum = top_spectrum(view, 2, np.random.default_rng(0))
+    assert list(path.n_features) == list(range(1, 26))
+    for r, ratio, support in zip(path.n_features, path.loss_ratio, path.supports, strict=True):
+        assert len(support) == r
+        found = encoder_on(Selection(support, view.gram_columns(support)), 2, view.total)
+        loss = information_loss(found.components, X) / view.square_unit
+        np.testing.assert_allclose(ratio, spectrum.loss_ratio(loss), rtol=1e-7)
+    if not improve:
+        for shorter, longer in zip(path.supports, path.supports[1:], strict=False):
+            assert set(shorter) < set(longer)
+        assert np.all(np.diff(path.loss_ratio) <= 1e-9)
+    assert path.loss_ratio[-1] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_swaps_only_help_and_bounds_hold():
+    nested, better = (sparsity_path(X, 2, improve=improve, random_state=0) for improve in (False, True))
+    assert np.all(better.loss_ratio <= nested.loss_ratio * (1 + 1e-9))
+    assert np.all(better.bound <= better.loss_ratio * (1 + 1e-9))
+    assert np.all(better.bound >= 1)
+    assert better.bound[1] > 1.0  # more than PCA's loss is proved where features are few
+
+
+def test_pitprops_bounds_are_the_optima():
+    path = sparsity_path(load_pitprops().correlation, 2, center=False, random_state=0)
+    wanted = [1.196949, 1.066813, 1.022584, 1.011763, 1.007023, 1.004128, 1.001760]
+    np.testing.assert_allclose(path.bound[1:8], wanted, atol=2e-6)
+
+
+def test_stops_at_a_loss_and_agrees_with_the_estimator():
+    path = sparsity_path(X, 2, max_loss=1.05, random_state=0)
+    assert path.loss_ratio[-1] <= 1.05 < path.loss_ratio[-2]
+    assert path.smallest(1.05) == len(path)
+    model = SparseEncoder(2, max_loss=1.05, random_state=0).fit(X)
+    assert abs(len(model.support_) - len(path)) <= 1
+    with pytest.raises(ValueError, match="No number of features up to"):
+        path.smallest(1.0001)
+
+
+def test_storages_frames_and_tables():
+    frame = pd.DataFrame(X, columns=[f"<{j}>" for j in range(25)])
+    plain = sparsity_path(X, 2, max_features=6, certify=False, random_state=0)
+    for other in (frame, sparse.csr_array(X)):
+        again = sparsity_path(other, 2, max_features=6, certify=False, random_state=0)
+        np.testing.assert_allclose(again.loss_ratio, plain.loss_ratio, rtol=1e-7)
+    path = sparsity_path(frame, 2, max_features=3, random_state=0)
+    table = path.to_frame()
+    assert list(table.index) == [1, 2, 3]
+    assert table.loc[1, "features"].startswith("<")
+    assert "&lt;" in path._repr_html_()
+    assert "<b>" not in path._repr_html_()
+    C = np.cov(X, rowvar=False)
+    covariance = sparsity_path(C, 2, precomputed=True, max_features=6, certify=False, random_state=0)
+    np.testing.assert_allclose(covariance.loss_ratio, plain.loss_ratio, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("bad", "parameters", "sentence"),
+    [
+        (X, {"n_components": 26}, "n_components=26"),
+        (X, {"max_features": 0}, "max_features=0 must be at least 1"),
+        (X, {"max_loss": 0.5}, "max_loss=0.5"),
+        (np.ones((4, 3)), {}, "no variance"),
+        ([[1.0, 2.0], [2.0, 1.0]], {"precomputed": True, "n_components": 1}, "not positive semidefinite"),
+    ],
+)
+def test_bad_input_gets_a_sentence(bad, parameters, sentence):
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        sparsity_path(bad, **parameters)
