@@ -8,8 +8,15 @@ import import_time
 import memory
 import quality
 import speed
+import strategies
 
-BENCHMARKS = {"quality": quality, "import_time": import_time, "memory": memory, "speed": speed}
+BENCHMARKS = {
+    "quality": quality,
+    "import_time": import_time,
+    "memory": memory,
+    "speed": speed,
+    "strategies": strategies,
+}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHMARKS:

@@ -33,7 +33,9 @@ def problems():
         yield seed, X, k
 
 
-@pytest.mark.parametrize(("seed", "X", "k"), list(problems()), ids=lambda value: str(value) if isinstance(value, int) else "")
+@pytest.mark.parametrize(
+    ("seed", "X", "k"), list(problems()), ids=lambda value: str(value) if np.isscalar(value) else ""
+)
 def test_finds_and_proves_what_brute_force_finds(seed, X, k, monkeypatch):
     monkeypatch.setattr("sparing.search.deletion_tree.ENUMERATED", seed % 3)  # leave the work to the bounds
     A = X.T @ X

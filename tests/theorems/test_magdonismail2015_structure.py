@@ -193,7 +193,7 @@ def test_lemma_10_control_without_the_residual_or_with_bad_columns_it_fails(rng)
 
 def test_lemma_10_in_expectation_with_the_factor_of_theorem_7(rng):
     """E loss <= (1 + 5/(r - 5)) (err - ||B||^2): a mean over draws with its standard error; control: uniform draws."""
-    X, r, draws = signals(rng), 10, 25
+    X, r, draws = signals(rng, k=2), 10, 15
     H = next_direction(as_view(X, UNCENTRED), DualSet(), r, rng)
     _, best = loss_and_residual(X, H)
     limit = (1 + 5 / (r - 5)) * best

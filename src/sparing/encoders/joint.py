@@ -28,8 +28,8 @@ class Joint:
     """Alternating re-selection of all components, from several starts; the problem of [magdonismail2015, Sec. 1].
 
     For each component in turn: the features and loadings that lose least beside the others, by swaps scored all at
-    once. Starts are the iterative encoder, components grown one after the other, and truncated rotations of the principal
-    components. The best is kept, ordered by what each component adds. Prefixes are not encoders of their own.
+    once. Starts are the iterative encoder, components grown one after the other, and truncated rotations of the
+    principal components. The best is kept, ordered by what each component adds. Prefixes are not encoders of their own.
 
     Parameters
     ----------

@@ -66,9 +66,7 @@ class SparsityPath:
         rows = "".join(
             f"<tr><td>{r}</td><td>{ratio:.4f}</td><td>{bound:.4f}</td>"
             f"<td>{escape(', '.join(self.feature_names[j] for j in support))}</td></tr>"
-            for r, ratio, bound, support in zip(
-                self.n_features, self.loss_ratio, self.bound, self.supports, strict=True
-            )
+            for r, ratio, bound, support in steps
         )
         head = "<tr><th>features</th><th>loss / PCA's</th><th>at least</th><th>which</th></tr>"
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
