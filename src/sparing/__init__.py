@@ -1,13 +1,19 @@
 """The fewest features that say what PCA says, with proof."""
 
+from sparing.estimators.column_selector import ColumnSelector
+from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.estimators.metrics import explained_variance, information_loss
 from sparing.estimators.sparse_encoder import SparseEncoder
+from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
 from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ColumnSelector",
+    "DoublySparseEncoder",
     "SparseEncoder",
+    "SparsePCARegressor",
     "SparsityPath",
     "__version__",
     "explained_variance",

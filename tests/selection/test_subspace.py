@@ -21,7 +21,7 @@ def slowly_falling(rng, n=120, d=40, power=0.5):
 
 
 def accuracy(X, V, k):
-    values = np.linalg.svd(X, compute_uv=False) ** 2
+    values = np.linalg.eigvalsh(X.T @ X)[::-1]
     return (values.sum() - np.square(X @ V).sum()) / values[k:].sum()
 
 
@@ -91,7 +91,7 @@ def test_a_random_projection_keeps_its_promise_in_expectation(power, rng):
     """E ||X - XVV'||^2 <= 7/6 ||X - X_k||^2; directions that have not been multiplied by A miss it."""
     X, k = slowly_falling(rng, d=100, power=power), 2
     view = as_view(X, Preparation(center=False))
-    found = np.array([accuracy(X, randomly_projected(view, k, rng).basis, k) for _ in range(30)])
+    found = np.array([accuracy(X, randomly_projected(view, k, rng).basis, k) for _ in range(20)])
     assert found.min() >= 1 - 1e-9
     assert found.mean() + 3 * found.std() / np.sqrt(len(found)) <= 1 + 1 / OVERSAMPLING
     blind = np.linalg.qr(rng.standard_normal((100, k)))[0]

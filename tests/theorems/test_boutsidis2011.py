@@ -5,6 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparing.budget import Budget
+from sparing.data import Preparation, as_view
+from sparing.encoders.regression import Regression, regression_on
+from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
+from sparing.linalg import top_spectrum
+from sparing.results import Selection
+from sparing.selection import DualSet, Leverage
 from sparing.selection.dual_set import dual_set_weights
 
 
@@ -34,3 +41,208 @@ def test_columns_are_not_repeated_while_new_ones_are_feasible(rng):
     """The printed rule returns one column again and again, for k = 1 always."""
     V = np.linalg.qr(rng.standard_normal((50, 1)))[0]
     assert np.count_nonzero(dual_set_weights(V, rng.random(50), 10)) >= 8
+
+
+def unspanned(X, columns, Y):
+    """||Y - CC^+Y||."""
+    Q = np.linalg.qr(X[:, columns])[0]
+    return np.linalg.norm(Y - Q @ (Q.T @ Y))
+
+
+def test_table_2_draws_are_unbiased(rng):
+    """E[sum v_i v_i' / (r p_i)] = I, which Theorem 2 rests on; weights for uniform draws do not fit."""
+    V = np.linalg.qr(rng.standard_normal((40, 3)) * rng.random((40, 1)) ** 4)[0]
+    view = as_view(np.linalg.qr(rng.standard_normal((60, 3)))[0] * [3, 2, 1] @ V.T, Preparation(center=False))
+    target = top_spectrum(view, 3, rng)
+    p = (V**2).sum(axis=1) / 3
+    drawn = np.bincount(
+        [int(Leverage(distinct=False).select(view, 1, target, rng).columns[0]) for _ in range(4000)], minlength=40
+    )
+    spread = np.linalg.norm((V.T * (drawn / 4000 / p)) @ V - np.eye(3), 2)
+    assert spread < 4 * np.sqrt(3 / 4000)
+    assert np.linalg.norm((V.T * (drawn / 4000 * 40)) @ V - np.eye(3), 2) > 10 * spread
+
+
+def test_theorem_2_corrected():
+    """With probability .7 regression of Y = U_k on r > 144 k ln(20k) draws misses at most
+    sqrt(36 k ln(20k) / r) ||X - X_k|| / sigma_k(X): the root does not cover the second factor.
+    """
+    rng = np.random.default_rng(0)
+    n, d, k, r = 450, 1000, 1, 432
+    v = np.zeros(d)
+    v[rng.choice(d, 500, replace=False)] = 1.0
+    X = np.outer(rng.standard_normal(n), v) + 1e-3 * rng.standard_normal((n, d))
+    view = as_view(X, Preparation(center=False))
+    target = top_spectrum(view, k, rng)
+    U = X @ target.basis / np.sqrt(target.values)
+    limit = np.sqrt(36 * k * np.log(20 * k) / r) * np.sqrt(target.tail / target.values[k - 1])
+    misses = [unspanned(X, Leverage(distinct=False).select(view, r, target, rng).columns, U) for _ in range(4)]
+    assert np.mean(np.array(misses) <= limit) >= 0.7
+    worst = np.argsort((target.basis**2).sum(axis=1))[:r]  # control: no leverage, no regression
+    assert unspanned(X, worst, U) > limit
+
+
+def test_table_3_dsf_takes_the_first_feasible_column(shared):
+    """Ionosphere, k = 5: in-sample .52 for r = 6 and .51 for r = 10; other ties give other numbers."""
+    X, labels = (shared("ionosphere.npz", key).astype(float) for key in ("X", "y"))
+    y = (labels < 0).astype(float)
+
+    def in_sample(selector, r):
+        errors = []
+        for split in range(20):
+            rng = np.random.default_rng(split)
+            rows = rng.permutation(len(y))[: int(0.8 * len(y))]
+            view = as_view(X[rows], Preparation(center=False))
+            C = X[np.ix_(rows, selector.select(view, r, top_spectrum(view, 5, rng), rng).columns)]
+            errors.append(np.sqrt(np.mean((C @ np.linalg.lstsq(C, y[rows])[0] - y[rows]) ** 2)))
+        return np.mean(errors)
+
+    assert in_sample(DualSet(tie="first"), 6) == pytest.approx(0.52, abs=0.005)
+    assert in_sample(DualSet(tie="first"), 10) == pytest.approx(0.51, abs=0.005)
+    assert in_sample(DualSet(), 6) > 0.525
+
+
+def best_in_span(X, columns, Y, k):
+    """||Y - Pi_{C,k}(Y)|| by the library."""
+    return regression_on(as_view(X, Preparation(center=False)), np.asarray(columns), Y, k).residual
+
+
+def weighted_columns(rng, d, r):
+    """A sampling matrix times a rescaling: Omega S, d x r."""
+    columns = rng.choice(d, r, replace=False)
+    sampling = np.zeros((d, r))
+    sampling[columns, np.arange(r)] = rng.random(r) + 0.1
+    return columns, sampling
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_lemma_3_any_factorisation(seed):
+    """||Y - Pi_{C,k}(Y)|| <= ||Y - HH^+Y|| + ||E Omega S (Z'Omega S)^+ H^+Y|| for X = HZ' + E, any H."""
+    rng = np.random.default_rng(seed)
+    k, r = int(rng.integers(1, 4)), int(rng.integers(4, 8))
+    X, Y = rng.standard_normal((30, 12)), rng.standard_normal((30, int(rng.integers(1, 6))))
+    Z = np.linalg.qr(rng.standard_normal((12, k)))[0]
+    H = X @ Z if seed % 2 else rng.standard_normal((30, k))
+    columns, sampling = weighted_columns(rng, 12, r)
+    fit = np.linalg.pinv(H) @ Y
+    missed = (X - H @ Z.T) @ sampling @ np.linalg.pinv(Z.T @ sampling) @ fit
+    assert best_in_span(X, columns, Y, k) <= np.linalg.norm(Y - H @ fit) + np.linalg.norm(missed) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_lemma_4_principal_components_and_the_chain_to_theorem_1(seed):
+    """Lemma 3 for X_k, and each step from it: Frobenius times spectral norms, Lemma 5's 1 / (1 - sqrt(k/r))."""
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(1, 4))
+    r = int(rng.integers(k + 1, 4 * k + 2))
+    X = rng.standard_normal((40, 5)) @ rng.standard_normal((5, 15)) + 0.3 * rng.standard_normal((40, 15))
+    Y = X @ rng.standard_normal((15, 3)) + rng.standard_normal((40, 3))
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    U, E, V = U[:, :k], X - (U[:, :k] * s[:k]) @ Vt[:k], Vt[:k].T
+    weights = dual_set_weights(V, (E**2).sum(axis=0), r)
+    columns = np.flatnonzero(weights)
+    sampling = np.diag(np.sqrt(weights))[:, columns]
+    inverse = np.linalg.pinv(V.T @ sampling)
+    by_pca, second = np.linalg.norm(Y - U @ (U.T @ Y)), E @ sampling @ inverse @ ((U.T @ Y) / s[:k, None])
+    limit = np.linalg.norm(E) / (1 - np.sqrt(k / r)) / s[k - 1] * np.linalg.norm(Y, 2)
+    assert best_in_span(X, columns, Y, k) <= by_pca + np.linalg.norm(second) + 1e-9
+    assert np.linalg.norm(second) <= limit * (1 + 1e-9)
+    assert np.linalg.norm(inverse, 2) > 1 - np.sqrt(k / r)  # control: Lemma 5 as printed is false
+
+
+def test_lemma_4_control_columns_that_miss_the_components(rng):
+    """Where V_k'Omega S has not rank k the inequality is not claimed, and fails."""
+    X = 0.1 * rng.standard_normal((30, 10)) * (np.arange(10) >= 2)
+    X[:, :2] += 5 * np.linalg.qr(rng.standard_normal((30, 2)))[0]
+    X[:, 2:] -= X[:, :2] @ np.linalg.lstsq(X[:, :2], X[:, 2:], rcond=None)[0]  # blocks that have nothing in common
+    U = np.linalg.svd(X, full_matrices=False)[0][:, :2]
+    assert best_in_span(X, np.arange(2, 7), U, 2) > np.linalg.norm(U - U @ (U.T @ U)) + 1.0
+
+
+def few_strong_columns(rng, n=80, d=40, k=2, n_targets=3):
+    """Strong columns among weak ones, and targets made of the strong: the theorem's limit is far below ||Y||."""
+    X = 0.02 * rng.standard_normal((n, d))
+    X[:, :k] += 10 * rng.standard_normal((n, k))
+    Y = X[:, :k] @ rng.standard_normal((k, n_targets)) + 0.1 * rng.standard_normal((n, n_targets))
+    return X[:, rng.permutation(d)], Y
+
+
+class SmallestColumns:
+    """Sabotage: the columns of least norm, which claims to be what the theorem is about."""
+
+    def select(self, view, n_columns, target, rng):
+        columns = np.argsort(view.gram_diagonal())[:n_columns]
+        return Selection(columns, view.gram_columns(columns))
+
+
+@pytest.mark.parametrize("selector", ["auto", "dual_set", DualSet(tie="first"), DualSet(tie="objective")], ids=str)
+@pytest.mark.parametrize(("k", "r"), [(1, 2), (2, 3), (2, 4), (2, 8)])
+def test_theorem_1_corrected(selector, k, r):
+    """||Y - XW|| <= ||Y - XW_k*|| + ||X - X_k|| / sigma_k ||Y||_2 / (1 - sqrt(k/r)), and the certificate says so."""
+    for seed in range(4):
+        X, Y = few_strong_columns(np.random.default_rng(seed), k=k)
+        model = SparsePCARegressor(k, n_nonzero=r, selector=selector, random_state=0).fit(X, Y)
+        X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+        U, s, _ = np.linalg.svd(X, full_matrices=False)
+        spread = np.sqrt((s[k:] ** 2).sum()) / s[k - 1]
+        by_pca = np.linalg.norm(Y - U[:, :k] @ (U[:, :k].T @ Y))
+        limit = by_pca + spread * np.linalg.norm(Y, 2) / (1 - np.sqrt(k / r))
+        measured = np.linalg.norm(Y - X @ model.coef_.T)
+        (guarantee,) = model.certificate_.guarantees
+        assert (guarantee.limit, guarantee.measured) == pytest.approx((limit, measured), rel=1e-9)
+        assert guarantee.reference.where == "Theorem 1"
+        assert measured <= limit < np.linalg.norm(Y)
+
+
+def test_theorem_1_control_and_safeguard(rng):
+    """Bad columns break the limit; with the safeguard they are replaced."""
+    X, Y = few_strong_columns(rng)
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    view = as_view(X)
+    spectrum = top_spectrum(view, 2, rng)
+    limit = SparsePCARegressor(2, n_nonzero=8).fit(X, Y).certificate_.guarantees[0].limit
+    for safeguard, holds in ((DualSet(), True), (None, False)):
+        found = Regression(SmallestColumns(), safeguard).encode(view, spectrum, Y, 8, rng, budget=Budget())
+        assert (found.residual <= limit) == holds
+
+
+def test_theorem_1_printed_factor_is_too_small_for_few_columns():
+    """1 + sqrt(9k/r) covers 1 / (1 - sqrt(k/r)) exactly from r = 2.25 k on."""
+    for k in (4, 40):
+        for r in range(k + 1, 6 * k):
+            assert (1 + np.sqrt(9 * k / r) >= 1 / (1 - np.sqrt(k / r)) * (1 - 1e-12)) == (r >= 2.25 * k)
+
+
+def test_theorem_1_is_claimed_only_under_its_hypothesis(rng):
+    X, Y = few_strong_columns(rng)
+    silent = [
+        {"n_nonzero": 2},  # needs r > k
+        {"selector": "greedy"},
+        {"selector": "response"},
+        {"selector": DualSet(sketch=10)},  # another V_k
+        {"center": False},  # components of one matrix, regression on another
+    ]
+    for parameters in silent:
+        model = SparsePCARegressor(**{"n_components": 2, "n_nonzero": 8, "random_state": 0, **parameters}).fit(X, Y)
+        assert model.certificate_.guarantees == ()
+        assert "Nothing is proved about other features" in str(model.certificate_)
+
+
+def test_theorem_2_is_claimed_with_its_probability_from_its_number_of_columns_on():
+    rng = np.random.default_rng(0)
+    X = 0.01 * rng.standard_normal((500, 450))
+    X[:, :5] += 10 * rng.standard_normal((500, 1))
+    y = X[:, 0] + 0.1 * rng.standard_normal(500)
+    kept = []
+    for seed in range(5):
+        model = SparsePCARegressor(1, n_nonzero=432, selector=Leverage(distinct=False), random_state=seed).fit(X, y)
+        (guarantee,) = model.certificate_.guarantees
+        assert (guarantee.strength, guarantee.reference.where) == ("probability 0.7", "Theorem 2")
+        assert guarantee.limit < model.certificate_.total
+        kept.append(guarantee.holds)
+    assert np.mean(kept) >= 0.7
+    fewer = SparsePCARegressor(1, n_nonzero=431, selector="leverage", random_state=0).fit(X, y)
+    assert fewer.certificate_.guarantees == ()  # 144 ln 20 = 431.4
+    Xc, yc = X - X.mean(axis=0), y - y.mean()
+    weakest = np.argsort((Xc**2).sum(axis=0))[:432]  # control: as many columns without leverage miss the limit
+    assert unspanned(Xc, weakest, yc) > guarantee.limit

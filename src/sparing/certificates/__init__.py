@@ -2,5 +2,16 @@
 
 from sparing.certificates.certificate import Certificate, Problem, Recheck
 from sparing.certificates.loss import certify_loss
+from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
+from sparing.certificates.regression import RegressionCertificate, certify_regression
 
-__all__ = ["Certificate", "Problem", "Recheck", "certify_loss"]
+__all__ = [
+    "Certificate",
+    "Problem",
+    "Recheck",
+    "ReconstructionCertificate",
+    "RegressionCertificate",
+    "certify_loss",
+    "certify_reconstruction",
+    "certify_regression",
+]

@@ -6,6 +6,7 @@ from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
 from sparing.data.door import Preparation, as_matrix, as_rows, as_view
 from sparing.data.projected import Projected
+from sparing.data.transposed import Transposed
 
 __all__ = [
     "GRAM_LIMIT",
@@ -17,6 +18,7 @@ __all__ = [
     "Projected",
     "Rows",
     "SparseRows",
+    "Transposed",
     "as_matrix",
     "as_rows",
     "as_view",

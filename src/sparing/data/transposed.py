@@ -20,8 +20,8 @@ from sparing.data.gathered import Gathered
 from sparing.data.jobs import Stacked
 from sparing.results import Array, Indices
 
-STRIP_ENTRIES = 2**20
-"""Entries of centred and scaled rows that are dense at a time (8 MiB)."""
+STRIP_ENTRIES = 2**18
+"""Entries of centred and scaled rows that are dense at a time (2 MiB)."""
 
 FEW_SAMPLES, SMALL_PRODUCT = 1024, 2e9
 """For at most so many samples and n^2 d at most so large XX' is formed once; its columns would be asked for singly."""

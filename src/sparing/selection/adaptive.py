@@ -70,8 +70,6 @@ class Adaptive:
         """The dual set's columns, then those drawn."""
         k = target.basis.shape[1]
         components = self._components(view, target, rng)  # step (i) of comment 4
-        if n_columns <= k + 1:
-            return self.start.select(view, n_columns, components, rng)
         first = self.start.select(view, self._n_first(k, n_columns), components, rng)  # step (ii)
         started = Filling(view, n_columns, target)
         started.extend(first.columns, first.gram_columns)
@@ -93,6 +91,8 @@ class Adaptive:
         return randomly_projected(view, target.rank, rng)
 
     def _n_first(self, k: int, n_columns: int) -> int:
+        if n_columns <= k + 1:
+            return n_columns
         if self.split is None:
             return best_split(k, n_columns)
         return int(np.clip(round(self.split * k), k + 1, n_columns - 1))
