@@ -53,7 +53,7 @@ class Iterative:
     ) -> Encoder:
         """Components in the order in which they were found."""
         sizes = counts_per_component(n_nonzero, spectrum.rank)
-        H = self.directions(view, spectrum, sizes, rng)
+        H = residual_directions(self.selector, view, spectrum, sizes, rng)
         support = np.flatnonzero(H.any(axis=1))
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
@@ -61,19 +61,22 @@ class Iterative:
             H[support] = core.refit(H[support], sweeps=200)
         return encoder_with(support, H[support], gram_columns, spectrum.total)
 
-    def directions(self, view: DataMatrix, spectrum: Spectrum, sizes: Sequence[int], rng: np.random.Generator) -> Array:
-        """One sparse direction per size (columns, d x k), each on what the earlier ones leave."""
-        H = np.zeros((view.n_features, 0))
-        for size in sizes:  # steps 2 to 6
-            residual = view if H.shape[1] == 0 else Projected(view, residual_of=H)
-            if residual.total <= 1e-12 * spectrum.total:
-                break
-            leading = top_spectrum(residual, 1, rng)
-            if leading.rank == 0:
-                break
-            found = encoder_on(self.selector.select(residual, size, leading, rng), 1, residual.total)
-            H = np.column_stack([H, found.components[0]])
-        return H
+
+def residual_directions(
+    selector: Selector, view: DataMatrix, spectrum: Spectrum, sizes: Sequence[int], rng: np.random.Generator
+) -> Array:
+    """One sparse direction per size (columns, d x k), each on what the earlier ones leave: steps 2 to 6."""
+    H = np.zeros((view.n_features, 0))
+    for size in sizes:
+        residual = view if H.shape[1] == 0 else Projected(view, residual_of=H)
+        if residual.total <= 1e-12 * spectrum.total:
+            break
+        leading = top_spectrum(residual, 1, rng)
+        if leading.rank == 0:
+            break
+        found = encoder_on(selector.select(residual, size, leading, rng), 1, residual.total)
+        H = np.column_stack([H, found.components[0]])
+    return H
 
 
 def counts_per_component(n_nonzero: int | Sequence[int], n_components: int) -> list[int]:

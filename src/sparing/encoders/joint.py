@@ -10,7 +10,7 @@ import numpy as np
 
 from sparing.budget import Budget
 from sparing.data import DataMatrix
-from sparing.encoders.iterative import Iterative, counts_per_component
+from sparing.encoders.iterative import counts_per_component, residual_directions
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_with
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
@@ -59,7 +59,7 @@ class Joint:
     ) -> Encoder:
         """The best of all starts."""
         sizes = counts_per_component(n_nonzero, spectrum.rank)
-        first = Iterative(self.selector, refit=False).directions(view, spectrum, sizes, rng)
+        first = residual_directions(self.selector, view, spectrum, sizes, rng)
         core = _core(view, spectrum, first)
         search = Alternation(view.restricted(core).gram(), view.gram_squared(core))
         best, captured = first[core], -np.inf
