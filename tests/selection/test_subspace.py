@@ -81,6 +81,16 @@ def test_a_sketch_that_holds_all_rows_is_exact(rng):
     np.testing.assert_allclose(sketched(view, 3, 8).basis, spectrum.basis, atol=1e-8)
 
 
+@pytest.mark.parametrize("n_rows", [2, 3])
+def test_a_sketch_of_a_flat_spectrum_keeps_what_survives(n_rows):
+    X = np.eye(12)
+    X[:, 0] = 0.0
+    V = sketched(as_view(X, Preparation(center=False)), 2, n_rows).basis
+    assert V.shape[1] <= 2
+    assert not V[0].any()
+    assert accuracy(X, V, 2) <= 1 + 2 / (n_rows + 1 - 2)
+
+
 def test_a_sketch_needs_rows(rng):
     with pytest.raises(errors.NeedsRowsError, match="works on the rows"):
         sketched(as_view(np.eye(4), Preparation(precomputed=True)), 2, 3)

@@ -54,7 +54,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sparing.estimators.column_selector import ColumnSelector
+    >>> from sparing import ColumnSelector
     >>> kept = ColumnSelector(n_features_to_select=2, random_state=0).fit(load_iris(as_frame=True).data)
     >>> list(kept.get_feature_names_out())
     ['sepal length (cm)', 'petal length (cm)']

@@ -80,7 +80,7 @@ class DoublySparseEncoder(EncodingEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
+    >>> from sparing import DoublySparseEncoder
     >>> model = DoublySparseEncoder(n_components=2, n_nonzero=3, n_rows=4, random_state=0).fit(load_iris().data)
     >>> len(model.support_), len(model.rows_)
     (3, 4)

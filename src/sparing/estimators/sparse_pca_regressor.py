@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.budget import Budget
-from sparing.certificates.regression import RegressionCertificate, Targets, certify_regression
+from sparing.certificates.regression import RegressionCertificate, certify_regression
 from sparing.data import Affine, DataMatrix, Preparation, as_view
+from sparing.data.targets import Targets
 from sparing.encoders.regression import Regression, SparseRegression
 from sparing.estimators._input import (
     checked_rows,
@@ -88,7 +89,7 @@ class SparsePCARegressor(RegressorMixin, ClassNamePrefixFeaturesOutMixin, Transf
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
+    >>> from sparing import SparsePCARegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = SparsePCARegressor(5, n_nonzero=6, random_state=0).fit(X, y)
     >>> len(model.support_)

@@ -125,7 +125,7 @@ class GramStore:
 
     def columns(self, J: Indices) -> Array:
         """``A[:, J]``; not a copy where they have just been computed together."""
-        if self.view.has_gram:
+        if self.view.has_gram or len(J) == 0:
             return self.view.gram_columns(J)
         places = self._places(J)
         first = len(self._known) - self._blocks[-1].shape[1]

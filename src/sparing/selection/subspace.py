@@ -10,12 +10,14 @@ import numpy as np
 
 from sparing import errors
 from sparing.data import DataMatrix
-from sparing.linalg.signs import orientations
+from sparing.linalg.signs import first_largest, orientations
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array
 
 if TYPE_CHECKING:
     from sparing.data.affine import AffineBlock
+
+EPS = float(np.finfo(float).eps)
 
 OVERSAMPLING = 6
 """Random directions per component beside the component itself. It makes the accuracy of ``randomly_projected`` at most
@@ -67,7 +69,8 @@ def sketched(view: DataMatrix, rank: int, n_rows: int) -> Subspace:
 
     Notes
     -----
-    **Guarantee.** ||X - XVV'||^2 <= (1 + k/(l + 1 - k)) ||X - X_k||^2 for l rows, always.
+    **Guarantee.** ||X - XVV'||^2 <= (1 + k/(l + 1 - k)) ||X - X_k||^2 for l rows, always. Of a flat spectrum less than
+    k directions may survive, or none, when any will do: the bound holds with those.
     """
     if not view.has_rows:
         raise errors.needs_rows("A sketch", view.n_features)
@@ -77,8 +80,11 @@ def sketched(view: DataMatrix, rank: int, n_rows: int) -> Subspace:
         sketch = job.sketch(view.rmatmat(units).T for units in unit_vectors(view.n_samples, job.n_rows))
     else:
         sketch = cast(Array, view.one_pass(job)[0])
-    _, left = top_eigenpairs(sketch @ sketch.T, min(rank, len(sketch)))
-    return Subspace.of(view, np.linalg.qr(sketch.T @ left)[0])
+    squares, left = top_eigenpairs(sketch @ sketch.T, min(rank, len(sketch)))
+    kept = squares > len(sketch) * EPS * squares[0]
+    if not kept.any():
+        return Subspace.of(view, np.eye(view.n_features, 1, -first_largest(view.gram_diagonal())))
+    return Subspace.of(view, np.linalg.qr(sketch.T @ left[:, kept])[0])
 
 
 @dataclass(frozen=True)
