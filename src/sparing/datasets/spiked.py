@@ -47,7 +47,7 @@ def make_spiked(
         if value < 1:
             raise errors.not_positive(name, value)
     if n_components * n_nonzero > n_features:
-        raise errors.n_nonzero_out_of_range(n_nonzero, n_features // n_components)
+        raise errors.more_than_there_are("n_nonzero", n_nonzero, n_features // n_components, "features per component")
     if not spike > 0:
         raise errors.bad_spike(spike)
     rng = np.random.default_rng(random_state)

@@ -1,0 +1,42 @@
+"""Texts of warnings: the answer is valid, but not quite what was asked for."""
+
+from __future__ import annotations
+
+
+def fewer_components(asked: int, got: int, why: str) -> str:
+    """Fewer components than asked for."""
+    return f"n_components={asked} was asked for, but {why}: {got} component(s) are returned."
+
+
+def not_proved(why: str) -> str:
+    """The best found is returned, but nothing proves it the best possible."""
+    return f"The features returned are the best found, but not proved to be the best possible: {why}."
+
+
+def max_loss_missed(reached: float, asked: float, n_features: int) -> str:
+    """The loss asked for was not reached."""
+    return (
+        f"max_loss={asked:g} was not reached: {n_features} feature(s) lose {reached:.4g} times what PCA loses. Further "
+        f"features add nothing that double precision can tell, or time_limit ended the search."
+    )
+
+
+def spectrum_not_converged(relative_error: float) -> str:
+    """The eigenvalue iteration stopped at its cap."""
+    return (
+        f"The principal components converged only to {relative_error:.1e} of PCA's loss; the loss ratio is overstated "
+        f"by at most that much. The spectrum is nearly flat there: another n_components may separate it."
+    )
+
+
+def capped(name: str, asked: int, limit: int, things: str) -> str:
+    """More wanted than there is, by a parameter that is harmless to cut."""
+    return f"{name}={asked} was asked for, but X has {limit} {things}: no more can be kept."
+
+
+def fewer_features(asked: int, got: int) -> str:
+    """The features found say all that any features can say."""
+    return (
+        f"n_features_to_select={asked} was asked for, but {got} feature(s) already give what PCA gives, or the others "
+        f"depend on them: {got} are kept. A larger n_components asks for more of X."
+    )

@@ -1,0 +1,160 @@
+"""What can be wrong with a parameter, and with what is asked of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sparing.errors.kinds import listed
+
+
+def not_an_integer(name: str, value: object) -> TypeError:
+    """A count that is no count."""
+    return TypeError(f"{name}={value!r} is a {type(value).__name__}; it counts things. Pass an integer of at least 1.")
+
+
+def not_positive(name: str, value: object) -> ValueError:
+    """A count below one."""
+    return ValueError(f"{name}={value!r} must be at least 1: a model of nothing explains nothing. Pass 1 or more.")
+
+
+def n_components_too_large(n_components: int, n_features: int) -> ValueError:
+    """More components than features."""
+    return ValueError(
+        f"n_components={n_components}, but X has n_features={n_features}: there are at most as many components as "
+        f"features. Pass n_components between 1 and {n_features}."
+    )
+
+
+def n_nonzero_out_of_range(n_nonzero: int, n_features: int) -> ValueError:
+    """More features wanted than there are."""
+    return ValueError(
+        f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has {n_features} features. Pass an integer between 1 "
+        f"and {n_features}, or max_loss=1.1 to get the fewest features that lose at most 10% more than PCA."
+    )
+
+
+def n_nonzero_per_component(strategy: str) -> ValueError:
+    """A list of counts where all components share their features."""
+    return ValueError(
+        f"n_nonzero is a list, but strategy={strategy!r} gives all components the same features. Pass one integer: "
+        f"the number of features shared by all components."
+    )
+
+
+def not_a_flag(name: str, value: object) -> TypeError:
+    """Something that is neither True nor False."""
+    return TypeError(f"{name}={value!r} must be True or False.")
+
+
+def bad_random_state(value: object) -> ValueError:
+    """No seed, no generator."""
+    return ValueError(
+        f"random_state={value!r} is neither a non-negative integer, a numpy Generator or RandomState, nor None. "
+        f"Pass an integer such as random_state=0 for the same answer every time."
+    )
+
+
+def bad_components_values(problem: Exception) -> ValueError:
+    """Loadings that are no finite numbers."""
+    return ValueError(f"components are not usable: {problem}")
+
+
+def bad_spike(spike: object) -> ValueError:
+    """A variance that is none."""
+    return ValueError(f"spike={spike!r} must be a positive number: it is the variance added along a component.")
+
+
+def wrong_number_of_counts(got: int, n_components: int) -> ValueError:
+    """A list of counts of another length than the number of components."""
+    return ValueError(
+        f"n_nonzero has {got} counts, but n_components={n_components}. Pass one count for each component, or one "
+        f"integer for all of them."
+    )
+
+
+def orthonormal_needs_batch(strategy: str) -> ValueError:
+    """Orthonormal loadings would mix the features of different components."""
+    return ValueError(
+        f"orthonormal=True mixes the features of all components, but strategy={strategy!r} gives each component its "
+        f"own. Use strategy='batch'."
+    )
+
+
+def both_counts_given() -> ValueError:
+    """n_nonzero and max_loss at once."""
+    return ValueError(
+        "Both n_nonzero and max_loss were given; one decides the other. Pass n_nonzero to fix the number of features, "
+        "or max_loss to get the fewest features that reach it."
+    )
+
+
+def max_loss_out_of_range(max_loss: object) -> ValueError:
+    """A loss ratio that nothing can reach, or no number."""
+    return ValueError(
+        f"max_loss={max_loss!r} must be a number of at least 1: it is the loss divided by PCA's, and no encoder loses "
+        f"less than PCA. max_loss=1.1 allows 10% more than PCA."
+    )
+
+
+def unknown_choice(parameter: str, value: object, allowed: Iterable[object]) -> ValueError:
+    """A name that is not registered."""
+    return ValueError(f"{parameter}={value!r} is not known. Choose one of {listed(sorted(map(str, allowed)), 20)}.")
+
+
+def bad_time_limit(value: object) -> ValueError:
+    """A time limit that is no positive number."""
+    return ValueError(f"time_limit={value!r} must be a positive number of seconds, or None for no limit.")
+
+
+def bad_components(shape: tuple[int, ...], n_features: int) -> ValueError:
+    """Loadings whose width is not that of the data."""
+    return ValueError(
+        f"components has shape {shape}, but X has {n_features} features: one row per component and one column per "
+        f"feature are expected. Transpose loadings that have one column per component."
+    )
+
+
+def zero_component(index: int) -> ValueError:
+    """A component without loadings."""
+    return ValueError(f"components[{index}] is all zero, so it encodes nothing. Remove it, or lower its penalty.")
+
+
+def too_many_for_proof(n_features: int, limit: int) -> ValueError:
+    """More features than an exhaustive search can settle."""
+    return ValueError(
+        f"selector='exact' searches supports of at most {limit} features; X has {n_features}. Use selector='auto', "
+        f"whose certificate says how far from the best possible its choice can be."
+    )
+
+
+def more_than_there_are(name: str, value: int, limit: int, things: str) -> ValueError:
+    """More features or data points wanted than X has."""
+    return ValueError(
+        f"{name}={value} is outside [1, {limit}]: X has {limit} {things}. Pass an integer between 1 and {limit}."
+    )
+
+
+def not_a_positive_number(name: str, value: object) -> ValueError:
+    """A size that must be a number above zero."""
+    return ValueError(f"{name}={value!r} must be a positive number.")
+
+
+def too_few_samples(got: int, needed: int) -> ValueError:
+    """A recheck on data that lack the data points a decoder is built on."""
+    return ValueError(
+        f"X has {got} sample(s), but this certificate is about a decoder built on data point {needed - 1}. Pass the "
+        f"data of the fit, with their rows in the same order."
+    )
+
+
+def path_too_short(max_loss: float, longest: int, reached: float) -> ValueError:
+    """A loss that no step of a path keeps."""
+    return ValueError(
+        f"No number of features up to {longest} keeps the loss within {max_loss:g} times PCA's; {longest} features "
+        f"lose {reached:.4g} times. Compute a longer path with max_features, or allow a larger max_loss."
+    )
+
+
+def needs_package(what: str, package: str, extra: str) -> ModuleNotFoundError:
+    """An optional dependency that is not installed."""
+    return ModuleNotFoundError(f"{what} needs {package}: pip install {package}, or pip install 'sparing[{extra}]'")
