@@ -41,6 +41,8 @@ def test_the_promise_where_there_is_nothing_to_split():
     assert adaptive_factor(3, 3) == math.inf
     assert adaptive_factor(3, 4) == dual_set_factor(3, 4)
     assert adaptive_factor(2, 40, accuracy=7 / 6) > adaptive_factor(2, 40)
+    assert adaptive_factor(20, 80) > dual_set_factor(20, 80)  # below about 5k the dual set alone promises more
+    assert adaptive_factor(20, 120) < dual_set_factor(20, 120)
     assert all(adaptive_factor(2, r) <= dual_set_factor(2, best_split(2, r)) for r in range(4, 60))
 
 

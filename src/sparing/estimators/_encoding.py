@@ -14,13 +14,27 @@ from sparing.estimators._input import checked_rows, features_named
 from sparing.results import Array, Indices
 
 
-class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HasSupport:
+    """What is fitted to a few features can say which."""
+
+    support_: Indices
+    n_features_in_: int
+
+    def get_support(self, indices: bool = False) -> Any:
+        """Which features are used: a mask, or their indices."""
+        check_is_fitted(self)
+        if indices:
+            return self.support_
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+
+class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Scores from a few features, and the best linear way back."""
 
     components_: Array
     decoder_: Array
-    support_: Indices
-    n_features_in_: int
     mean_: Array
     scale_: Array
 
@@ -79,15 +93,6 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         scores, G = self._scores(view), self.decoder_
         kept = 2 * np.sum(scores * view.matmat(G.T)) - np.sum((scores.T @ scores) * (G @ G.T))
         return float(kept / total)
-
-    def get_support(self, indices: bool = False) -> Any:
-        """Which features are used: a mask, or their indices."""
-        check_is_fitted(self)
-        if indices:
-            return self.support_
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.support_] = True
-        return mask
 
     def _new_view(self, X: Any) -> tuple[Affine, Rows]:
         check_is_fitted(self)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from sparing import errors
 from sparing.data import DataMatrix, Preparation, Rows, as_rows, as_view
+from sparing.linalg import single_threaded_blas
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
@@ -32,6 +33,24 @@ def checked_view(estimator: Any, X: Any, preparation: Preparation) -> DataMatrix
     rows = checked_rows(estimator, X, reset=True)
     with features_named(estimator):
         return as_view(rows, preparation)
+
+
+def with_variance(view: DataMatrix, centred: bool) -> DataMatrix:
+    """The view, if it has a principal component to speak of."""
+    if not view.is_psd:
+        values = np.linalg.eigvalsh(view.gram()) * view.square_unit
+        raise errors.not_psd(float(values[0]), float(values[-1]))
+    if view.total <= 0:
+        raise errors.no_variance(centred)
+    return view
+
+
+@contextmanager
+def steady(view: DataMatrix, n_components: int) -> Iterator[None]:
+    """Surroundings of a fit: threads by the size of its largest product, and a sentence in place of LAPACK's."""
+    rows = view.n_samples or view.n_features
+    with numerical_trouble_explained(), single_threaded_blas(2.0 * rows * view.n_features * (n_components + 3)):
+        yield
 
 
 @contextmanager

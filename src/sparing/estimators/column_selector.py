@@ -15,13 +15,13 @@ from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Preparation
 from sparing.encoders import Batch
-from sparing.estimators._input import checked_view, count, flag, generator_of, numerical_trouble_explained, resolved
-from sparing.linalg import single_threaded_blas, top_spectrum
+from sparing.estimators._input import checked_view, count, flag, generator_of, resolved, steady, with_variance
+from sparing.linalg import top_spectrum
 from sparing.results import Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Greedy
 
 
-class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class ColumnSelector(SelectorMixin, BaseEstimator):
     """Keep the features from which the principal components of all of them are rebuilt best.
 
     A feature-selection transformer that needs no labels: ``transform`` returns columns of X as they are. The features
@@ -101,10 +101,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         view = checked_view(self, X, preparation)
         if n_components > view.n_features:
             raise errors.n_components_too_large(n_components, view.n_features)
-        if view.total <= 0:
-            raise errors.no_variance(preparation.center)
-        largest_product = 2.0 * (view.n_samples or 0) * view.n_features * (n_components + 3)
-        with numerical_trouble_explained(), single_threaded_blas(largest_product):
+        with_variance(view, preparation.center)
+        with steady(view, n_components):
             at_most = min(wanted, view.n_features)
             spectrum = top_spectrum(view, min(n_components, at_most), rng)
             found = encoder.encode(view, spectrum, at_most, rng, budget=budget)

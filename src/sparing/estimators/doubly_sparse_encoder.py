@@ -15,8 +15,8 @@ from sparing.certificates.reconstruction import ReconstructionCertificate, certi
 from sparing.data import DataMatrix, Preparation
 from sparing.encoders.doubly_sparse import DoublySparse, RowEncoder
 from sparing.estimators._encoding import EncodingEstimator
-from sparing.estimators._input import checked_view, count, flag, generator_of, numerical_trouble_explained, resolved
-from sparing.linalg import single_threaded_blas, top_spectrum
+from sparing.estimators._input import checked_view, count, flag, generator_of, resolved, steady, with_variance
+from sparing.linalg import top_spectrum
 from sparing.results import Array, Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Exact, Greedy
 
@@ -130,10 +130,8 @@ class DoublySparseEncoder(EncodingEstimator):
         columns, rows, safeguard = self._selectors()
         view = checked_view(self, X, preparation)
         n_components, n_nonzero, n_rows = self._counts(view)
-        if view.total <= 0:
-            raise errors.no_variance(preparation.center)
-        largest_product = 2.0 * (view.n_samples or 0) * view.n_features * (n_components + 3)
-        with numerical_trouble_explained(), single_threaded_blas(largest_product):
+        with_variance(view, preparation.center)
+        with steady(view, n_components):
             spectrum = top_spectrum(view, min(n_components, n_nonzero, n_rows), rng)
             encoder = DoublySparse(columns, n_rows, rows, safeguard)
             found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data import DataMatrix, Preparation, as_matrix, as_view
+from sparing.estimators._input import with_variance
 from sparing.linalg import additional_variance, information_loss_of
 from sparing.results import Array
 
@@ -62,11 +63,7 @@ def explained_variance(
 def _prepared(components: Any, X: Any, preparation: Preparation) -> tuple[DataMatrix, Array]:
     """A checked view and checked loadings that fit it."""
     view = as_view(X, preparation)
-    if not view.is_psd:
-        values = np.linalg.eigvalsh(view.gram()) * view.square_unit
-        raise errors.not_psd(float(values[0]), float(values[-1]))
-    if view.total <= 0:
-        raise errors.no_variance(preparation.center)
+    with_variance(view, preparation.center)
     try:
         H = as_matrix(components)
     except (ValueError, TypeError) as problem:

@@ -23,10 +23,11 @@ from sparing.estimators._input import (
     flag,
     generator_of,
     loss_limit,
-    numerical_trouble_explained,
     resolved,
+    steady,
+    with_variance,
 )
-from sparing.linalg import single_threaded_blas, top_spectrum
+from sparing.linalg import top_spectrum
 from sparing.results import Array, Encoder, Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Greedy
 
@@ -156,9 +157,9 @@ class SparseEncoder(EncodingEstimator):
         encoder = self._encoder()
         view = checked_view(self, X, preparation)
         n_components, n_nonzero = self._counts(view.n_features)
-        with numerical_trouble_explained(), single_threaded_blas(_largest_product(view, n_components)):
+        with steady(view, n_components):
             most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else n_components
-            spectrum = self._spectrum(view, min(n_components, most), rng)
+            spectrum = top_spectrum(with_variance(view, preparation.center), min(n_components, most), rng)
             if n_nonzero is None:
                 found = self._fewest(encoder, view, spectrum, rng, budget)
             else:
@@ -222,14 +223,6 @@ class SparseEncoder(EncodingEstimator):
             raise errors.wrong_number_of_counts(len(counts), n_components)
         return n_components, counts
 
-    def _spectrum(self, view: DataMatrix, n_components: int, rng: np.random.Generator) -> Spectrum:
-        if not view.is_psd:
-            values = np.linalg.eigvalsh(view.gram()) * view.square_unit
-            raise errors.not_psd(float(values[0]), float(values[-1]))
-        if view.total <= 0:
-            raise errors.no_variance(bool(self.center))
-        return top_spectrum(view, n_components, rng)
-
     def _fewest(
         self,
         encoder: Batch | Iterative | Joint,
@@ -285,11 +278,6 @@ class SparseEncoder(EncodingEstimator):
         self.loss_ratio_ = spectrum.loss_ratio(found.loss)
         self.explained_variance_ratio_: Array = found.captured / spectrum.total
         self.n_components_ = len(found.loadings)
-
-
-def _largest_product(view: DataMatrix, n_components: int) -> float:
-    """Floating-point operations of one step of the spectrum's iteration."""
-    return 2.0 * (view.n_samples or view.n_features) * view.n_features * (n_components + 3)
 
 
 def _enough(view: DataMatrix, spectrum: Spectrum, max_loss: float, limit: int, rng: np.random.Generator) -> int | None:

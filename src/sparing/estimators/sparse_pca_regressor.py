@@ -15,16 +15,17 @@ from sparing.certificates.regression import RegressionCertificate, certify_regre
 from sparing.data import Affine, DataMatrix, Preparation, as_view
 from sparing.data.targets import Targets
 from sparing.encoders.regression import Regression, SparseRegression
+from sparing.estimators._encoding import HasSupport
 from sparing.estimators._input import (
     checked_rows,
     count,
     features_named,
     flag,
     generator_of,
-    numerical_trouble_explained,
     resolved,
+    steady,
 )
-from sparing.linalg import single_threaded_blas, top_spectrum
+from sparing.linalg import top_spectrum
 from sparing.results import Array, Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Greedy, Leverage
 from sparing.selection.response import Response
@@ -34,7 +35,7 @@ DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
 REGRESSION_SELECTORS: dict[str, Any] = {**SELECTORS, "response": Response}
 
 
-class SparsePCARegressor(RegressorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Linear regression on few features that stands in for regression on principal components.
 
     Regression on the leading principal components regularises well but reads every feature. This one chooses
@@ -151,7 +152,7 @@ class SparsePCARegressor(RegressorMixin, ClassNamePrefixFeaturesOutMixin, Transf
         if view.total <= 0 or fitted.total <= 0:
             raise errors.no_variance(preparation.center or intercept)
         n_components, n_nonzero, notice = self._counts(view.n_features)
-        with numerical_trouble_explained(), single_threaded_blas(_largest_product(view, n_components)):
+        with steady(view, n_components):
             spectrum = top_spectrum(view, n_components, rng)
             found = regression.encode(
                 view, spectrum, targets.values, n_nonzero, rng, budget=budget, on=None if fitted is view else fitted
@@ -193,15 +194,6 @@ class SparsePCARegressor(RegressorMixin, ClassNamePrefixFeaturesOutMixin, Transf
         """
         columns, dtype = self._prepared_columns(X)
         return (columns @ self.components_[:, self.support_].T).astype(dtype, copy=False)
-
-    def get_support(self, indices: bool = False) -> Any:
-        """Which features are used: a mask, or their indices."""
-        check_is_fitted(self)
-        if indices:
-            return self.support_
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.support_] = True
-        return mask
 
     def _prepared_columns(self, X: Any) -> tuple[Array, Any]:
         """The features used, centred and scaled as at fit, and the kind of float to answer in."""
@@ -297,8 +289,3 @@ class SparsePCARegressor(RegressorMixin, ClassNamePrefixFeaturesOutMixin, Transf
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _largest_product(view: DataMatrix, n_components: int) -> float:
-    """Floating-point operations of one step of the spectrum's iteration."""
-    return 2.0 * (view.n_samples or view.n_features) * view.n_features * (n_components + 3)

@@ -14,8 +14,8 @@ from sparing.budget import Budget
 from sparing.certificates import Problem
 from sparing.data import DataMatrix, Preparation, as_view
 from sparing.encoders.path import Path, improved_path, nested_path
-from sparing.estimators._input import count, flag, generator_of, loss_limit, numerical_trouble_explained
-from sparing.linalg import encoder_on, single_threaded_blas, top_spectrum
+from sparing.estimators._input import count, flag, generator_of, loss_limit, steady, with_variance
+from sparing.linalg import encoder_on, top_spectrum
 from sparing.results import Array, Indices, Selection, Spectrum
 
 PROOF_FEATURES = 40
@@ -122,12 +122,8 @@ def sparsity_path(
         raise errors.n_components_too_large(n_components, view.n_features)
     longest = min(view.n_features, 100 if max_features is None else count("max_features", max_features))
     limit = None if max_loss is None else loss_limit(max_loss)
-    if not view.is_psd:
-        values = np.linalg.eigvalsh(view.gram()) * view.square_unit
-        raise errors.not_psd(float(values[0]), float(values[-1]))
-    if view.total <= 0:
-        raise errors.no_variance(preparation.center)
-    with numerical_trouble_explained(), single_threaded_blas():
+    with_variance(view, preparation.center)
+    with steady(view, n_components):
         spectrum = top_spectrum(view, n_components, rng)
         if improve:
             path = improved_path(view, spectrum, longest, rng, budget=budget, max_loss=limit)

@@ -39,7 +39,7 @@ class Adaptive:
     derandomised : bool
         Replace draws by choices that keep the theorem: nothing is random then, and V_k is the target's.
     start : DualSet
-        The first stage.
+        The first stage; ``DualSet(sketch=...)`` with ``derandomised=True`` is the deterministic algorithm of comment 4.
 
     Notes
     -----
