@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types contracts unit dist bench clean
+.PHONY: demo test lint types contracts unit dist bench papers clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -41,6 +41,10 @@ dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 
 bench: $(READY)  ## speed, quality, memory and import time, side by side with scikit-learn
 	$(BIN)/python benchmarks/run.py
+
+papers: $(READY)  ## tables of the papers again, from the real data in SPARING_DATA
+	$(BIN)/python benchmarks/papers/table3.py
+	$(BIN)/python benchmarks/papers/regression_rivals.py
 
 clean:
 	rm -rf $(VENV) dist out

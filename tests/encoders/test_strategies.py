@@ -12,6 +12,7 @@ from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.encoders.batch import orthonormalised
 from sparing.linalg import encoder_on, top_spectrum
+from sparing.linalg.promises import theorem_11_schedule
 from sparing.results import Selection
 
 PITPROPS = load_pitprops().correlation
@@ -103,3 +104,18 @@ def test_orthonormal_loadings_have_the_same_span_and_loss(rng):
     found = encoder_on(Selection(columns, view.gram_columns(columns)), 2, view.total)
     assert orthonormalised(found).support is found.support
     assert top_spectrum(view, 2, rng).rank == 2
+
+
+def test_a_sketch_of_the_span_is_nearly_as_good(rng):
+    X = rng.standard_normal((60, 8)) @ rng.standard_normal((8, 500)) + rng.standard_normal((60, 500))
+    exact, rough = (SparseEncoder(3, n_nonzero=10, sketch=rows, random_state=0).fit(X) for rows in (None, 150))
+    np.testing.assert_array_equal(rough.support_, exact.support_)
+    assert exact.loss_ <= rough.loss_ <= 1.1 * exact.loss_
+    assert rough.certificate_.recheck(X)
+
+
+def test_the_theorems_schedule_is_accepted():
+    counts = theorem_11_schedule(2, 2.5)
+    assert counts == [7, 9]
+    model = SparseEncoder(2, n_nonzero=counts, strategy="iterative", scale=True, random_state=0).fit(load_wine().data)
+    assert list(np.count_nonzero(model.components_, axis=1)) == [7, 9]
