@@ -61,10 +61,15 @@ class Spectrum:
         """What no encoder with this many components can go below."""
         return max(self.tail - self.tail_error, 0.0)
 
+    @property
+    def nothing(self) -> float:
+        """A loss that counts as none: what rounding leaves."""
+        return max(ZERO_LOSS * self.total, 2 * self.tail_error if self.exact else 0.0)
+
     def loss_ratio(self, loss: float) -> float:
         """A loss divided by PCA's, rounded against us; where PCA loses nothing, 1 if we do not either, else inf."""
-        if self.tail < ZERO_LOSS * self.total:
-            return 1.0 if loss < ZERO_LOSS * self.total else float("inf")
+        if self.tail <= self.nothing:
+            return 1.0 if loss <= self.nothing else float("inf")
         return max(loss / self.least_loss, 1.0) if self.least_loss > 0 else float("inf")
 
 

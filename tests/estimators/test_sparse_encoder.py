@@ -253,3 +253,12 @@ def test_scores_of_other_scales_and_of_sparse_integers(rng):
     counts = rng.integers(0, 5, (30, 10)).astype(np.int8)
     assert model.transform(sparse.csr_array(counts)).dtype == np.float64
     np.testing.assert_allclose(model.transform(sparse.csr_array(counts)), model.transform(counts), atol=1e-12)
+
+
+def test_matrices_made_to_break_triangular_factors():
+    kahan = (0.8 ** np.arange(30))[:, None] * (np.triu(-0.6 * np.ones((30, 30)), 1) + np.eye(30))
+    for selector in ("greedy", "auto", "dual_set"):
+        model = SparseEncoder(1, n_nonzero=30, selector=selector, center=False, random_state=0).fit(kahan)
+        assert model.loss_ratio_ == pytest.approx(1.0, abs=1e-6)
+    powers = SparseEncoder(5, n_nonzero=200, random_state=0).fit(np.vander(np.linspace(0, 1, 50), 200))
+    assert powers.loss_ratio_ == pytest.approx(1.0, abs=1e-4)

@@ -120,3 +120,19 @@ def test_signs_do_not_follow_rounding():
     assert orientations(column)[0] == 1  # the first of the equals decides
     assert orientations(-column)[0] == -1
     assert orientations(np.zeros((3, 1)))[0] == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_weak_direction_that_a_random_start_hardly_meets(seed, monkeypatch):
+    """Stopping at the first small residual misses its eigenvalue and overstates PCA's loss: the control."""
+    from sparing.linalg import krylov
+
+    d = 20000
+    rng = np.random.default_rng(seed)
+    w = np.zeros(d)
+    w[rng.choice(d, 50, replace=False)] = 50**-0.5
+    view = as_view(sparse.vstack([sparse.identity(d), sparse.csr_array(10 * w[None])]).tocsc(), UNCENTRED)
+    truth = d - 1  # d directions of square 1 and one of 101, which PCA takes
+    assert top_spectrum(view, 1, rng).least_loss * view.square_unit <= truth
+    monkeypatch.setattr(krylov, "MIN_BLOCKS", 1)
+    assert top_spectrum(view, 1, rng).least_loss * view.square_unit > truth

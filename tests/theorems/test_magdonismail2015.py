@@ -252,3 +252,12 @@ def test_theorem_6ii_derandomised_control_and_promise():
     filling, limit = started_badly(view, spectrum, 5)
     by_smallest_residuals(filling, None)
     assert encoder_on(filling.selection(), 1, spectrum.total).loss > limit
+
+
+@pytest.mark.parametrize("k", [4, 8])
+@pytest.mark.parametrize("kind", ["cosines", "bumps"])
+def test_theorem_6i_on_smooth_columns_that_nearly_depend_on_their_neighbours(k, kind):
+    x, grid = np.linspace(0, 1, 50), np.linspace(0, 1, 100)
+    X = np.cos(3 * np.pi * x[:, None] * grid) if kind == "cosines" else np.exp(-((x[:, None] - grid) ** 2) / 0.02)
+    for r in (k + 1, 3 * k, 50):
+        assert ratio_by(DualSet(), X, k, r) <= dual_set_factor(k, r)

@@ -79,6 +79,7 @@ class Certificate:
     support: Indices
     loadings: Array
     preparation: Preparation
+    nothing: float = 0.0
     guarantees: tuple[Guarantee, ...] = ()
     parts: tuple[Certificate, ...] = ()
 
@@ -98,18 +99,23 @@ class Certificate:
         return self.witness.strength
 
     @property
+    def _none(self) -> float:
+        """A loss that counts as none."""
+        return max(self.nothing, ZERO_LOSS * self.total)
+
+    @property
     def gap(self) -> float:
         """Between 0 (proved optimal) and 1 (nothing known)."""
         better, worse = (self.bound, self.value) if self.sense == "min" else (self.value, self.bound)
-        if worse <= ZERO_LOSS * self.total:
+        if worse <= self._none:
             return 0.0
         return min(max(1.0 - better / worse, 0.0), 1.0)
 
     @property
     def ratio(self) -> float:
         """Value over PCA's value."""
-        if self.reference_loss <= ZERO_LOSS * self.total:
-            return 1.0 if self.value <= ZERO_LOSS * self.total else math.inf
+        if self.reference_loss <= self._none:
+            return 1.0 if self.value <= self._none else math.inf
         return max(self.value / self.reference_loss, 1.0)
 
     def recheck(self, X: Any) -> Recheck:
@@ -186,7 +192,7 @@ def _reached(certificate: Certificate) -> str:
     c = certificate
     k = len(c.loadings)
     who = f"{_count(k, 'component')} on {_where(c)} {'loses' if k == 1 else 'lose'}"
-    if c.reference_loss <= ZERO_LOSS * c.total:
+    if c.reference_loss <= c._none:
         what = "nothing either" if c.ratio == 1.0 else f"{_percent(c.value / c.total)} of the variance"
         return f"{who} {what}, where PCA loses nothing."
     return f"{who} {_times(c.ratio)} times what PCA loses (PCA: {c.reference_loss / c.total:.1%} of the variance)."
@@ -209,7 +215,7 @@ def _possible(certificate: Certificate) -> str:
     who = encoder if by_pca else _count(problem.n_nonzero, "feature")
     if c.gap <= PROVED:
         return f"No {who} can lose less: proved optimal by {c.witness.method}."
-    if c.bound <= ZERO_LOSS * c.total:
+    if c.bound <= c._none:
         return "How much less other features could lose is not known: nothing is proved."
     firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error subtracted"
     least = math.floor(c.bound / c.reference_loss * 1000 + 1e-9) / 1000

@@ -9,7 +9,7 @@ from sparing.certificates.certificate import Certificate, Problem
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg import information_loss_of
 from sparing.linalg.promises import dual_set_factor
-from sparing.results import ZERO_LOSS, Bound, Encoder, Guarantee, Reference, Spectrum
+from sparing.results import Bound, Encoder, Guarantee, Reference, Spectrum
 
 
 def certify_loss(
@@ -31,13 +31,13 @@ def certify_loss(
     unit = view.square_unit
     promises: tuple[Guarantee, ...] = ()
     k, r = spectrum.rank, problem.n_nonzero
-    if guaranteed and r > k and spectrum.tail >= ZERO_LOSS * spectrum.total:
+    if guaranteed and r > k and spectrum.tail > spectrum.nothing:
         promises = (
             Guarantee(
                 claim=f"Loss over PCA's loss for {r} features by deterministic selection",
                 limit=dual_set_factor(k, r),
                 measured=spectrum.loss_ratio(value),
-                strength="always" if spectrum.exact else "numerical",
+                strength="always" if spectrum.exact and len(found.support) == r else "numerical",
                 reference=Reference("magdonismail2015", "Theorem 6(i)"),
             ),
         )
@@ -50,5 +50,6 @@ def certify_loss(
         support=found.support,
         loadings=found.loadings,
         preparation=preparation,
+        nothing=spectrum.nothing * unit,
         guarantees=promises,
     )

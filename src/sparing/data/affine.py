@@ -216,6 +216,14 @@ class Affine(DataMatrix):
         return self.deviation / self.unit
 
     @property
+    def noise(self) -> float:
+        """Means that are subtracted from products, not from the rows, leave the rounding of products with them."""
+        if self.shift is not None:
+            return 0.0
+        eps = float(np.finfo(float).eps)
+        return eps * float(np.sqrt(self.n_samples or 0) * np.linalg.norm(self.unit_mean * self.factor))
+
+    @property
     def passes(self) -> int:
         """Readings of all rows so far."""
         return self.rows.passes

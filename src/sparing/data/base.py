@@ -59,6 +59,11 @@ class DataMatrix(ABC):
         return np.ones(self.n_features)
 
     @property
+    def noise(self) -> float:
+        """Size of the rounding errors that centring leaves in X, as a Frobenius norm."""
+        return 0.0
+
+    @property
     def total(self) -> float:
         """``trace(A)``, the sum of squares of X."""
         return float(self.gram_diagonal().sum())

@@ -83,7 +83,8 @@ class CscBlock:
             w = np.ones(len(data)) if weights is None else weights[strip.indices]
             column = np.repeat(np.arange(strip.shape[1]), np.diff(strip.indptr))
             stored, width = np.bincount(column, w, strip.shape[1]), strip.shape[1]
-            absent = np.maximum(weight - stored, 0.0)
+            full = np.diff(strip.indptr) == n  # weights need not add up exactly
+            absent = np.where(full, 0.0, np.maximum(weight - stored, 0.0))
             m = np.bincount(column, w * data, width) / weight
             m += (np.bincount(column, w * (data - m[column]), width) - absent * m) / weight  # sums in a row lose digits
             centred = np.bincount(column, w * (data - m[column]) ** 2, width)

@@ -47,6 +47,11 @@ class Projected(DataMatrix):
         return V - self._right @ (self._right.T @ V)
 
     @property
+    def noise(self) -> float:
+        """That of the base, and of taking much out of it."""
+        return self.base.noise + float(np.finfo(float).eps * np.sqrt(self.base.total))
+
+    @property
     def passes(self) -> int:
         """Those of the base."""
         return self.base.passes

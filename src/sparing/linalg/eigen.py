@@ -66,6 +66,7 @@ def _exact(view: DataMatrix, gram: Array, values: Array, basis: Array) -> Spectr
         tail = float(np.maximum(everything[: size - len(values)], 0.0).sum())
     top = float(values[0]) if len(values) else 0.0
     error = 8 * EPS * (len(values) * size * top + np.sqrt(view.n_features) * total)
+    error += 8 * len(values) * np.sqrt(top) * view.noise
     return Spectrum(basis, values, basis * values, total, max(tail, 0.0), error, exact=True)
 
 
@@ -88,6 +89,7 @@ def _from_products(
     signs = orientations(basis)
     residuals = np.linalg.norm(cross - basis * values, axis=0)
     rounding = 8 * EPS * (len(values) + np.sqrt(d)) * total
+    rounding += 8 * len(values) * float(np.sqrt(max(values[0], 0.0))) * view.noise
     tail = max(total - float(values.sum()), 0.0)
     error = value_error(values, residuals, pairs.next_value) + rounding
     if error > max(10 * tolerance * tail, 1e-11 * total):

@@ -48,11 +48,7 @@ class Searched:
     captured: float
     bound: float
     nodes: int
-
-    @property
-    def proved(self) -> bool:
-        """Is nothing left that could be better?"""
-        return self.bound <= self.captured * (1 + 2 * CLOSED)
+    proved: bool = True
 
 
 @dataclass(order=True)
@@ -152,7 +148,7 @@ class DeletionTree:
         captured, nodes = self.captured(best), 0
         if len(self.alive) <= size:
             whole = self.captured(np.arange(len(self.alive)))
-            return Searched(self.alive, whole, whole * (1 + CLOSED), 0)
+            return Searched(self.alive, whole, whole * (1 + CLOSED) + self._rounding(whole), 0)
         open_nodes = [_Node(-np.inf, 0, np.arange(len(self.alive)), 0)]
         while open_nodes and nodes < max_nodes and not budget.expired:
             if -open_nodes[0].priority <= captured * (1 + CLOSED):
@@ -168,8 +164,13 @@ class DeletionTree:
                 budget.say(
                     f"{nodes} nodes, {len(open_nodes)} open: {captured:.6g} of at most {-open_nodes[0].priority:.6g}"
                 )
-        bound = max([captured * (1 + CLOSED), *(-node.priority for node in open_nodes)])
-        return Searched(np.sort(self.alive[best]), captured, bound, nodes)
+        closed = captured * (1 + CLOSED) + self._rounding(captured)
+        bound = max([closed, *(-node.priority for node in open_nodes)])
+        return Searched(np.sort(self.alive[best]), captured, bound, nodes, not open_nodes or bound == closed)
+
+    def _rounding(self, captured: float) -> float:
+        """How much J of a single support may be understated."""
+        return self.rank * self.margin * captured
 
     def _best_of_all(self, columns: Indices, kept: int, size: int) -> Indices:
         """The best support of a small node, by trying all."""

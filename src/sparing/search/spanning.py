@@ -76,12 +76,21 @@ class Spanning:
         return cast(Array, np.divide(squares, self.left, out=np.zeros_like(squares), where=new))
 
     def extend(self, added: Indices, gram_columns: Array) -> None:
-        """Choose columns whose Gram columns A[:, added] are given, by one blocked Gram-Schmidt step."""
+        """Choose columns whose Gram columns A[:, added] are given, by one blocked Gram-Schmidt step.
+
+        Columns that turn out to depend on the others are left out.
+        """
         if len(added) == 0:
             return
         fresh = (self.W[added] @ self.W.T).T
         np.subtract(gram_columns, fresh, out=fresh)
-        R = linalg.cholesky(fresh[added], check_finite=False)
+        try:
+            R = linalg.cholesky(fresh[added], check_finite=False)
+        except linalg.LinAlgError:  # together they depend on one another more than each alone
+            for j, column in zip(added, gram_columns.T, strict=True):
+                if self.left[j] > INDEPENDENT * self.square[j]:
+                    self.add(int(j), column)
+            return
         target = linalg.solve_triangular(R, self.cross[added], trans="T", check_finite=False)
         fresh = linalg.blas.dtrsm(1.0, R, fresh, side=1, overwrite_b=True)  # fresh R^-1, in place
         self._append(added, fresh, target)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sparing.data import DataMatrix
 from sparing.linalg.signs import first_largest
+from sparing.linalg.span import independent_columns
 from sparing.results import Array, Indices, Selection
 from sparing.search.spanning import INDEPENDENT, Spanning
 
@@ -75,7 +76,8 @@ class Filling:
 
     def extend(self, columns: Indices, gram_columns: Array) -> None:
         """Take those of the columns, whose Gram columns are given, that are open when their turn comes."""
-        for j, gram_column in zip(columns, gram_columns.T, strict=True):
+        kept, _ = independent_columns(gram_columns[columns])  # pivots first: neighbours alike would eat all digits
+        for j, gram_column in zip(columns[kept], gram_columns.T[kept], strict=True):
             if self.state.left[j] > INDEPENDENT * self.state.square[j]:
                 self.take(int(j), gram_column)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sparing.data import DataMatrix
+from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Reference, Selection, Spectrum
 from sparing.search.loss_core import LossCore
@@ -21,6 +22,9 @@ NEGLIGIBLE, ROUNDING = 1e-9, 1e-15
 
 NOTICEABLE, WORTHWHILE = 1e-5, 5e-4
 """Swaps must gain this share of the loss; they are looked for while the excess over PCA's loss is this share of it."""
+
+RELIABLE = 1e-4
+"""Where PCA's loss is a smaller share of the total, searches that compare captured variance are checked by the loss."""
 
 KICK = 6
 """The most columns added, and pruned again, to leave a local optimum of the spanning."""
@@ -68,7 +72,8 @@ class Greedy:
             if excess > WORTHWHILE * least or view.n_features <= SMALL:
                 pool = Pool(view, state, smallest=192, entries=4e5, capacity=len(chosen) + KICK)
                 del state  # the pool is all that is needed, and a fit should not hold both
-                chosen = self._improved(store, pool, target, NOTICEABLE * (least + excess), rng)
+                improved = self._improved(store, pool, target, NOTICEABLE * (least + excess), rng)
+                chosen = _better(store, target, chosen, improved)
         return Selection(chosen, store.columns(chosen))
 
     def _grown(self, store: GramStore, n_columns: int, target: Target) -> Spanning:
@@ -204,6 +209,14 @@ class Pool:
         self.swap(floor)
         if self.state.captured <= before.captured:
             self.state = before
+
+
+def _better(store: GramStore, target: Target, before: Indices, after: Indices) -> Indices:
+    """The improved choice, unless the loss is so small that searches in squares were led by rounding and it is not."""
+    if not isinstance(target, Spectrum) or target.tail > RELIABLE * target.total:
+        return after
+    losses = [encoder_on(Selection(J, store.columns(J)), target.rank, target.total).loss for J in (before, after)]
+    return after if losses[1] <= losses[0] else before
 
 
 def _least_loss(target: Target) -> float:
