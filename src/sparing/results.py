@@ -133,6 +133,7 @@ class Guarantee:
         return self.measured <= self.limit
 
     def __str__(self) -> str:
-        verdict = "holds" if self.holds else "FAILS"
+        missed = "exceeded by this draw" if self.strength == "in expectation" else "FAILS"
+        verdict = "holds" if self.holds else missed
         numbers = f"at most {self.limit:.4g}, measured {self.measured:.4g}"
         return f"{self.claim}: {numbers}; {verdict} ({self.strength}) {self.reference}"

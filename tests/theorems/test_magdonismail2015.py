@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -261,3 +263,18 @@ def test_theorem_6i_on_smooth_columns_that_nearly_depend_on_their_neighbours(k, 
     X = np.cos(3 * np.pi * x[:, None] * grid) if kind == "cosines" else np.exp(-((x[:, None] - grid) ** 2) / 0.02)
     for r in (k + 1, 3 * k, 50):
         assert ratio_by(DualSet(), X, k, r) <= dual_set_factor(k, r)
+
+
+def test_theorems_7_and_11_are_in_the_certificate_of_adaptive_sampling(rng):
+    X = signal_in_few_columns(rng)
+    (seventh,) = SparseEncoder(2, n_nonzero=20, selector="adaptive", random_state=0).fit(X).certificate_.guarantees
+    assert seventh.limit == pytest.approx(2.0)
+    assert (seventh.strength, seventh.reference.where) == ("in expectation", "Theorem 7")
+    assert seventh.holds
+    assert SparseEncoder(2, n_nonzero=10, selector="adaptive", random_state=0).fit(X).certificate_.guarantees == ()
+    model = SparseEncoder(2, n_nonzero=[10, 15], strategy="iterative", selector="adaptive", random_state=0).fit(X)
+    (eleventh,) = model.certificate_.guarantees
+    assert eleventh.reference.where == "Theorem 11"
+    assert 1 < eleventh.measured <= eleventh.limit < 1e6
+    bad = dataclasses.replace(seventh, measured=3.0)
+    assert "exceeded by this draw" in str(bad)

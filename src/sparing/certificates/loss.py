@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from sparing.certificates.certificate import Certificate, Problem
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg import information_loss_of
-from sparing.linalg.promises import dual_set_factor
+from sparing.linalg.promises import dual_set_factor, theorem_11_bound
 from sparing.results import Bound, Encoder, Guarantee, Reference, Spectrum
 
 
@@ -20,27 +22,16 @@ def certify_loss(
     problem: Problem,
     preparation: Preparation,
     *,
-    guaranteed: bool = False,
+    theorem: str | None = None,
 ) -> Certificate:
     """Recompute the loss from data and loadings, and set the best bound beside it.
 
-    ``guaranteed`` says that the fit kept the hypothesis of Theorem 6(i): dual set selection was its safeguard.
+    ``theorem`` names the one of [magdonismail2015] whose hypothesis the fit kept: "6(i)" where dual set selection chose
+    or was the safeguard, "7" where adaptive sampling chose shared features, "11" where it chose each component's own.
     """
     value = information_loss_of(view, found.components)
     best = max(bounds, key=lambda bound: bound.value)
     unit = view.square_unit
-    promises: tuple[Guarantee, ...] = ()
-    k, r = spectrum.rank, problem.n_nonzero
-    if guaranteed and r > k and spectrum.tail > spectrum.nothing:
-        promises = (
-            Guarantee(
-                claim=f"Loss over PCA's loss for {r} features by deterministic selection",
-                limit=dual_set_factor(k, r),
-                measured=spectrum.loss_ratio(value),
-                strength="always" if spectrum.exact and len(found.support) == r else "numerical",
-                reference=Reference("magdonismail2015", "Theorem 6(i)"),
-            ),
-        )
     return Certificate(
         problem=problem,
         value=value * unit,
@@ -51,5 +42,27 @@ def certify_loss(
         loadings=found.loadings,
         preparation=preparation,
         nothing=spectrum.nothing * unit,
-        guarantees=promises,
+        guarantees=_promised(theorem, found, spectrum, problem.n_nonzero, spectrum.loss_ratio(value)),
     )
+
+
+def _promised(
+    theorem: str | None, found: Encoder, spectrum: Spectrum, n_nonzero: int, measured: float
+) -> tuple[Guarantee, ...]:
+    """What a theorem says about this fit, where its hypothesis holds and PCA loses anything at all."""
+    k, r = spectrum.rank, n_nonzero
+    if theorem is None or spectrum.tail <= spectrum.nothing:
+        return ()
+    claim, strength = f"Loss over PCA's loss for {r} features", "in expectation"
+    if theorem == "6(i)" and r > k:
+        claim, limit = f"{claim} by deterministic selection", dual_set_factor(k, r)
+        strength = "always" if spectrum.exact and len(found.support) == r else "numerical"
+    elif theorem == "7" and r > 5 * k:
+        claim, limit = f"{claim} by adaptive sampling", 1.0 + 5.0 * k / (r - 5 * k)
+    elif theorem == "11" and (counts := np.count_nonzero(found.loadings, axis=1)).min() > 5 and len(counts) == k:
+        epsilon = float((5 * np.arange(1, k + 1) / (counts - 5)).max())  # the smallest whose counts these reach
+        limit = float(theorem_11_bound(spectrum.values, spectrum.total, epsilon)[-1]) / spectrum.least_loss
+        claim = "Loss over PCA's loss for components chosen one by one"
+    else:
+        return ()
+    return (Guarantee(claim, limit, measured, strength, Reference("magdonismail2015", f"Theorem {theorem}")),)

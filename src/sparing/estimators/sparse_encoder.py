@@ -272,8 +272,13 @@ class SparseEncoder(EncodingEstimator):
         bounds = [PcaLoss(spectrum).bound(view, problem, found, rng, budget=budget)]
         if shared and (tree := LossTree().bound(view, problem, found, rng, budget=budget)) is not None:
             bounds.append(tree)
-        guaranteed = shared and isinstance(self.selector, str) and self.selector in ("auto", "dual_set")
-        return certify_loss(view, found, spectrum, bounds, problem, preparation, guaranteed=guaranteed)
+        return certify_loss(view, found, spectrum, bounds, problem, preparation, theorem=self._theorem())
+
+    def _theorem(self) -> str | None:
+        """Which theorem's hypothesis this fit keeps."""
+        chosen = (self.strategy, self.selector if isinstance(self.selector, str) else None)
+        theorems = {("batch", "auto"): "6(i)", ("batch", "dual_set"): "6(i)", ("batch", "adaptive"): "7"}
+        return {**theorems, ("iterative", "adaptive"): "11"}.get(chosen)  # type: ignore[arg-type]
 
     def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:
         self.components_: Array = found.components
