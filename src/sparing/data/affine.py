@@ -186,7 +186,6 @@ class Affine(DataMatrix):
         spread = np.sqrt(squares / max(moments.weight, 1.0))
         if rows.is_dense and center and (varies & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)).any():
             self.shift = self.unit_mean / self.unit
-        self.n_constant = int(np.sum(~varies))
 
     def _measure(self) -> tuple[float, ColumnMoments]:
         """The power of two that brings values near 1, and the columns' moments in that unit."""
