@@ -82,6 +82,24 @@ class Selection:
 
 
 @dataclass(frozen=True)
+class Component:
+    """One sparse direction x: unit loadings on its sorted support.
+
+    ``variance`` is x'Ax for the view it was found in, or x'Ax / x'Mx where a metric M was given.
+    """
+
+    support: Indices
+    loadings: Array
+    variance: float
+
+    def vector(self, n_features: int) -> Array:
+        """The direction with its zeros."""
+        full = np.zeros(n_features)
+        full[self.support] = self.loadings
+        return full
+
+
+@dataclass(frozen=True)
 class Encoder:
     """k sparse directions with their best linear decoder.
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from sparing.data import Preparation, as_view
+from sparing.data import Covariance, Preparation, as_view
 from sparing.linalg import information_loss_of
-from sparing.search.alternation import Alternation, truncated
+from sparing.linalg.metric import Whole
+from sparing.linalg.truncation import keep_largest
+from sparing.search.alternation import Alternation
 from sparing.search.quotient import Quotient
 
 
@@ -22,7 +24,7 @@ def pair(rng, u=8):
 @pytest.mark.parametrize("seed", range(10))
 def test_solves_on_a_support_and_swaps_to_a_local_optimum(seed):
     B, M = pair(np.random.default_rng(seed))
-    quotient = Quotient(B, M)
+    quotient = Quotient(Covariance(B), Whole(M))
 
     def best_on(S):
         return float(linalg.eigh(B[np.ix_(S, S)], M[np.ix_(S, S)], eigvals_only=True)[-1])
@@ -41,7 +43,7 @@ def test_the_test_for_swaps_has_the_right_sign(rng):
     wrong = tried = 0
     for _ in range(30):
         B, M = pair(rng, 7)
-        quotient, S = Quotient(B, M), np.sort(rng.choice(7, 3, replace=False))
+        quotient, S = Quotient(Covariance(B), Whole(M)), np.sort(rng.choice(7, 3, replace=False))
         rho, v = quotient.solve(S)
         promising = {tuple(sorted(T)) for T in _all_promising(quotient, S, rho, v)}
         for out in S:
@@ -58,7 +60,7 @@ def _all_promising(quotient, S, rho, v):
 
     before, module.VERIFIED = module.VERIFIED, 10**6
     try:
-        return quotient._promising(S, rho, v)
+        return quotient._promising(S, rho, v, quotient._outside(S, v)[-1])
     finally:
         module.VERIFIED = before
 
@@ -66,7 +68,7 @@ def _all_promising(quotient, S, rho, v):
 def test_captured_by_directions_is_the_loss_of_the_encoder(rng):
     X = rng.standard_normal((30, 8))
     view, A = as_view(X, Preparation(center=False)), X.T @ X
-    H = truncated(rng.standard_normal((8, 3)), [3, 2, 4])
+    H = keep_largest(rng.standard_normal((8, 3)), [3, 2, 4])
     search = Alternation(A, A @ A)
     np.testing.assert_allclose(
         (X**2).sum() - search.captured(H), information_loss_of(view, H.T) * view.square_unit, rtol=1e-9
@@ -74,14 +76,14 @@ def test_captured_by_directions_is_the_loss_of_the_encoder(rng):
     others = H[:, :2]
     quotient = search.without(others)
     v = H[:, 2]
-    gained = v @ quotient.B @ v / (v @ quotient.M @ v)
+    gained = v @ quotient.view.gram() @ v / (v @ quotient.metric.matrix @ v)
     np.testing.assert_allclose(search.captured(H), search.captured(others) + gained, rtol=1e-9)
 
 
 def test_alternation_never_loses_ground_and_keeps_counts(rng):
     A = np.cov(rng.standard_normal((40, 10)) @ rng.standard_normal((10, 10)), rowvar=False)
     search = Alternation(A, A @ A)
-    H = truncated(rng.standard_normal((10, 3)), [2, 3, 4])
+    H = keep_largest(rng.standard_normal((10, 3)), [2, 3, 4])
     values = [search.captured(H), search.captured(search.refit(H, 30)), search.captured(search.improve(H, 30))]
     assert values[0] <= values[1] * (1 + 1e-12) <= values[2] * (1 + 1e-9)
     assert list(np.count_nonzero(search.improve(H, 30), axis=0)) == [2, 3, 4]
@@ -95,7 +97,7 @@ def test_one_component_reaches_the_optimum_of_brute_force_often(rng):
         A = np.cov(rng.standard_normal((30, 8)) @ rng.standard_normal((8, 8)), rowvar=False)
         search = Alternation(A, A @ A)
         found = search.captured(search.grown([3]))
-        best = max(Quotient(A @ A, A).solve(np.array(S))[0] for S in combinations(range(8), 3))
+        best = max(Quotient(Covariance(A @ A), Whole(A)).solve(np.array(S))[0] for S in combinations(range(8), 3))
         assert found <= best * (1 + 1e-9)
         reached += found >= best * (1 - 1e-9)
     assert reached >= 15

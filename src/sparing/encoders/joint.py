@@ -13,8 +13,9 @@ from sparing.data import DataMatrix
 from sparing.encoders.iterative import counts_per_component, residual_directions
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_with
+from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
-from sparing.search.alternation import Alternation, truncated
+from sparing.search.alternation import Alternation
 from sparing.selection import Selector
 
 CORE = 160
@@ -96,7 +97,7 @@ class Joint:
                 rotated = varimax(V)
             else:
                 rotated = varimax(V @ np.linalg.qr(rng.standard_normal((V.shape[1], V.shape[1])))[0], steps=turn)
-            starts.append(truncated(rotated[:, :k], sizes))
+            starts.append(keep_largest(rotated[:, :k], sizes))
         return [start for start in starts if start.shape[1] == k and start.any(axis=0).all()]
 
 

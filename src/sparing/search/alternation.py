@@ -11,7 +11,9 @@ from typing import cast
 
 import numpy as np
 
-from sparing.results import Array, Indices
+from sparing.data import Covariance
+from sparing.linalg.metric import Whole
+from sparing.results import Array
 from sparing.search.quotient import Quotient
 
 DEPENDENT = 1e-10
@@ -51,7 +53,7 @@ class Alternation:
         inner = F.T @ AZ
         B = self.squared - AZ @ Z.T - Z @ AZ.T + Z @ inner @ Z.T
         M = self.gram - Z @ Z.T
-        return Quotient((B + B.T) / 2, (M + M.T) / 2)
+        return Quotient(Covariance((B + B.T) / 2), Whole((M + M.T) / 2))
 
     def refit(self, H: Array, sweeps: int) -> Array:
         """Best loadings for the supports as they are, by turns until nothing changes."""
@@ -97,12 +99,3 @@ class Alternation:
             chosen.append(best)
             left.remove(best)
         return H[:, chosen]
-
-
-def truncated(loadings: Array, sizes: list[int]) -> Array:
-    """Each column with only its largest entries, as many as its size."""
-    out = np.zeros_like(loadings)
-    for j, size in enumerate(sizes):
-        keep: Indices = np.argsort(-np.abs(loadings[:, j]), kind="stable")[:size]
-        out[keep, j] = loadings[keep, j]
-    return out

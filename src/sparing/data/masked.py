@@ -1,0 +1,56 @@
+"""A view some of whose features are set to zero."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparing.data.base import DataMatrix
+from sparing.data.covariance import Covariance
+from sparing.results import Array, Indices
+
+
+class Masked(DataMatrix):
+    """The base view with rows and columns ``dropped`` of its Gram matrix set to zero: features that may not be used."""
+
+    def __init__(self, base: DataMatrix, dropped: Indices) -> None:
+        self.base = base
+        self._kept = np.ones(base.n_features)
+        self._kept[dropped] = 0.0
+        self.n_features = base.n_features
+        self.is_psd, self.square_unit = base.is_psd, base.square_unit
+
+    @property
+    def noise(self) -> float:
+        """That of the base."""
+        return self.base.noise
+
+    @property
+    def passes(self) -> int:
+        """Those of the base."""
+        return self.base.passes
+
+    @property
+    def has_gram(self) -> bool:
+        """As the base."""
+        return self.base.has_gram
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``A @ V`` with the dropped features at zero."""
+        return self._kept[:, None] * self.base.gram_matmat(self._kept[:, None] * V)
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """Columns J; those of dropped features are zero."""
+        J = np.asarray(J, dtype=np.intp)
+        return cast(Array, self._kept[:, None] * self.base.gram_columns(J) * self._kept[J])
+
+    def gram_diagonal(self) -> Array:
+        """Squared column norms, zero for dropped features."""
+        return self._kept * self.base.gram_diagonal()
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """Rows and columns J."""
+        kept = self._kept[J]
+        return Covariance(self.base.restricted(J).gram() * np.multiply.outer(kept, kept), is_psd=self.is_psd)

@@ -1,0 +1,90 @@
+"""A view that keeps the Gram columns it has computed."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparing.data.base import DataMatrix
+from sparing.data.covariance import Covariance
+from sparing.results import Array, Indices
+
+ENTRIES = 2**25
+"""Numbers kept at most (a quarter of a gibibyte); beyond that all but the columns asked for are forgotten."""
+
+
+class Remembered(DataMatrix):
+    """Each Gram column is computed once: for searches that come back to the same features again and again."""
+
+    def __init__(self, base: DataMatrix) -> None:
+        self.base = base
+        self.n_features, self.n_samples = base.n_features, base.n_samples
+        self.is_psd, self.square_unit = base.is_psd, base.square_unit
+        self._slot = np.full(self.n_features, -1, dtype=np.intp)
+        self._stored = np.empty((0, self.n_features))  # one Gram column per row: contiguous to read
+        self._count = 0
+        self._diagonal = base.gram_diagonal()
+
+    @property
+    def noise(self) -> float:
+        """That of the base."""
+        return self.base.noise
+
+    @property
+    def passes(self) -> int:
+        """Those of the base."""
+        return self.base.passes
+
+    @property
+    def has_gram(self) -> bool:
+        """As the base."""
+        return self.base.has_gram
+
+    def gram(self) -> Array:
+        """That of the base."""
+        return self.base.gram()
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``A @ V``."""
+        return self.base.gram_matmat(V)
+
+    def gram_diagonal(self) -> Array:
+        """Squared column norms."""
+        return self._diagonal
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """``A[:, J]``; only what is new is computed."""
+        J = np.asarray(J, dtype=np.intp)
+        if self.has_gram:
+            return self.base.gram_columns(J)
+        self._fetch(J)
+        return cast(Array, self._stored[self._slot[J]].T)
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """Rows and columns J. One unknown feature among known ones needs no column: symmetry has its entries."""
+        if self.has_gram:
+            return self.base.restricted(J)
+        new = np.flatnonzero(self._slot[J] < 0)
+        if len(new) != 1:
+            return Covariance(self.gram_columns(J)[J], is_psd=self.is_psd)
+        block = self._stored[self._slot[J]][:, J]
+        block[new[0]] = block[:, new[0]]
+        block[new[0], new[0]] = self._diagonal[J[new[0]]]
+        return Covariance(block, is_psd=self.is_psd)
+
+    def _fetch(self, J: Indices) -> None:
+        new = np.unique(J[self._slot[J] < 0])
+        if len(new) == 0:
+            return
+        if (self._count + len(new)) * self.n_features > ENTRIES:
+            self._slot[:], self._count = -1, 0
+            new = np.unique(J)
+        if self._count + len(new) > len(self._stored):
+            room = np.empty((2 * (self._count + len(new)), self.n_features))
+            room[: self._count] = self._stored[: self._count]
+            self._stored = room
+        self._stored[self._count : self._count + len(new)] = self.base.gram_columns(new).T
+        self._slot[new] = np.arange(self._count, self._count + len(new))
+        self._count += len(new)

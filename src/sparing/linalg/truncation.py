@@ -1,0 +1,28 @@
+"""Keeping the largest entries of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from sparing.results import Array
+
+TIE = 1e-9
+"""Entries within this share of one another count as equal: the first of them is kept, not what rounding prefers."""
+
+
+def keep_largest(V: Array, sizes: int | Sequence[int]) -> Array:
+    """Each column of V (d x m) with only its ``size`` largest entries by absolute value, the others zero."""
+    d, m = V.shape
+    counts = np.minimum(np.broadcast_to(np.asarray(sizes, dtype=np.intp), m), d)
+    size = np.abs(V)
+    if len(set(counts.tolist())) == 1:
+        level = np.partition(size, d - counts[0], axis=0)[d - counts[0]]
+    else:
+        level = np.sort(size, axis=0)[d - counts, np.arange(m)]
+    sure = size > level * (1 + TIE)
+    tied = ~sure & (size >= level * (1 - TIE))
+    kept = sure | (tied & (np.cumsum(tied, axis=0) <= counts - sure.sum(axis=0)))
+    return cast(Array, np.where(kept, V, 0.0))
