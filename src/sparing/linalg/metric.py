@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class NearIdentity:
         """``M[:, J]``."""
         out = self.W @ (self.weights[:, None] * self.W[J].T)
         out[J, np.arange(len(J))] += self.level
-        return cast(Array, out)
+        return out
 
     def block(self, J: Indices) -> Array:
         """``M[J, J]``."""
@@ -48,7 +48,7 @@ class NearIdentity:
 
     def diagonal(self) -> Array:
         """Its diagonal."""
-        return cast(Array, self.level + np.square(self.W) @ self.weights)
+        return self.level + np.square(self.W) @ self.weights
 
 
 @dataclass(frozen=True)
