@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,10 @@ def test_every_extra_of_the_design_is_in_all():
     (everything,) = extras["all"]
     named = set(re.search(r"\[(.*)\]", everything).group(1).split(","))
     assert named == set(extras) - {"all"} == {"cli", "io", "dask", "plot", "report"}
+
+
+def test_the_table_of_variances_is_what_the_code_computes():
+    script = ROOT / "benchmarks" / "variances.py"
+    if not script.exists():
+        pytest.skip("benchmarks are not part of this copy")
+    assert runpy.run_path(str(script))["table"]() in (ROOT / "docs" / "choose.md").read_text()

@@ -122,6 +122,16 @@ class Encoder:
 
 
 @dataclass(frozen=True)
+class TwoSidedEncoder(Encoder):
+    """An encoder with sparse directions on the side of the data points: ``rows`` (k x n) has unit rows.
+
+    Both sides are in order of discovery; one may have fewer directions than the other where nothing is left.
+    """
+
+    rows: Array
+
+
+@dataclass(frozen=True)
 class Bound:
     """A number that no feasible result can pass, and what proves it.
 

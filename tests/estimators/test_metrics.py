@@ -40,6 +40,38 @@ def test_length_sign_mixing_and_storage_do_not_matter(rng):
     np.testing.assert_allclose(information_loss(H, X, scale=True), information_loss(H, scaled))
 
 
+@pytest.mark.parametrize("definition", ["information", "symmetric", "basis", "adjusted"])
+@pytest.mark.parametrize("scale", [False, True])
+def test_all_definitions_agree_with_pca_on_principal_components(definition, scale):
+    pca = PCA(3).fit((X - X.mean(axis=0)) / X.std(axis=0, ddof=1) if scale else X)
+    settings = {"definition": definition, "scale": scale}
+    for factor in (1.0, -7.0, 1e-150):
+        each = explained_variance(factor * pca.components_, X, cumulative=False, **settings)
+        np.testing.assert_allclose(each, pca.explained_variance_ratio_)
+        np.testing.assert_allclose(explained_variance(factor * pca.components_, X, **settings), np.cumsum(each))
+
+
+def test_definitions_differ_on_correlated_components_and_storage_does_not_matter(rng):
+    H = rng.standard_normal((3, 10))
+    totals = {}
+    for definition in ("information", "symmetric", "basis", "adjusted"):
+        shares = explained_variance(H, X, definition=definition)
+        np.testing.assert_allclose(explained_variance(H, sparse.csr_array(X), definition=definition), shares)
+        covariance = np.cov(X, rowvar=False)
+        np.testing.assert_allclose(explained_variance(H, covariance, definition=definition, precomputed=True), shares)
+        totals[definition] = shares[-1]
+    assert totals["information"] > totals["symmetric"] == pytest.approx(totals["basis"])
+    assert totals["adjusted"] != pytest.approx(totals["basis"], rel=1e-3)
+    np.testing.assert_allclose(explained_variance(H, X), explained_variance(H, X, definition="information"))
+    by_parts = explained_variance(H, X, cumulative=False)
+    np.testing.assert_allclose(np.cumsum(by_parts), explained_variance(H, X))
+
+
+def test_an_unknown_definition_gets_a_sentence():
+    with pytest.raises(ValueError, match=r"definition='total' is not known. Choose one of 'adjusted', 'basis', 'info"):
+        explained_variance(np.eye(10)[:1], X, definition="total")
+
+
 @pytest.mark.parametrize(
     ("components", "sentence"),
     [

@@ -12,7 +12,7 @@ from sparing.data import Covariance, Preparation, as_view
 from sparing.linalg import information_loss_of
 from sparing.linalg.metric import Whole
 from sparing.linalg.truncation import keep_largest
-from sparing.search.alternation import Alternation
+from sparing.search.alternation import LossAlternation
 from sparing.search.quotient import Quotient
 
 
@@ -69,7 +69,7 @@ def test_captured_by_directions_is_the_loss_of_the_encoder(rng):
     X = rng.standard_normal((30, 8))
     view, A = as_view(X, Preparation(center=False)), X.T @ X
     H = keep_largest(rng.standard_normal((8, 3)), [3, 2, 4])
-    search = Alternation(A, A @ A)
+    search = LossAlternation(A, A @ A)
     np.testing.assert_allclose(
         (X**2).sum() - search.captured(H), information_loss_of(view, H.T) * view.square_unit, rtol=1e-9
     )
@@ -82,7 +82,7 @@ def test_captured_by_directions_is_the_loss_of_the_encoder(rng):
 
 def test_alternation_never_loses_ground_and_keeps_counts(rng):
     A = np.cov(rng.standard_normal((40, 10)) @ rng.standard_normal((10, 10)), rowvar=False)
-    search = Alternation(A, A @ A)
+    search = LossAlternation(A, A @ A)
     H = keep_largest(rng.standard_normal((10, 3)), [2, 3, 4])
     values = [search.captured(H), search.captured(search.refit(H, 30)), search.captured(search.improve(H, 30))]
     assert values[0] <= values[1] * (1 + 1e-12) <= values[2] * (1 + 1e-9)
@@ -95,7 +95,7 @@ def test_one_component_reaches_the_optimum_of_brute_force_often(rng):
     reached = 0
     for _ in range(20):
         A = np.cov(rng.standard_normal((30, 8)) @ rng.standard_normal((8, 8)), rowvar=False)
-        search = Alternation(A, A @ A)
+        search = LossAlternation(A, A @ A)
         found = search.captured(search.grown([3]))
         best = max(Quotient(Covariance(A @ A), Whole(A)).solve(np.array(S))[0] for S in combinations(range(8), 3))
         assert found <= best * (1 + 1e-9)

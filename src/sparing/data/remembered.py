@@ -47,7 +47,11 @@ class Remembered(DataMatrix):
         return self.base.gram()
 
     def gram_matmat(self, V: Array) -> Array:
-        """``A @ V``."""
+        """``A @ V``, from columns where V needs only known ones."""
+        if not self.has_gram:
+            rows = np.flatnonzero(V.any(axis=1))
+            if (slots := self._slot[rows]).min(initial=0) >= 0:
+                return self._stored[slots].T @ V[rows]
         return self.base.gram_matmat(V)
 
     def gram_diagonal(self) -> Array:
@@ -69,9 +73,10 @@ class Remembered(DataMatrix):
         new = np.flatnonzero(self._slot[J] < 0)
         if len(new) != 1:
             return Covariance(self.gram_columns(J)[J], is_psd=self.is_psd)
-        block = self._stored[self._slot[J]][:, J]
-        block[new[0]] = block[:, new[0]]
-        block[new[0], new[0]] = self._diagonal[J[new[0]]]
+        j, known = new[0], np.delete(np.arange(len(J)), new[0])
+        block = np.full((len(J), len(J)), self._diagonal[J[j]])
+        block[known] = self._stored[self._slot[J[known]]][:, J]
+        block[j, known] = block[known, j]
         return Covariance(block, is_psd=self.is_psd)
 
     def _fetch(self, J: Indices) -> None:

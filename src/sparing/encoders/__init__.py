@@ -2,9 +2,23 @@
 
 from sparing.encoders.batch import Batch
 from sparing.encoders.doubly_sparse import DoublySparse
+from sparing.encoders.elastic_net import ElasticNet
 from sparing.encoders.fewest import fewest_features, fewest_for_each
 from sparing.encoders.iterative import Iterative
 from sparing.encoders.joint import Joint
 from sparing.encoders.regression import Regression
+from sparing.encoders.two_sided import TwoSided
+from sparing.encoders.varimax import Varimax
 
-__all__ = ["Batch", "DoublySparse", "Iterative", "Joint", "Regression", "fewest_features", "fewest_for_each"]
+__all__ = [
+    "Batch",
+    "DoublySparse",
+    "ElasticNet",
+    "Iterative",
+    "Joint",
+    "Regression",
+    "TwoSided",
+    "Varimax",
+    "fewest_features",
+    "fewest_for_each",
+]

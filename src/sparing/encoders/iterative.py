@@ -13,7 +13,7 @@ from sparing.data import DataMatrix, Projected
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.span import encoder_with
 from sparing.results import Array, Encoder, Reference, Spectrum
-from sparing.search.alternation import Alternation
+from sparing.search.alternation import LossAlternation
 from sparing.selection import Selector
 
 
@@ -57,7 +57,7 @@ class Iterative:
         support = np.flatnonzero(H.any(axis=1))
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
-            core = Alternation(gram_columns[support], view.gram_squared(support, gram_columns))
+            core = LossAlternation(gram_columns[support], view.gram_squared(support, gram_columns))
             H[support] = core.refit(H[support], sweeps=200)
         return encoder_with(support, H[support], gram_columns, spectrum.total)
 

@@ -15,7 +15,7 @@ from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_with
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
-from sparing.search.alternation import Alternation
+from sparing.search.alternation import LossAlternation
 from sparing.selection import Selector
 
 CORE = 160
@@ -62,7 +62,7 @@ class Joint:
         sizes = counts_per_component(n_nonzero, spectrum.rank)
         first = residual_directions(self.selector, view, spectrum, sizes, rng)
         core = _core(view, spectrum, first)
-        search = Alternation(view.restricted(core).gram(), view.gram_squared(core))
+        search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core))
         best, captured = first[core], -np.inf
         for start in self._starts(search, spectrum, first[core], core, sizes, rng):
             H = search.improve(start, SWEEPS)
@@ -80,7 +80,7 @@ class Joint:
 
     def _starts(
         self,
-        search: Alternation,
+        search: LossAlternation,
         spectrum: Spectrum,
         first: Array,
         core: Indices,

@@ -40,3 +40,11 @@ def fewer_features(asked: int, got: int) -> str:
         f"n_features_to_select={asked} was asked for, but {got} feature(s) already give what PCA gives, or the others "
         f"depend on them: {got} are kept. A larger n_components asks for more of X."
     )
+
+
+def turns_not_converged(max_iter: int, change: float) -> str:
+    """An alternation stopped at its cap."""
+    return (
+        f"After max_iter={max_iter} turns the loadings still changed by {change:.1e}. They are those of the last turn; "
+        f"a larger max_iter or ridge lets them settle."
+    )

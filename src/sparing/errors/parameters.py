@@ -139,6 +139,21 @@ def not_a_positive_number(name: str, value: object) -> ValueError:
     return ValueError(f"{name}={value!r} must be a positive number.")
 
 
+def not_a_nonnegative_number(name: str, value: object) -> ValueError:
+    """A size that may be zero but not less."""
+    return ValueError(f"{name}={value!r} must be a number of at least 0.")
+
+
+def not_a_power_of_two(name: str, value: object, least: int) -> ValueError:
+    """A size for which there is no Hadamard matrix of the simple kind."""
+    return ValueError(f"{name}={value!r} must be a power of two of at least {least}, such as {max(least, 128)}.")
+
+
+def too_small(name: str, value: object, least: int) -> ValueError:
+    """A count below what the thing needs."""
+    return ValueError(f"{name}={value!r} must be at least {least}.")
+
+
 def too_few_samples(got: int, needed: int) -> ValueError:
     """A recheck on data that lack the data points a decoder is built on."""
     return ValueError(
@@ -158,3 +173,44 @@ def path_too_short(max_loss: float, longest: int, reached: float) -> ValueError:
 def needs_package(what: str, package: str, extra: str) -> ModuleNotFoundError:
     """An optional dependency that is not installed."""
     return ModuleNotFoundError(f"{what} needs {package}: pip install {package}, or pip install 'sparing[{extra}]'")
+
+
+def wrong_number_of_penalties(got: int, n_components: int) -> ValueError:
+    """Fewer penalties than components."""
+    return ValueError(
+        f"l1 has {got} penalties, but n_components={n_components}. Pass one penalty for each component, or one number "
+        f"for all of them."
+    )
+
+
+def penalty_too_large(l1: object) -> ValueError:
+    """A penalty under which no feature is left."""
+    return ValueError(
+        f"l1={l1!r} leaves no feature in any component. Pass a smaller penalty, or n_nonzero alone to have the penalty "
+        f"chosen so that exactly as many features are left."
+    )
+
+
+def ridge_needs_gram(ridge: float, n_features: int, limit: int) -> ValueError:
+    """A finite ridge where the matrix it needs would be large."""
+    return ValueError(
+        f"ridge={ridge:g} needs a matrix of features by features, which is formed for at most {limit} features; X has "
+        f"{n_features}. Use ridge=float('inf'), which works from products with X alone and is meant for many features."
+    )
+
+
+def too_many_to_eliminate(n_features: int, limit: int) -> ValueError:
+    """More features than backward elimination can begin with."""
+    return ValueError(
+        f"Greedy(direction='backward') begins with all features and decomposes their whole matrix, for at most {limit} "
+        f"features; X has {n_features}. Use direction='forward', which begins with none, or solver='auto'."
+    )
+
+
+def too_many_for_relaxation(n_features: int, limit: int) -> ValueError:
+    """More features than a semidefinite program is solved for."""
+    return ValueError(
+        f"solver='semidefinite' optimises over matrices of features by features, for at most {limit} features; X has "
+        f"{n_features}. Use solver='auto', which needs columns of chosen features only, or keep fewer features first: "
+        f"those of largest variance."
+    )

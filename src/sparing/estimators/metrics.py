@@ -9,7 +9,8 @@ import numpy as np
 from sparing import errors
 from sparing.data import DataMatrix, Preparation, as_matrix, as_view
 from sparing.estimators._input import with_variance
-from sparing.linalg import additional_variance, information_loss_of
+from sparing.linalg import information_loss_of
+from sparing.linalg.variance import DEFINITIONS
 from sparing.results import Array
 
 
@@ -38,26 +39,69 @@ def information_loss(
 
 
 def explained_variance(
-    components: Any, X: Any, *, center: bool = True, scale: bool = False, precomputed: bool = False
+    components: Any,
+    X: Any,
+    *,
+    definition: str = "information",
+    cumulative: bool = True,
+    center: bool = True,
+    scale: bool = False,
+    precomputed: bool = False,
 ) -> Array:
     """Share of the variance of X that the first j components explain, for j = 1 .. k.
 
-    One minus the information loss of the first j components over the total: cumulative, never above what as many
+    By default one minus the information loss of the first j components over the total: never above what as many
     principal components explain, whatever the correlations among the scores.
 
     Parameters
     ----------
     components : array-like of shape (n_components, n_features)
+        One row per component; need not be orthogonal, of unit norm or sparse.
     X : array-like or sparse matrix of shape (n_samples, n_features)
+    definition : {"information", "symmetric", "basis", "adjusted"}
+        What "explains" means where components are no principal components. All four agree for those.
+
+        - ``information``: what the best linear decoder rebuilds of X from the scores.
+        - ``symmetric``: variance along the orthonormal loadings nearest to the given ones; no component comes first.
+        - ``basis``: variance along the loadings, each without its projection on those before [mackey2014, Sec. 14.5].
+        - ``adjusted``: variance of the scores, each without what those before say of it [zou2006, Sec. 3.4].
+
+        ``symmetric`` and ``basis`` have the same total, that of the span of the loadings, which is at most that of
+        ``information``. ``basis`` and ``adjusted`` depend on the order of the components.
+    cumulative : bool
+        Sums over the first j components, or one number for each of them. For ``symmetric`` these belong to the whole
+        set: fewer components would have others.
     center, scale, precomputed : bool
         As in :class:`SparseEncoder`.
 
     Returns
     -------
     ndarray of shape (n_components,)
+
+    Notes
+    -----
+    The length of a component does not matter: all are brought to unit norm first. These *weights* are what scores
+    are made with, X @ weights. Factor analysis calls weights times the standard deviation of their score *loadings*:
+    for principal components of standardised data, the correlations of features and scores.
+
+    Examples
+    --------
+    >>> from sparing import explained_variance
+    >>> from sparing.datasets import load_pitprops
+    >>> pair = [[1, 1] + [0] * 11, [1, 0, 1] + [0] * 10]  # the first feature is in both
+    >>> C = load_pitprops().correlation
+    >>> for definition in ("information", "symmetric", "basis", "adjusted"):
+    ...     print(explained_variance(pair, C, definition=definition, precomputed=True).round(3))
+    [0.265 0.405]
+    [0.129 0.206]
+    [0.15  0.206]
+    [0.15  0.188]
     """
+    if definition not in DEFINITIONS:
+        raise errors.unknown_choice("definition", definition, DEFINITIONS)
     view, H = _prepared(components, X, Preparation(center, scale, precomputed))
-    return np.minimum(np.cumsum(additional_variance(view, H)) / view.total, 1.0)
+    shares = DEFINITIONS[definition](view, H.T / np.linalg.norm(H, axis=1)) / view.total
+    return np.minimum(np.cumsum(shares) if cumulative else shares, 1.0)
 
 
 def _prepared(components: Any, X: Any, preparation: Preparation) -> tuple[DataMatrix, Array]:

@@ -6,8 +6,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparing.results import Array, Indices
+
+SINGULAR = 1e-9
+"""Directions whose share of M is below this are not used: the quotient is not defined there."""
+
+EXACT = 1e-10
+"""Inner products of unit vectors below this are zero."""
 
 
 class Metric(Protocol):
@@ -21,6 +28,12 @@ class Metric(Protocol):
 
     def diagonal(self) -> Array:
         """Its diagonal."""
+
+    def defined(self) -> NDArray[np.bool_]:
+        """Features for which M is more than rounding."""
+
+    def whitening(self, J: Indices) -> Array:
+        """T with T'M[J, J]T = I, over the directions on J for which M is more than rounding."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,25 @@ class NearIdentity:
         """Its diagonal."""
         return self.level + np.square(self.W) @ self.weights
 
+    def defined(self) -> NDArray[np.bool_]:
+        """Features that are not wholly within the span of W."""
+        return self.diagonal() > SINGULAR * self.level
+
+    def whitening(self, J: Indices) -> Array:
+        """T with T'M[J, J]T = I."""
+        return whitened(self.block(J))
+
+
+@dataclass(frozen=True)
+class OrthogonalTo(NearIdentity):
+    """Directions orthogonal to the columns of W, exactly; the weights only rank what might come in."""
+
+    def whitening(self, J: Indices) -> Array:
+        """Orthonormal directions on J that are orthogonal to W; where there are none, those that nearly are."""
+        U, values, _ = np.linalg.svd(self.W[J])
+        rank = int((values > EXACT).sum())
+        return U[:, rank:] if rank < len(J) else super().whitening(J)
+
 
 @dataclass(frozen=True)
 class Whole:
@@ -68,3 +100,21 @@ class Whole:
     def diagonal(self) -> Array:
         """Its diagonal."""
         return np.diagonal(self.matrix)
+
+    def defined(self) -> NDArray[np.bool_]:
+        """Features of positive M_jj, whatever their units."""
+        diagonal = self.diagonal()
+        return np.asarray(diagonal > SINGULAR**2 * diagonal.max(initial=0.0))
+
+    def whitening(self, J: Indices) -> Array:
+        """T with T'M[J, J]T = I."""
+        return whitened(self.block(J))
+
+
+def whitened(block: Array) -> Array:
+    """T with T' block T = I, computed on unit diagonals so that units do not matter."""
+    scale = np.sqrt(np.maximum(np.diagonal(block), 0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    values, vectors = np.linalg.eigh(block / np.multiply.outer(scale, scale))
+    keep = values > SINGULAR * max(float(values[-1]), np.finfo(float).tiny)
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])

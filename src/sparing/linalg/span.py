@@ -29,6 +29,12 @@ def independent_columns(gram: Array) -> tuple[Indices, Array]:
     return alive[kept], np.triu(factor[:rank, :rank]) / earlier[kept]
 
 
+def orthonormal(directions: Array) -> Array:
+    """An orthonormal basis of the span of unit columns, those that depend on earlier ones left out."""
+    kept, _ = independent_columns(directions.T @ directions)
+    return np.linalg.qr(directions[:, np.sort(kept)])[0]
+
+
 def encoder_on(
     selection: Selection, rank: int, total: float, *, sketch: tuple[int, np.random.Generator] | None = None
 ) -> Encoder:

@@ -1,38 +1,142 @@
-"""Components with supports of their own, improved one after the other in a small core of features.
+"""Components with supports of their own, improved one after the other.
 
-With the other directions H_o fixed, the loss of all is total - captured(H_o) - v'Bv / v'Mv for the remaining one, where
-M = A - ZZ' is the Gram matrix of what the other scores leave, B = M^2 and Z = A H_o (H_o'AH_o)^-1/2. On a core U of
-features A_UU and (A^2)_UU are all that is needed: no pass over X.
+With the other directions fixed, what all capture is what the others capture plus a sparse quotient of the remaining
+one. Which quotient depends on the criterion: loss or variance. Moves are the same for both.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
 
-from sparing.data import Covariance
-from sparing.linalg.metric import Whole
-from sparing.results import Array
+from sparing.data import Adjusted, Covariance, DataMatrix
+from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
+from sparing.results import Array, Indices
 from sparing.search.quotient import Quotient
 
 DEPENDENT = 1e-10
+SWAPS = 20
+KEPT = 1e-8
+"""An inner product below this keeps a constraint."""
+
+Deflate = Callable[[DataMatrix, Array], tuple[DataMatrix, Metric | None]]
 
 
-class Alternation:
-    """Directions (u x k, columns) on a core, and the moves that lower their loss.
+class Alternation(ABC):
+    """Directions (u x k, columns) and the moves that let them capture more together."""
+
+    n_features: int
+
+    @abstractmethod
+    def captured(self, H: Array) -> float:
+        """What all directions capture together."""
+
+    @abstractmethod
+    def without(self, H: Array) -> Quotient:
+        """The quotient of one more direction beside those of H."""
+
+    def refit(self, H: Array, sweeps: int) -> Array:
+        """Best loadings for the supports as they are, by turns until nothing changes."""
+        return self._sweep(H, sweeps, None, growth=1e-14)
+
+    def improve(self, H: Array, sweeps: int, sizes: Sequence[int] | None = None) -> Array:
+        """New supports and best loadings, by turns until nothing changes; supports below their size are filled up."""
+        return self._sweep(H, sweeps, sizes or np.count_nonzero(H, axis=0).tolist(), growth=1e-9)
+
+    def _sweep(self, H: Array, sweeps: int, sizes: Sequence[int] | None, growth: float) -> Array:
+        for _ in range(sweeps):
+            before, H = H, H.copy()
+            for j in range(H.shape[1]):
+                support, quotient = np.flatnonzero(H[:, j]), self.without(np.delete(H, j, axis=1))
+                if sizes is not None and len(support) < sizes[j]:
+                    support = quotient.grown(sizes[j], support)
+                rho, support, v = quotient.improved(support, 0 if sizes is None else SWAPS)
+                if rho > 0:
+                    H[:, j] = 0.0
+                    H[support, j] = v / np.linalg.norm(v)
+            if self._settled(before, H, growth):
+                break
+        return H
+
+    def _settled(self, before: Array, after: Array, growth: float) -> bool:
+        """Did a sweep bring nothing?"""
+        return self.captured(after) <= self.captured(before) * (1 + growth)
+
+    def transferred(self, H: Array, moves: int) -> Array:
+        """Features handed from one direction to another while that captures more: the total number stays."""
+        for _ in range(moves):
+            trial = self._one_transfer(H)
+            if trial is None or self.captured(trial := self.improve(trial, 5)) <= self.captured(H) * (1 + 1e-9):
+                break
+            H = trial
+        return H
+
+    def _one_transfer(self, H: Array) -> Array | None:
+        """The direction that misses a feature least gives one up, the one that gains most gets one."""
+        fewer, more = list[tuple[float, Indices]](), list[tuple[float, Indices]]()
+        for j in range(H.shape[1]):
+            quotient, support = self.without(np.delete(H, j, axis=1)), np.flatnonzero(H[:, j])
+            now = quotient.solve(support)[0]
+            larger = quotient.grown(len(support) + 1, support)
+            more.append((quotient.solve(larger)[0] - now if len(larger) > len(support) else -np.inf, larger))
+            smaller = [np.delete(support, slot) for slot in range(len(support))] if len(support) > 1 else []
+            trials = [(quotient.solve(part)[0] - now, part) for part in smaller]
+            fewer.append(max(trials, key=lambda pair: pair[0], default=(-np.inf, support)))
+        pairs = [(fewer[i][0] + more[j][0], i, j) for i in range(len(fewer)) for j in range(len(more)) if i != j]
+        gain, i, j = max(pairs, default=(-np.inf, 0, 0))
+        if not gain > 0:
+            return None
+        out = H.copy()
+        for column, (_, support) in ((i, fewer[i]), (j, more[j])):
+            kept = np.zeros(len(H), dtype=bool)
+            kept[support] = True
+            out[~kept, column] = 0.0
+            out[kept & (out[:, column] == 0), column] = np.finfo(float).eps  # in the support; loadings follow
+        return out
+
+    def grown(self, sizes: list[int]) -> Array:
+        """Directions one after the other, each by forward selection and swaps on what the earlier ones leave."""
+        H = np.zeros((self.n_features, 0))
+        for size in sizes:
+            quotient = self.without(H)
+            if not quotient.usable.any():
+                break
+            _, support, v = quotient.improved(quotient.grown(size), SWAPS)
+            column = np.zeros(self.n_features)
+            column[support] = v / max(np.linalg.norm(v), np.finfo(float).tiny)
+            H = np.column_stack([H, column])
+        return H
+
+    def ordered(self, H: Array) -> Array:
+        """The direction that captures most first, then the one that adds most to it, and so on."""
+        left, chosen = list(range(H.shape[1])), list[int]()
+        while left:
+            best = max(left, key=lambda j: self.captured(H[:, [*chosen, j]]))
+            chosen.append(best)
+            left.remove(best)
+        return H[:, chosen]
+
+
+class LossAlternation(Alternation):
+    """For the information loss: total - captured, in a small core U of features.
+
+    The others leave M = A - ZZ' with Z = A H_o (H_o'A H_o)^-1/2, and B = M^2.
 
     Parameters
     ----------
     gram, squared : ndarray of shape (u, u)
-        A_UU and (A @ A)_UU.
+        A_UU and (A @ A)_UU: no pass over X.
     """
 
     def __init__(self, gram: Array, squared: Array) -> None:
         self.gram, self.squared = gram, squared
+        self.n_features = len(gram)
 
     def captured(self, H: Array) -> float:
-        """What all directions capture together."""
+        """What the best decoder rebuilds from all scores."""
         turn = self._whitening(H)
         return float(np.einsum("ij,ij->", turn, (H.T @ self.squared @ H) @ turn))
 
@@ -55,47 +159,95 @@ class Alternation:
         M = self.gram - Z @ Z.T
         return Quotient(Covariance((B + B.T) / 2), Whole((M + M.T) / 2))
 
-    def refit(self, H: Array, sweeps: int) -> Array:
-        """Best loadings for the supports as they are, by turns until nothing changes."""
-        return self._sweep(H, sweeps, max_swaps=0, growth=1e-14)
 
-    def improve(self, H: Array, sweeps: int) -> Array:
-        """New supports of the same sizes and best loadings, by turns until nothing changes."""
-        return self._sweep(H, sweeps, max_swaps=20, growth=1e-9)
+class VarianceAlternation(Alternation):
+    """For the symmetric variance tr((H'H + guard I)^-1 H'AH) of unit directions.
 
-    def _sweep(self, H: Array, sweeps: int, max_swaps: int, growth: float) -> Array:
-        H, before = H.copy(), self.captured(H)
-        for _ in range(sweeps):
-            for j in range(H.shape[1]):
-                support = np.flatnonzero(H[:, j])
-                rho, support, v = self.without(np.delete(H, j, axis=1)).improved(support, max_swaps)
-                if rho > 0:
-                    H[:, j] = 0.0
-                    H[support, j] = v / np.linalg.norm(v)
-            after = self.captured(H)
-            if after <= before * (1 + growth):
-                break
-            before = after
-        return H
+    The others leave B = (I - UU')A(I - UU') and M = (1 + guard)I - UU' with U = H_o (H_o'H_o + guard I)^-1/2. Without
+    a guard the criterion can be gamed: near-copies of a direction buy it more features.
+    """
 
-    def grown(self, sizes: list[int]) -> Array:
-        """Directions one after the other, each by forward selection and swaps on what the earlier ones leave."""
-        H = np.zeros((len(self.gram), 0))
-        for size in sizes:
-            quotient = self.without(H)
-            if not quotient.usable.any():
-                break
-            _, support, v = quotient.improved(quotient.grown(size), 20)
-            column = np.zeros(len(self.gram))
-            column[support] = v / max(np.linalg.norm(v), np.finfo(float).tiny)
-            H = np.column_stack([H, column])
-        return H
+    def __init__(self, view: DataMatrix, guard: float = 0.0) -> None:
+        self.view, self.guard = view, guard
+        self.n_features = view.n_features
 
-    def ordered(self, H: Array) -> Array:
-        """The direction that captures most first, then the one that adds most to it, and so on."""
-        left, chosen = list(range(H.shape[1])), list[int]()
-        while left:
-            best = max(left, key=lambda j: self.captured(H[:, [*chosen, j]]))
-            chosen.append(best)
-            left.remove(best)
-        return H[:, chosen]
+    def captured(self, H: Array) -> float:
+        """The guarded symmetric variance."""
+        U = H @ self._whitening(H)
+        return float(np.einsum("ij,ij->", U, self.view.gram_matmat(U)))
+
+    def _whitening(self, H: Array) -> Array:
+        """T with T T' = (H'H + guard I)^-1; without a guard, directions that repeat others are left out."""
+        values, vectors = np.linalg.eigh(H.T @ H + self.guard * np.eye(H.shape[1]))
+        keep = values > DEPENDENT
+        return cast(Array, vectors[:, keep] / np.sqrt(values[keep]))
+
+    def without(self, H: Array) -> Quotient:
+        """The quotient of one more direction beside those of H."""
+        if H.shape[1] == 0:
+            return Quotient(self.view)
+        U = H @ self._whitening(H)
+        return Quotient(off(self.view, U), NearIdentity(U, -np.ones(U.shape[1]), 1.0 + self.guard))
+
+
+class ConstrainedAlternation(Alternation):
+    """For the sum of x'Ax of directions that keep a constraint, all pairs of them.
+
+    Parameters
+    ----------
+    view : DataMatrix
+    deflate : callable
+        ``deflate(view, H)`` gives view and metric, an ``OrthogonalTo``, for one more direction beside those of H.
+    charge : float, optional
+        Instead of forbidding what breaks the constraint, charge for it: the way there from directions that do not
+        keep it. 0 ignores it, below 0 rewards it.
+    """
+
+    def __init__(self, view: DataMatrix, deflate: Deflate, charge: float | None = None) -> None:
+        self.view, self._deflate, self.charge = view, deflate, charge
+        self.n_features = view.n_features
+
+    def captured(self, H: Array) -> float:
+        """The sum of variances."""
+        return float(np.einsum("ij,ij->", H, self.view.gram_matmat(H)))
+
+    def without(self, H: Array) -> Quotient:
+        """The quotient of one more direction beside those of H."""
+        if H.shape[1] == 0:
+            return Quotient(self.view)
+        view, metric = self._deflate(self.view, H)
+        if self.charge is not None and isinstance(metric, OrthogonalTo):
+            metric = NearIdentity(metric.W, np.full(metric.W.shape[1], self.charge))
+        return Quotient(view, metric)
+
+    def _settled(self, before: Array, after: Array, growth: float) -> bool:
+        if self.charge is None:
+            return super()._settled(before, after, growth)
+        return np.array_equal(before != 0, after != 0)  # what is charged for is no part of ``captured``
+
+    def started(self, H: Array) -> Array | None:
+        """Directions on the same supports that keep the constraint, one after the other; None where that fails."""
+        out = np.zeros((self.n_features, 0))
+        for j in range(H.shape[1]):
+            quotient, support = self.without(out), np.flatnonzero(H[:, j])
+            support = support if len(support) else quotient.grown(1)
+            _, v = quotient.solve(support)
+            x = np.zeros(self.n_features)
+            x[support] = v / max(float(np.linalg.norm(v)), np.finfo(float).tiny)
+            if not x.any() or not keeps(quotient.metric, x):
+                return None
+            out = np.column_stack([out, x])
+        return out
+
+
+def keeps(metric: Metric | None, x: Array) -> bool:
+    """Is a unit direction orthogonal to all that its metric forbids?"""
+    return not isinstance(metric, OrthogonalTo) or bool(np.abs(x @ metric.W).max(initial=0.0) <= KEPT)
+
+
+def off(view: DataMatrix, U: Array) -> DataMatrix:
+    """``(I - UU')A(I - UU')``, for any U (d x m)."""
+    AU = view.gram_matmat(U)
+    m = U.shape[1]
+    C = np.block([[U.T @ AU, -np.eye(m)], [-np.eye(m), np.zeros((m, m))]])
+    return Adjusted(view, np.column_stack([U, AU]), C, is_psd=view.is_psd)

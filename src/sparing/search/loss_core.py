@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 from scipy import linalg
 
+from sparing.linalg.arrow import smallest_of_arrow
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
 
@@ -23,7 +24,6 @@ VERIFIED = 3
 LEADING = 3
 """Eigenvectors of G kept for estimates, as a multiple of the number of components."""
 
-BISECTIONS = 24
 RIDGE, INDEPENDENT, STEADY = 1e-11, 1e-9, 1e-6
 GROWTH = 1e-10
 
@@ -142,19 +142,3 @@ def captured_by(gram: Array, squared: Array, rank: int, sets: Indices) -> Array:
     inverse = np.linalg.inv(np.linalg.cholesky(gram[rows, columns]))
     G = inverse @ squared[rows, columns] @ inverse.transpose(0, 2, 1)
     return cast(Array, np.linalg.eigvalsh(G)[:, -rank:].sum(axis=1))
-
-
-def smallest_of_arrow(v: Array, b: Array, c: Array) -> Array:
-    """Smallest eigenvalue of [[diag(v), b], [b', c]], rounded up, for stacks v (s, k), b (s, k, m) and c (s, m).
-
-    The root of c - x - sum b_i^2 / (v_i - x) below min(v), by bisection of all brackets at once.
-    """
-    high = np.minimum(v.min(axis=1)[:, None], c)
-    low = high - np.sqrt(np.square(b).sum(axis=1))
-    squares, poles = np.square(b), v[:, :, None]
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        gaps = np.maximum(poles - middle[:, None], np.finfo(float).tiny)
-        above = c - middle < (squares / gaps).sum(axis=1)
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return cast(Array, high)

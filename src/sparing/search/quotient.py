@@ -13,9 +13,6 @@ from sparing.linalg.metric import Metric
 from sparing.linalg.signs import first_largest, orientations
 from sparing.results import Array, Component, Indices
 
-SINGULAR = 1e-9
-"""Directions whose share of M is below this are not used: the quotient is not defined there."""
-
 VERIFIED = 4
 """Most promising swaps that are evaluated exactly."""
 
@@ -35,7 +32,7 @@ class Quotient:
             self.scale, self.usable = np.ones(view.n_features), np.ones(view.n_features, dtype=bool)
         else:
             self.scale = np.sqrt(np.maximum(metric.diagonal(), 0.0))
-            self.usable = self.scale > SINGULAR * self.scale.max(initial=0.0)
+            self.usable = metric.defined()
         if view.is_psd:  # a feature without variance adds nothing
             self.usable &= self._worth > 0
 
@@ -45,15 +42,11 @@ class Quotient:
         if self.metric is None:
             values, vectors = np.linalg.eigh(inside)
             return float(values[-1]), vectors[:, -1]
-        scale = np.where(self.usable[support], self.scale[support], 1.0)
-        outer = np.multiply.outer(scale, scale)
-        values, vectors = np.linalg.eigh(self.metric.block(support) / outer)
-        keep = values > SINGULAR * max(float(values[-1]), np.finfo(float).tiny)
-        if not keep.any():
+        turn = self.metric.whitening(support)
+        if turn.shape[1] == 0:
             return 0.0, np.zeros(len(support))
-        turn = vectors[:, keep] / np.sqrt(values[keep])
-        top, best = np.linalg.eigh(turn.T @ (inside / outer) @ turn)
-        return float(top[-1]), turn @ best[:, -1] / scale
+        top, best = np.linalg.eigh(turn.T @ inside @ turn)
+        return float(top[-1]), turn @ best[:, -1]
 
     def value(self, support: Indices, v: Array) -> float:
         """The quotient of a given direction."""

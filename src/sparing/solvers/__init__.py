@@ -11,6 +11,12 @@ from sparing.data import DataMatrix
 from sparing.linalg.metric import Metric
 from sparing.results import Array, Component
 from sparing.solvers.auto import Auto
+from sparing.solvers.generalized_power_l0 import GeneralizedPowerL0
+from sparing.solvers.generalized_power_l1 import GeneralizedPowerL1
+from sparing.solvers.greedy import Greedy
+from sparing.solvers.max_component import MaxComponent
+from sparing.solvers.rounding import Rounding
+from sparing.solvers.semidefinite import Semidefinite
 from sparing.solvers.truncated_power import TruncatedPower
 
 
@@ -35,7 +41,24 @@ class Solver(Protocol):
 
 SOLVERS: dict[str, type[Solver]] = {
     "auto": Auto,
+    "generalized_power_l0": GeneralizedPowerL0,
+    "generalized_power_l1": GeneralizedPowerL1,
+    "greedy": Greedy,
+    "max_component": MaxComponent,
+    "rounding": Rounding,
+    "semidefinite": Semidefinite,
     "truncated_power": TruncatedPower,
 }
 
-__all__ = ["SOLVERS", "Auto", "Solver", "TruncatedPower"]
+__all__ = [
+    "SOLVERS",
+    "Auto",
+    "GeneralizedPowerL0",
+    "GeneralizedPowerL1",
+    "Greedy",
+    "MaxComponent",
+    "Rounding",
+    "Semidefinite",
+    "Solver",
+    "TruncatedPower",
+]

@@ -1,0 +1,41 @@
+"""The Frobenius norm: the r strongest rows bound every eigenvalue."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparing.bounds.row_sums import ROWS_LIMIT
+from sparing.budget import Budget
+from sparing.data import DataMatrix
+from sparing.linalg.rounding import rounded_up
+from sparing.linalg.rows import by_rows, squares, sum_of_largest
+from sparing.results import Bound, Reference
+
+
+@dataclass(frozen=True)
+class RowSquares:
+    """lambda_max(A_S)^2 <= |A_S|_F^2 <= the r largest f_i, one component [golub1996, Sec. 2.3].
+
+    f_i = A_ii^2 + the r - 1 largest A_ij^2 is the most that row i adds to any block of r rows and columns.
+    """
+
+    reference: ClassVar = Reference("golub1996", "Sec. 2.3, the Frobenius norm bounds the 2-norm")
+
+    def bound(
+        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
+    ) -> Bound | None:
+        """The bound, for one component and not too many features."""
+        if problem.n_components != 1 or view.n_features > ROWS_LIMIT:
+            return None
+        return Bound(recompute(view, problem, None), "row sums of squares", "always", recompute)
+
+
+def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+    """The bound again, from the data."""
+    r = problem.n_nonzero
+    most = by_rows(view, lambda rows, own: squares(rows, own, r))
+    return rounded_up(math.sqrt(sum_of_largest(most, r)), view)

@@ -1,0 +1,223 @@
+"""Components of maximal variance, optimised together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.budget import Budget
+from sparing.data import DataMatrix, Remembered
+from sparing.deflation import Deflation, GeneralizedDeflation
+from sparing.encoders.iterative import counts_per_component
+from sparing.encoders.sequential import sequential_directions
+from sparing.linalg.rotation import varimax
+from sparing.linalg.span import encoder_with
+from sparing.linalg.truncation import keep_largest
+from sparing.results import Array, Encoder, Reference, Spectrum
+from sparing.search.alternation import Alternation, ConstrainedAlternation, VarianceAlternation
+from sparing.search.power import unit_columns
+from sparing.solvers import Solver
+
+SWEEPS, REFITS, TRANSFERS = 30, 200, 100
+
+ROTATIONS = 10
+"""Steps that bring a rotation of the principal components and its cut to size closer to one another."""
+
+WORK = 4e4
+"""Starts times features times components: more of them where each costs little."""
+
+CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
+"""Rising charges for breaking a constraint, on the way to keeping it exactly."""
+
+KICKS, POOL = 10, 4
+"""Shaken starts, and the number of distinct solutions that they start from."""
+
+PRUNED, WEAK = 0.3, 0.05
+"""Share of its features that a component gives up when shaken; loadings far above WEAK are seldom among them."""
+
+GROWTH = 1e-9
+
+
+@dataclass(frozen=True)
+class JointVariance:
+    """All components re-selected by turns for the variance of their span, the criterion of [mackey2008, Sec. 4].
+
+    For each component in turn: the features and loadings that add most to what the others explain, by swaps scored all
+    at once. Starts are components one after the other and truncated rotations of the principal components; then the
+    best is shaken and improved again. Ordered by what each component adds; prefixes are not optimal.
+
+    Parameters
+    ----------
+    solver : Solver
+        For the first of the starts.
+    constraint : Deflation, optional
+        The constraint that all pairs of components must keep, ``orthogonal`` or ``uncorrelated``.
+    total : bool
+        ``n_nonzero`` is the sum over all components: features move to the component that gains most by them.
+    guard : float
+        Keeps components from becoming near-copies of one another; 0 is the free criterion.
+    starts, kicks : int
+        Rotated starts, and shaken ones, at most; fewer where features are many. A constraint takes ten times as many
+        kicks by default: it leaves many local optima.
+
+    Notes
+    -----
+    **Optimises** tr((H'H + guard I)^-1 H'AH) over unit columns with given counts.
+    **Differs from the paper.** It has generalized deflation, one component after the other; this goes on by turns.
+    """
+
+    solver: Solver
+    constraint: Deflation | None = None
+    total: bool = False
+    guard: float = 0.01
+    starts: int = 12
+    kicks: int | None = None
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 4")
+
+    def encode(
+        self,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        n_nonzero: int | Sequence[int],
+        rng: np.random.Generator,
+        *,
+        budget: Budget,
+    ) -> Encoder:
+        """The best of all starts."""
+        k = spectrum.rank
+        sizes = equal_shares(int(np.sum(n_nonzero)), k) if self.total else counts_per_component(n_nonzero, k)
+        search = _Search(self, Remembered(view), spectrum, sizes, rng)
+        best = search.run(budget)
+        support = np.flatnonzero(best.any(axis=1))
+        return encoder_with(support, best[support], search.view.gram_columns(support), spectrum.total)
+
+
+class _Search:
+    """One run: starts, improvement, shaking."""
+
+    def __init__(
+        self, how: JointVariance, view: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator
+    ) -> None:
+        self.how, self.view, self.spectrum, self.sizes, self.rng = how, view, spectrum, sizes, rng
+        self.free = VarianceAlternation(view, how.guard)
+        self.goal: Alternation = self.free
+        if how.constraint is not None:
+            self.goal = ConstrainedAlternation(view, how.constraint.deflate)
+        self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
+
+    def run(self, budget: Budget) -> Array:
+        """The best directions found."""
+        how, affordable = self.how, max(2, int(WORK / (self.view.n_features * len(self.sizes))))
+        first = self._sequential(how.constraint or GeneralizedDeflation(), self.sizes, budget)
+        if first.shape[1] < len(self.sizes):  # nothing is left for further components
+            return self.goal.ordered(first)
+        self._offer(self.goal.improve(first, SWEEPS, self.sizes))
+        for start in self._rotations(min(how.starts, affordable)):
+            if budget.expired:
+                break
+            if how.constraint is not None:  # features of their own are orthogonal; supports grow from there
+                self._offer(self._improved(disjoint(start), self.sizes))
+            start = self._toward_constraint(self.free.improve(start, SWEEPS))
+            self._offer(self._improved(start, counts(start)))
+            budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
+        kicks = how.kicks or KICKS * (20 if how.constraint is not None else 3 if how.total else 1)
+        for turn in range(min(kicks, affordable)):
+            if budget.expired:
+                break
+            _, H = self.pool[int(self.rng.integers(len(self.pool)))]
+            shaken = self._exchanged(H) if turn % 3 == 2 else self._pruned(H)
+            self._offer(self._improved(shaken, counts(H) if how.total else self.sizes))
+        return self.goal.ordered(self.goal.refit(self.pool[0][1], REFITS))
+
+    def _sequential(self, deflation: Deflation, sizes: list[int], budget: Budget) -> Array:
+        return sequential_directions(self.how.solver, deflation, self.view, self.spectrum, sizes, self.rng, budget)
+
+    def _offer(self, H: Array | None) -> None:
+        """Keep a local optimum if it is new and among the best."""
+        if H is None:
+            return
+        value = self.goal.captured(H)
+        if all(abs(value - known) > GROWTH * known for known, _ in self.pool):
+            self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:POOL]
+
+    def _toward_constraint(self, H: Array) -> Array:
+        """Directions that keep the constraint better and better."""
+        if (constraint := self.how.constraint) is not None:
+            for charge in CHARGES:
+                H = ConstrainedAlternation(self.view, constraint.deflate, charge).improve(H, 10, self.sizes)
+        return H
+
+    def _improved(self, H: Array, sizes: list[int]) -> Array | None:
+        """A local optimum of the goal with at most these counts; none where the constraint cannot be kept."""
+        if H.shape[1] < len(sizes):
+            return None
+        if not isinstance(self.goal, ConstrainedAlternation):
+            H = self.free.improve(H, SWEEPS, sizes)
+            return self.free.transferred(H, TRANSFERS) if self.how.total else H
+        kept = self.goal.started(self.goal.ordered(H))
+        return None if kept is None else self.goal.improve(kept, SWEEPS, sizes)
+
+    def _rotations(self, n_starts: int) -> Iterator[Array]:
+        """Rotations of the principal components cut to size."""
+        V, k = self.spectrum.basis, len(self.sizes)
+        for turn in range(n_starts):
+            if turn == 0:
+                rotated = V
+            elif turn == 1:
+                rotated = varimax(V)
+            else:
+                rotated = V @ np.linalg.qr(self.rng.standard_normal((k, k)))[0]
+            for _ in range(ROTATIONS):
+                left, _, right = np.linalg.svd(V.T @ self._cut(rotated))
+                rotated = V @ (left @ right)
+            start = unit_columns(self._cut(rotated))
+            if start.shape[1] == k:
+                yield start
+
+    def _cut(self, loadings: Array) -> Array:
+        """Each column to its size, or all of them together to the total."""
+        if not self.how.total:
+            return keep_largest(loadings, self.sizes)
+        surely = keep_largest(loadings, 1)
+        rest = keep_largest((loadings - surely).reshape(-1, 1), sum(self.sizes) - len(self.sizes))
+        return surely + rest.reshape(loadings.shape)
+
+    def _pruned(self, H: Array) -> Array:
+        """Directions without some of their weaker features, drawn by chance: room for others."""
+        H = H.copy()
+        for x in H.T:
+            support = np.flatnonzero(x)
+            odds = 1.0 / (np.abs(x[support]) + WEAK)
+            n_out = self.rng.binomial(len(support) - 1, PRUNED)
+            x[self.rng.choice(support, n_out, replace=False, p=odds / odds.sum())] = 0.0
+        return unit_columns(H)
+
+    def _exchanged(self, H: Array) -> Array:
+        """Directions, one of them with half of its features exchanged by chance."""
+        H = H.copy()
+        x = H[:, int(self.rng.integers(H.shape[1]))]
+        support, others = np.flatnonzero(x), np.flatnonzero((x == 0) & (self.view.gram_diagonal() > 0))
+        n_new = min((len(support) + 1) // 2, len(others))
+        x[self.rng.choice(support, n_new, replace=False)] = 0.0
+        x[self.rng.choice(others, n_new, replace=False)] = WEAK
+        return unit_columns(H)
+
+
+def counts(H: Array) -> list[int]:
+    """Nonzeros of each column."""
+    return [int(count) for count in np.count_nonzero(H, axis=0)]
+
+
+def disjoint(H: Array) -> Array:
+    """Each feature only where its loading is largest."""
+    size = np.abs(H)
+    return np.where(size == size.max(axis=1, keepdims=True), H, 0.0)
+
+
+def equal_shares(total: int, n_components: int) -> list[int]:
+    """A total number of features dealt out as equally as it goes."""
+    return [total // n_components + (j < total % n_components) for j in range(n_components)]

@@ -1,0 +1,78 @@
+"""Components one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.budget import Budget
+from sparing.data import DataMatrix, Remembered
+from sparing.deflation import Deflation
+from sparing.encoders.iterative import counts_per_component
+from sparing.linalg.span import encoder_with
+from sparing.results import Array, Encoder, Reference, Spectrum
+from sparing.search.alternation import keeps
+from sparing.solvers import Solver
+
+NOTHING = 1e-12
+"""A direction of less than this share of the variance explains nothing."""
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """A solver for each component, a deflation between them [mackey2008, Sec. 2]. Every prefix is a result of its own.
+
+    Parameters
+    ----------
+    solver : Solver
+    deflation : Deflation
+        What the next component is sought in.
+    """
+
+    solver: Solver
+    deflation: Deflation
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
+
+    def encode(
+        self,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        n_nonzero: int | Sequence[int],
+        rng: np.random.Generator,
+        *,
+        budget: Budget,
+    ) -> Encoder:
+        """Components in the order in which they were found."""
+        sizes = counts_per_component(n_nonzero, spectrum.rank)
+        base = Remembered(view)
+        H = sequential_directions(self.solver, self.deflation, base, spectrum, sizes, rng, budget)
+        support = np.flatnonzero(H.any(axis=1))
+        return encoder_with(support, H[support], base.gram_columns(support), spectrum.total)
+
+
+def sequential_directions(
+    solver: Solver,
+    deflation: Deflation,
+    view: DataMatrix,
+    spectrum: Spectrum,
+    sizes: Sequence[int],
+    rng: np.random.Generator,
+    budget: Budget,
+) -> Array:
+    """One sparse direction per size (columns, d x k); fewer where nothing is left."""
+    H = np.zeros((view.n_features, 0))
+    for size in sizes:
+        left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
+        if left.gram_diagonal().max() <= NOTHING * spectrum.total:
+            break
+        found = solver.solve(left, size, rng, metric=metric, start=spectrum.basis, budget=budget)
+        x = found.vector(view.n_features)
+        if len(found.support) == 0 or found.variance <= NOTHING * spectrum.total or not keeps(metric, x):
+            break
+        H = np.column_stack([H, x])
+        budget.say(f"component {H.shape[1]} of {len(sizes)}: {found.variance / spectrum.total:.2%} of the variance")
+    return H

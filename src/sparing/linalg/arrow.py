@@ -1,0 +1,92 @@
+"""Extreme eigenvalues of matrices that one feature more or less leaves, for many features at once.
+
+Bordering a diagonal matrix with one row gives an arrow [[diag(v), b], [b', c]]; its eigenvalues, and those left when a
+coordinate is deleted, are roots of sums of simple fractions.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparing.results import Array, Indices
+
+EPS = float(np.finfo(float).eps)
+TINY = float(np.finfo(float).tiny)
+STEPS = 40
+"""More than any arrow has needed: each step squares the error."""
+
+EQUAL = 1e-10
+NEARLY = 1e-8
+"""Shares of a value below which differences are rounding, and above which they are not."""
+
+
+def largest_of_arrow(v: Array, b: Array, c: Array) -> Array:
+    """Largest eigenvalue of [[diag(v), b], [b', c]], from below, for stacks v (s, k), b (s, k, m) and c (s, m).
+
+    It is the root of c - x + sum b_i^2 / (x - v_i) above all v. The fraction of the largest v is kept as it is, the sum
+    of the others, convex in x, is replaced by its tangent: the root of that quadratic is never beyond the true one, and
+    each step squares the distance. The start is the best two-by-two block.
+    """
+    squares, poles = np.square(b), v[:, :, None]
+    x: Array = _larger_root(poles, c[:, None], squares).max(axis=1)
+    at = (np.arange(len(v)), np.argmax(v, axis=1))
+    pole, weight = v[at][:, None], squares[at]
+    squares[at] = 0.0
+    for _ in range(STEPS):
+        inverse = 1.0 / np.maximum(x[:, None] - poles, TINY**0.25)  # a gap of zero has weight zero or is rounding
+        fractions = squares * inverse
+        rest, fall = fractions.sum(axis=1), (fractions * inverse).sum(axis=1)
+        slope = 1.0 + fall
+        after = np.maximum(_larger_root(pole, (c + rest + fall * x) / slope, weight / slope), x)
+        settled = after - x <= 2 * EPS * np.abs(after)
+        x = after
+        if settled.all():
+            break
+    return x
+
+
+def smallest_of_arrow(v: Array, b: Array, c: Array) -> Array:
+    """Smallest eigenvalue of [[diag(v), b], [b', c]], from above: the largest of its negative."""
+    return -largest_of_arrow(-v, b, -c)
+
+
+def contenders(v: Array, b: Array, c: Array) -> NDArray[np.bool_]:
+    """Which arrows of one stack, v (k,), b (k, m) and c (m,), may have the largest eigenvalue of all, or nearly so.
+
+    The best two-by-two block bounds the largest from below; one look at c - x + sum b_i^2 / (x - v_i) there tells.
+    """
+    squares = np.square(b)
+    level = float(_larger_root(v[:, None], c, squares).max())
+    level -= NEARLY * abs(level)
+    if level <= v.max():
+        return np.ones(len(c), dtype=bool)
+    return np.asarray(c - level + (1.0 / (level - v)) @ squares >= 0)
+
+
+def _larger_root(p: Array, q: Array, square: Array) -> Array:
+    """Larger root of (x - p)(x - q) = square."""
+    half = (p - q) / 2
+    return cast(Array, np.maximum(p, q) + square / np.maximum(np.abs(half) + np.sqrt(np.square(half) + square), TINY))
+
+
+def least_missed(values: Array, rows: Array, count: int) -> Indices:
+    """The ``count`` coordinates without any one of which the largest eigenvalue stays largest; of equals the last.
+
+    The matrix has falling ``values`` in a basis T with the given ``rows`` (s x m); its eigenvectors where T is
+    orthogonal. What is left without coordinate j is the root of sum_i t_ji^2 / (values_i - x) between the two largest
+    values; the sum is negative below its root, so one level x, the same for all j, is moved until ``count`` are above.
+    """
+    squares = np.square(rows)
+    low, high = (float(values[1]), float(values[0])) if len(values) > 1 else (0.0, 0.0)
+    above = np.arange(len(rows))
+    while high - low > EQUAL * max(abs(high), abs(low)):
+        level = (low + high) / 2
+        beyond = np.flatnonzero(squares @ (1.0 / (values - level)) <= 0)
+        if len(beyond) >= count:
+            low, above = level, beyond
+        else:
+            high = level
+    return above[len(above) - count :]

@@ -1,0 +1,118 @@
+"""Sparse regression in Gram coordinates, exactly, along the path of its solutions."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from sparing.linalg.signs import first_largest
+from sparing.linalg.truncation import TIE, keep_largest
+from sparing.results import Array, Indices
+
+STEPS = 20
+"""Events per feature after which a path is given up: only ties that rounding cannot settle take so many."""
+
+
+def thresholded(target: Array, level: float, size: int) -> Array:
+    """Entries brought ``level`` nearer to zero, or as much as leaves ``size`` of them; of equals the first stay.
+
+    The b that minimises |b|^2 - 2 target'b + 2 level |b|_1.
+    """
+    kept, extent = target, np.abs(target)
+    if size < len(target):
+        kept = keep_largest(target[:, None], size)[:, 0]
+        last = extent[kept != 0].min(initial=np.inf)
+        level = max(level, float(extent[extent < last * (1 - TIE)].max(initial=0.0)))
+    return np.asarray(np.sign(kept) * np.maximum(np.abs(kept) - level, 0.0))
+
+
+class LassoPath:
+    """The b that minimises b'Gb - 2 target'b + 2 level |b|_1, for one G and one target after the other.
+
+    On a support S with signs s it is G_SS^-1 (target_S - level s), until a feature enters or leaves as the level falls
+    or the target moves [efron2004, Sec. 3.1]. A ridge on the diagonal of G makes it the elastic net.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d, d)
+        Positive definite.
+    """
+
+    def __init__(self, gram: Array) -> None:
+        self.gram = gram
+        self._forget()
+
+    def _forget(self) -> None:
+        """Back to b = 0."""
+        self._support = np.zeros(0, dtype=np.intp)
+        self._signs = np.zeros(len(self.gram))
+        self._target: Array | None = None
+
+    def penalised(self, target: Array, level: float) -> Array:
+        """The solution at a level; where the last one was at the same level, from there."""
+        if level == 0:  # not sparse: no path is needed
+            return np.asarray(linalg.solve(self.gram, target, assume_a="pos"))
+        if self._target is None:
+            fall = max(float(np.abs(target).max()) - level, 0.0)
+            found = self._followed(target, np.zeros_like(target), level, fall, len(target))
+        else:
+            found = self._followed(target, self._target - target, level, 0.0, len(target))
+        self._target = target
+        return found
+
+    def counted(self, target: Array, size: int) -> Array:
+        """The solution of ``size`` entries at the level where one more would enter.
+
+        Where features tie, more than ``size`` may enter at once: the largest stay.
+        """
+        self._forget()
+        found = self._followed(target, np.zeros_like(target), 0.0, float(np.abs(target).max()), size)
+        return keep_largest(found[:, None], size)[:, 0]
+
+    def _followed(self, target: Array, change: Array, level: float, fall: float, size: int) -> Array:
+        """From the target + change and the level + fall to the target and the level, or until ``size`` are surpassed.
+
+        ``now`` is the share of the way that is left; the solution there is p + now q on the support.
+        """
+        b, now = np.zeros_like(target), 1.0
+        barred = np.zeros(0, dtype=np.intp)  # what left at this very place: it may come back with the other sign only
+        for _ in range(STEPS * len(target)):
+            S, signs = self._support, self._signs[self._support]
+            rows = self.gram[S]
+            ends = np.column_stack([target[S] - level * signs, change[S] - fall * signs])
+            p, q = _solved(rows[:, S], ends)
+            rest, drift = target - p @ rows, change - q @ rows
+            back = barred[np.sign(rest[barred]) == self._signs[barred]]
+            enter = _entering(rest, drift, level, fall, np.append(S, back))
+            leave = np.divide(-p, q, out=np.where(signs * p < 0, now, 0.0), where=(signs * p < 0) & (signs * q > 0))
+            coming = float(enter.max())
+            after = min(max(coming, float(leave.max(initial=0.0))), now)
+            if coming >= after > 0 and len(S) >= size and after < now * (1 - TIE):
+                now = after
+                break
+            now = after
+            if now <= 0:
+                break
+            if coming >= now:
+                j = first_largest(enter)
+                self._support, self._signs[j], barred = np.append(S, j), np.sign(rest[j]), S[:0]
+            else:
+                slot = first_largest(leave)
+                self._support, barred = np.delete(S, slot), S[[slot]]
+        b[S] = p + now * q
+        return b
+
+
+def _solved(inside: Array, ends: Array) -> tuple[Array, Array]:
+    """G_SS^-1 times both columns."""
+    if len(inside):
+        ends = linalg.solve(inside, ends, assume_a="pos", check_finite=False)
+    return ends[:, 0], ends[:, 1]
+
+
+def _entering(rest: Array, drift: Array, level: float, fall: float, taken: Indices) -> Array:
+    """Shares of the way that are left when |rest + share drift| = level + share fall; 0 for features that stay out."""
+    slope = fall - drift * np.sign(rest)
+    free = (np.abs(rest) > level) & (slope > 0)
+    free[taken] = False
+    return np.divide(np.abs(rest) - level, slope, out=np.zeros_like(rest), where=free)

@@ -1,0 +1,48 @@
+"""What single rows of a symmetric matrix say about all of its blocks of r rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+
+from sparing.data import DataMatrix
+from sparing.results import Array, Indices
+
+BLOCK = 256
+
+
+def strongest(rows: Array, own: Indices, size: int) -> tuple[Array, Array]:
+    """A_ii and the ``size - 1`` largest |A_ij| beside it, for rows (m x d) that are numbers ``own`` of A."""
+    at = np.arange(len(rows))
+    beside = np.abs(rows)
+    beside[at, own] = 0.0
+    d, others = rows.shape[1], size - 1
+    if others < d:
+        beside = np.partition(beside, d - 1 - others, axis=1)[:, d - others :]
+    return rows[at, own], beside
+
+
+def sums(rows: Array, own: Indices, size: int) -> Array:
+    """A_ii + the ``size - 1`` largest |A_ij|: where all rows of a block have at most t, no eigenvalue exceeds t."""
+    diagonal, beside = strongest(rows, own, size)
+    return cast(Array, diagonal + beside.sum(axis=1))
+
+
+def squares(rows: Array, own: Indices, size: int) -> Array:
+    """A_ii^2 + the ``size - 1`` largest A_ij^2: what row i adds at most to the Frobenius norm of a block."""
+    diagonal, beside = strongest(rows, own, size)
+    return cast(Array, np.square(diagonal) + np.square(beside).sum(axis=1))
+
+
+def by_rows(view: DataMatrix, measure: Callable[[Array, Indices], Array]) -> Array:
+    """``measure(rows, own)`` of all rows of A, a block of them at a time."""
+    blocks = (np.arange(at, min(at + BLOCK, view.n_features)) for at in range(0, view.n_features, BLOCK))
+    return np.concatenate([measure(view.gram_columns(own).T, own) for own in blocks])
+
+
+def sum_of_largest(values: Array, count: int) -> float:
+    """Sum of the ``count`` largest."""
+    count = min(count, len(values))
+    return float(np.partition(values, len(values) - count)[len(values) - count :].sum()) if count else 0.0

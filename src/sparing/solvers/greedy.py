@@ -1,0 +1,151 @@
+"""One feature at a time, each the best there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparing import errors
+from sparing.budget import Budget
+from sparing.data import DataMatrix, Remembered
+from sparing.linalg.arrow import contenders, largest_of_arrow, least_missed
+from sparing.linalg.metric import SINGULAR, Metric
+from sparing.linalg.signs import first_largest
+from sparing.linalg.truncation import TIE
+from sparing.results import Array, Component, Indices, Reference
+from sparing.search.power import leading_directions
+from sparing.search.quotient import Quotient
+
+DIRECTIONS = ("forward", "backward", "approximate")
+
+BACKWARD_LIMIT = 1000
+"""The most features from which backward elimination begins: it decomposes the whole matrix."""
+
+ONE_BY_ONE = 250
+"""Features from which on backward elimination removes one at a time; of more, a tenth of what is above at once."""
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Features one by one: forward selection [daspremont2008, Sec. 3] or backward elimination [moghaddam2006].
+
+    Parameters
+    ----------
+    direction : {"forward", "backward", "approximate"}
+        ``forward`` adds the feature with the largest lambda_max(A_S+j), exactly and for all j at once; ``approximate``
+        adds the one that pulls the present direction x most, by |(Ax)_j|, which bounds that from below at the cost of
+        one product; ``backward`` begins with all features and removes the one whose removal keeps most.
+
+    Notes
+    -----
+    **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx, one feature at a time; the loadings are the best on
+    their support. Forward and approximate need Gram columns of the chosen features only.
+    **Differs from the paper.** The value of each candidate is the root of an arrow matrix, not an eigenvalue problem of
+    its own. Where variances tie for the first feature, as all do in a correlation matrix, the leading eigenvector
+    decides. With a metric all steps are exact too, except where M is singular on the features chosen: directions
+    without M are left out. Backward elimination is for at most 1000 features and removes several at once while more
+    than 250 are left. Features without variance are never chosen.
+    """
+
+    direction: str = "forward"
+
+    reference: ClassVar = Reference("daspremont2008", "Sec. 3, greedy search")
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise errors.unknown_choice("direction", self.direction, DIRECTIONS)
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """The best loadings on the support that single steps lead to."""
+        quotient = Quotient(Remembered(view), metric)
+        usable = np.flatnonzero(quotient.usable)
+        if n_nonzero >= len(usable):
+            return quotient.component(usable)
+        if self.direction == "backward":
+            if len(usable) > BACKWARD_LIMIT:
+                raise errors.too_many_to_eliminate(len(usable), BACKWARD_LIMIT)
+            return quotient.component(_pruned(quotient, usable, n_nonzero, budget))
+        first = _first(quotient, start, rng)
+        if self.direction == "approximate":
+            return quotient.component(quotient.grown(n_nonzero, first))
+        return quotient.component(_grown(quotient, first, n_nonzero, budget))
+
+
+def _first(quotient: Quotient, start: Array | None, rng: np.random.Generator) -> Indices:
+    """The feature of largest quotient; of several that tie the largest in the leading eigenvector."""
+    worth = quotient.view.gram_diagonal()
+    single = np.divide(worth, np.square(quotient.scale), out=np.full_like(worth, -np.inf), where=quotient.usable)
+    tied = single >= single.max() - TIE * abs(single.max())
+    if tied.sum() > 1:
+        leading = leading_directions(quotient.view, 3, rng) if start is None else start
+        single = np.where(tied, np.abs(leading[:, 0]), -np.inf)
+    return np.array([first_largest(single)], dtype=np.intp)
+
+
+def _grown(quotient: Quotient, support: Indices, size: int, budget: Budget) -> Indices:
+    """Add the feature with the largest quotient, again and again."""
+    free = quotient.usable.copy()
+    while len(support) < size and not budget.expired:
+        free[support] = False
+        j = _best_addition(quotient, support, np.flatnonzero(free))
+        if j is None:
+            break
+        support = np.append(support, j)
+    return support
+
+
+def _best_addition(quotient: Quotient, support: Indices, others: Indices) -> int | None:
+    """The feature that raises the quotient most; none where nothing new is left.
+
+    With T'MT = I and T'BT = diag(v) on the support S, feature j adds the direction e_j - T T'M_Sj of squared M-length
+    left_j, and in these coordinates the quotient of S + j is the largest eigenvalue of an arrow.
+    """
+    values, T = _decomposed(quotient, support)
+    images = T.T @ quotient.view.gram_columns(support)[others].T
+    corner = quotient.view.gram_diagonal()[others]
+    if quotient.metric is not None:
+        along = T.T @ quotient.metric.columns(support)[others].T
+        square = np.square(quotient.scale[others])
+        left = square - np.square(along).sum(axis=0)
+        new = left > SINGULAR * square
+        others, images, along, left = others[new], images[:, new], along[:, new], left[new]
+        bent = values[:, None] * along
+        corner = (corner[new] - np.einsum("ij,ij->j", along, 2 * images - bent)) / left
+        images = (images - bent) / np.sqrt(left)
+    if len(others) == 0:
+        return None
+    able = np.flatnonzero(contenders(values, images, corner))
+    reached = largest_of_arrow(values[None], images[None, :, able], corner[None, able])[0]
+    return int(others[able[first_largest(reached)]])
+
+
+def _pruned(quotient: Quotient, support: Indices, size: int, budget: Budget) -> Indices:
+    """Remove the feature without which the quotient stays largest, again and again; the last of equals."""
+    while len(support) > size:
+        values, T = _decomposed(quotient, support)
+        at_once = len(support) if budget.expired else max((len(support) - ONE_BY_ONE) // 10, 1)
+        gone = least_missed(values[::-1], T[:, ::-1], min(at_once, len(support) - size))
+        support = np.delete(support, gone)
+    return support
+
+
+def _decomposed(quotient: Quotient, support: Indices) -> tuple[Array, Array]:
+    """Rising values and T with T'M_SS T = I, T'B_SS T = diag(values)."""
+    inside = quotient.view.restricted(support).gram()
+    if quotient.metric is None:
+        values, T = np.linalg.eigh(inside)
+        return values, T
+    turn = quotient.metric.whitening(support)
+    values, vectors = np.linalg.eigh(turn.T @ inside @ turn)
+    return values, turn @ vectors
