@@ -2,8 +2,10 @@
 
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
+from sparing.estimators.foreign import certify, polish
 from sparing.estimators.metrics import explained_variance, information_loss
 from sparing.estimators.sparse_encoder import SparseEncoder
+from sparing.estimators.sparse_pca import SparsePCA
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
 from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
 
@@ -13,10 +15,13 @@ __all__ = [
     "ColumnSelector",
     "DoublySparseEncoder",
     "SparseEncoder",
+    "SparsePCA",
     "SparsePCARegressor",
     "SparsityPath",
     "__version__",
+    "certify",
     "explained_variance",
     "information_loss",
+    "polish",
     "sparsity_path",
 ]

@@ -164,4 +164,4 @@ DEFLATIONS: dict[str, type[Deflation]] = {
     "disjoint": DisjointDeflation,
 }
 
-CONSTRAINTS = {"orthogonal": OrthogonalConstraint, "uncorrelated": UncorrelatedConstraint}
+CONSTRAINTS: dict[str, type[Deflation]] = {"orthogonal": OrthogonalConstraint, "uncorrelated": UncorrelatedConstraint}

@@ -56,6 +56,14 @@ class Spectrum:
         """T'T for the target T = X basis."""
         return np.diag(self.values)
 
+    def leading(self, rank: int) -> Spectrum:
+        """The first ``rank`` components alone; what the others explain is lost."""
+        if rank >= self.rank:
+            return self
+        tail = self.tail + float(self.values[rank:].sum())
+        kept = self.basis[:, :rank], self.values[:rank], self.cross[:, :rank]
+        return Spectrum(*kept, self.total, tail, self.tail_error, self.exact)
+
     @property
     def least_loss(self) -> float:
         """What no encoder with this many components can go below."""

@@ -18,12 +18,12 @@ from sparing.results import Bound, Guarantee, Reference
 X = make_spiked(50, 12, random_state=3).X
 
 
-def certificate_of(value, bound, *, objective="loss", total=100.0, reference_loss=10.0, strength="always"):
+def certificate_of(value, bound, *, objective="loss", total=100.0, pca_value=10.0, strength="always"):
     return Certificate(
         problem=Problem(2, 5, 13, objective=objective),
         value=value,
         witness=Bound(bound, "PCA's own loss", strength, lambda *_: bound),
-        reference_loss=reference_loss,
+        pca_value=pca_value,
         total=total,
         support=np.arange(5),
         loadings=np.ones((2, 5)),
@@ -67,9 +67,9 @@ def test_sentences_are_rounded_against_us_and_say_when_nothing_is_proved():
     assert "lose 1.0003 times" in str(certificate_of(10.0021, 10.0))
     assert "proved optimal by PCA's own loss" in str(certificate_of(10.0, 10.0))
     assert "nothing is proved" in str(certificate_of(10.0, 0.0))
-    assert "nothing either, where PCA loses nothing" in str(certificate_of(0.0, 0.0, reference_loss=0.0))
-    assert "20.0% of the variance, where PCA loses nothing" in str(certificate_of(20.0, 0.0, reference_loss=0.0))
-    assert certificate_of(20.0, 0.0, reference_loss=0.0).ratio == np.inf
+    assert "nothing either, where PCA loses nothing" in str(certificate_of(0.0, 0.0, pca_value=0.0))
+    assert "20.0% of the variance, where PCA loses nothing" in str(certificate_of(20.0, 0.0, pca_value=0.0))
+    assert certificate_of(20.0, 0.0, pca_value=0.0).ratio == np.inf
     assert "converged iteration" in str(certificate_of(11.0, 10.0, strength="numerical"))
     one = certificate_of(11.0, 10.0)
     one = dataclasses.replace(one, problem=Problem(1, 1, 1), support=np.arange(1), loadings=np.ones((1, 1)))

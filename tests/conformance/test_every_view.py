@@ -8,7 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing.data import Affine, ArrayRows, Covariance, Preparation, Projected, SparseRows, as_view
+from sparing.data import (
+    Adjusted,
+    Affine,
+    ArrayRows,
+    Covariance,
+    Masked,
+    Preparation,
+    Projected,
+    Remembered,
+    SparseRows,
+    as_view,
+)
 from sparing.data.gathered import Gathered
 
 N, D = 40, 9
@@ -50,6 +61,17 @@ def residual(X: np.ndarray) -> np.ndarray:
     return X - Q @ (Q.T @ X)
 
 
+KEPT = np.ones(D)
+KEPT[[5, 6]] = 0.0
+
+
+def adjusted(view) -> Adjusted:
+    """The view off DIRECTIONS, as A + W C W'."""
+    Q, AQ, zero = DIRECTIONS, view.gram_matmat(DIRECTIONS), np.zeros((2, 2))
+    C = np.block([[Q.T @ AQ, -np.eye(2)], [-np.eye(2), zero]])
+    return Adjusted(view, np.column_stack([Q, AQ]), C, is_psd=True)
+
+
 VIEWS = {
     "dense": (lambda X, p: as_view(X), centred),
     "fortran": (lambda X, p: as_view(np.asfortranarray(X)), centred),
@@ -78,6 +100,14 @@ VIEWS = {
         ),
         lambda X: residual(centred(X)) @ (np.eye(D) - DIRECTIONS[:, :1] @ DIRECTIONS[:, :1].T),
     ),
+    "adjusted": (lambda X, p: adjusted(as_view(X)), lambda X: off(centred(X))),
+    "adjusted, remembered, sparse": (
+        lambda X, p: adjusted(Remembered(as_view(sparse.csr_array(X)))),
+        lambda X: off(centred(X)),
+    ),
+    "remembered": (lambda X, p: Remembered(as_view(X)), centred),
+    "masked": (lambda X, p: Masked(as_view(X), np.array([5, 6])), lambda X: centred(X) * KEPT),
+    "masked, remembered": (lambda X, p: Remembered(Masked(as_view(X), np.array([5, 6]))), lambda X: centred(X) * KEPT),
 }
 
 

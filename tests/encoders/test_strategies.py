@@ -23,14 +23,14 @@ def ratio(X, k, r, strategy, **parameters):
     return model.fit(X).loss_ratio_
 
 
-def test_joint_reaches_the_reference_losses():
+def test_joint_reaches_the_pca_valuees():
     assert ratio(load_wine().data, 3, 5, "joint", scale=True) <= 1.0265
     assert ratio(load_breast_cancer().data, 3, 10, "joint", scale=True) <= 1.0048
     assert ratio(load_digits().data, 5, 16, "joint") <= 1.0048
     assert ratio(PITPROPS, 6, 5, "joint", precomputed=True) <= 1.001
 
 
-def test_iterative_reaches_the_reference_losses():
+def test_iterative_reaches_the_pca_valuees():
     assert ratio(PITPROPS, 2, 3, "iterative", center=False) <= 1.0270
     assert ratio(PITPROPS, 2, 5, "iterative", center=False) <= 1.0050
 

@@ -160,6 +160,23 @@ def test_lemma_5_moments_are_those_of_the_draws():
     assert abs(squares.mean() - squared_form(A, x, 6.0)) > 5 * spread  # control
 
 
+def test_lemma_5_as_printed_is_weaker_where_it_is_used():
+    for k in (1.0, 4.0, 100.0):
+        edge = np.sqrt(k**1.5 / 3)
+        for s in (0.5 * edge, 2 * edge):
+            corrected = 8 * k**2 / s**3 + 48 * np.sqrt(k) / s
+            printed = 6 * k**2 / s**3 + 54 * np.sqrt(k) / s
+            assert (printed >= corrected) == (s > edge)
+
+
+def test_eq_15_needs_the_norm_itself(rng):
+    A, x, _ = small_problem(0)
+    A, top = A / (2 * np.linalg.norm(A, 2)), np.linalg.eigh(A)[1][:, -1]
+    assert top @ A @ top / np.linalg.norm(A, 2) == pytest.approx(1.0)
+    assert 0 <= x @ A @ x / np.linalg.norm(A, 2) <= 1
+    assert top @ A @ top / np.linalg.norm(A, 2) ** 2 == pytest.approx(2.0)  # control: as printed
+
+
 def test_theorem_1_algebra():
     """2 sqrt(8k/s) + Lemma 5's root is at most epsilon at s = 200 k / epsilon^2, at 100 it is not."""
 

@@ -4,6 +4,7 @@ from sparing.certificates.certificate import Certificate, Problem, Recheck
 from sparing.certificates.loss import certify_loss
 from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
 from sparing.certificates.regression import RegressionCertificate, certify_regression
+from sparing.certificates.variance import VarianceCertificate, certify_variance
 
 __all__ = [
     "Certificate",
@@ -11,7 +12,9 @@ __all__ = [
     "Recheck",
     "ReconstructionCertificate",
     "RegressionCertificate",
+    "VarianceCertificate",
     "certify_loss",
     "certify_reconstruction",
     "certify_regression",
+    "certify_variance",
 ]

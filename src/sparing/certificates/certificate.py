@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -63,6 +63,8 @@ class Certificate:
     ----------
     value, bound : float
         In the units of X: sums of squares for a loss.
+    pca_value : float
+        What PCA reaches, rounded against us.
     gap : float
         How much better anything feasible could be, relative: 0 is proved optimal, never above 1.
     strength : str
@@ -74,7 +76,7 @@ class Certificate:
     problem: Problem
     value: float
     witness: Bound
-    reference_loss: float
+    pca_value: float
     total: float
     support: Indices
     loadings: Array
@@ -82,6 +84,9 @@ class Certificate:
     nothing: float = 0.0
     guarantees: tuple[Guarantee, ...] = ()
     parts: tuple[Certificate, ...] = ()
+
+    _named: ClassVar[str] = "loss"
+    _nothing_can: ClassVar[str] = "nothing can lose less"
 
     @property
     def bound(self) -> float:
@@ -114,9 +119,9 @@ class Certificate:
     @property
     def ratio(self) -> float:
         """Value over PCA's value."""
-        if self.reference_loss <= self._none:
+        if self.pca_value <= self._none:
             return 1.0 if self.value <= self._none else math.inf
-        return max(self.value / self.reference_loss, 1.0)
+        return max(self.value / self.pca_value, 1.0)
 
     def recheck(self, X: Any) -> Recheck:
         """Verify the claim again from the data: recompute value and bound, and compare.
@@ -129,21 +134,26 @@ class Certificate:
         view = as_view(X, self.preparation)
         if view.n_features != self.problem.n_features:
             raise errors.wrong_n_features(view.n_features, self.problem.n_features, "this certificate")
-        value = self._value_on(view) * view.square_unit
-        bound = self.witness.check(view, self.problem, self.witness.witness) * view.square_unit
-        total = view.total * view.square_unit
+        unit = self._unit(view)
+        value = self._value_on(view) * unit
+        bound = self.witness.check(view, self.problem, self.witness.witness) * unit
+        total = view.total * unit
         rounding = 1e-10 * self.total
         same_value = abs(value - self.value) <= 1e-6 * self.value + rounding
         same_data = abs(total - self.total) <= 1e-6 * self.total
-        valid_bound = self.bound <= bound * (1 + 1e-6) + rounding
+        if self.sense == "min":
+            valid_bound = self.bound <= bound * (1 + 1e-6) + rounding
+        else:
+            valid_bound = self.bound >= bound * (1 - 1e-6) - rounding
         if not same_data:
             said = (
                 f"The certificate does NOT hold: it is about data of variance {self.total:.6g}, these have {total:.6g}."
             )
         elif same_value and valid_bound:
-            said = f"The certificate holds: loss {value:.6g}, and nothing can lose less than {bound:.6g}."
+            said = f"The certificate holds: {self._named} {value:.6g}, and {self._nothing_can} than {bound:.6g}."
         elif not same_value:
-            said = f"The certificate does NOT hold for these data: it claims loss {self.value:.6g}, found {value:.6g}."
+            claimed = f"{self._named} {self.value:.6g}"
+            said = f"The certificate does NOT hold for these data: it claims {claimed}, found {value:.6g}."
         else:
             said = f"The certificate does NOT hold: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
         return Recheck(bool(same_data and same_value and valid_bound), value, bound, said)
@@ -154,6 +164,10 @@ class Certificate:
         full = np.zeros((len(self.loadings), self.problem.n_features))
         full[:, self.support] = self.loadings
         return full
+
+    def _unit(self, view: DataMatrix) -> float:
+        """What a sum of squares of the view is in the unit of this certificate."""
+        return view.square_unit
 
     def _value_on(self, view: DataMatrix) -> float:
         """The value again, from the data and the loadings alone."""
@@ -170,11 +184,12 @@ class Certificate:
         return f"<div><p><strong>{first}</strong></p>{''.join(f'<p>{line}</p>' for line in rest)}</div>"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where there are several."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Rounded up, so that a loss is never understated."""
     return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}%"
 
@@ -191,18 +206,18 @@ def _times(ratio: float) -> str:
 def _reached(certificate: Certificate) -> str:
     c = certificate
     k = len(c.loadings)
-    who = f"{_count(k, 'component')} on {_where(c)} {'loses' if k == 1 else 'lose'}"
-    if c.reference_loss <= c._none:
-        what = "nothing either" if c.ratio == 1.0 else f"{_percent(c.value / c.total)} of the variance"
+    who = f"{counted(k, 'component')} on {where(c)} {'loses' if k == 1 else 'lose'}"
+    if c.pca_value <= c._none:
+        what = "nothing either" if c.ratio == 1.0 else f"{percent(c.value / c.total)} of the variance"
         return f"{who} {what}, where PCA loses nothing."
-    return f"{who} {_times(c.ratio)} times what PCA loses (PCA: {c.reference_loss / c.total:.1%} of the variance)."
+    return f"{who} {_times(c.ratio)} times what PCA loses (PCA: {c.pca_value / c.total:.1%} of the variance)."
 
 
-def _where(certificate: Certificate) -> str:
+def where(certificate: Certificate) -> str:
     """Which features are read, in words."""
     problem, used = certificate.problem, len(certificate.support)
     if problem.shared_support:
-        return f"{used} of {_count(problem.n_features, 'feature')}"
+        return f"{used} of {counted(problem.n_features, 'feature')}"
     each = np.count_nonzero(certificate.loadings, axis=1)
     counts = str(each[0]) if (each == each[0]).all() else ", ".join(map(str, each))
     return f"{counts} features each ({used} of {problem.n_features} in all)"
@@ -210,16 +225,16 @@ def _where(certificate: Certificate) -> str:
 
 def _possible(certificate: Certificate) -> str:
     problem, c = certificate.problem, certificate
-    by_pca = c.bound <= c.reference_loss * (1 + 1e-12)
-    encoder = f"encoder with {_count(problem.n_components, 'component')}"
-    who = encoder if by_pca else _count(problem.n_nonzero, "feature")
+    by_pca = c.bound <= c.pca_value * (1 + 1e-12)
+    encoder = f"encoder with {counted(problem.n_components, 'component')}"
+    who = encoder if by_pca else counted(problem.n_nonzero, "feature")
     if c.gap <= PROVED:
         return f"No {who} can lose less: proved optimal by {c.witness.method}."
     if c.bound <= c._none:
         return "How much less other features could lose is not known: nothing is proved."
     firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error subtracted"
-    least = math.floor(c.bound / c.reference_loss * 1000 + 1e-9) / 1000
+    least = math.floor(c.bound / c.pca_value * 1000 + 1e-9) / 1000
     return (
         f"No {who} can lose less than {least:.3f} times what PCA loses, so other features "
-        f"could lose at most {_percent(c.gap)} less. Nothing tighter is proved ({c.witness.method}{firm})."
+        f"could lose at most {percent(c.gap)} less. Nothing tighter is proved ({c.witness.method}{firm})."
     )

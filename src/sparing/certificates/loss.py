@@ -36,7 +36,7 @@ def certify_loss(
         problem=problem,
         value=value * unit,
         witness=replace(best, value=min(best.value, value) * unit),
-        reference_loss=spectrum.least_loss * unit,
+        pca_value=spectrum.least_loss * unit,
         total=spectrum.total * unit,
         support=found.support,
         loadings=found.loadings,

@@ -85,7 +85,7 @@ def certify_reconstruction(
         problem=problem,
         value=value * unit,
         witness=replace(best, value=min(best.value, value) * unit),
-        reference_loss=spectrum.least_loss * unit,
+        pca_value=spectrum.least_loss * unit,
         total=spectrum.total * unit,
         support=found.support,
         loadings=found.loadings,

@@ -3,10 +3,12 @@
 from sparing.encoders.batch import Batch
 from sparing.encoders.doubly_sparse import DoublySparse
 from sparing.encoders.elastic_net import ElasticNet
-from sparing.encoders.fewest import fewest_features, fewest_for_each
+from sparing.encoders.fewest import fewest_features, fewest_for_each, fewest_in_turn
 from sparing.encoders.iterative import Iterative
 from sparing.encoders.joint import Joint
+from sparing.encoders.joint_variance import JointVariance
 from sparing.encoders.regression import Regression
+from sparing.encoders.sequential import Sequential
 from sparing.encoders.two_sided import TwoSided
 from sparing.encoders.varimax import Varimax
 
@@ -16,9 +18,12 @@ __all__ = [
     "ElasticNet",
     "Iterative",
     "Joint",
+    "JointVariance",
     "Regression",
+    "Sequential",
     "TwoSided",
     "Varimax",
     "fewest_features",
     "fewest_for_each",
+    "fewest_in_turn",
 ]

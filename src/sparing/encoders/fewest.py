@@ -7,7 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from sparing.budget import Budget
-from sparing.results import Encoder, Spectrum
+from sparing.data import DataMatrix
+from sparing.deflation import Deflation
+from sparing.linalg import top_spectrum
+from sparing.linalg.metric import Metric
+from sparing.results import Component, Encoder, Spectrum
+from sparing.solvers import Solver
+
+NOTHING = 1e-12
+"""A direction of less than this share of the variance explains nothing."""
 
 
 def fewest_features(
@@ -71,3 +79,55 @@ def fewest_for_each(
             break
         found, counts = trial, fewer
     return found
+
+
+def fewest_in_turn(
+    solver: Solver,
+    deflation: Deflation,
+    view: DataMatrix,
+    spectrum: Spectrum,
+    min_variance: float,
+    rng: np.random.Generator,
+    *,
+    budget: Budget,
+) -> list[int]:
+    """For each component the fewest features found that keep a share of the variance of the dense one in its place.
+
+    The dense one is the leading component of what the earlier ones leave. Doubles the count until enough is kept, then
+    bisects. The last count tried is the answer when time runs out.
+    """
+    H, sizes = np.zeros((view.n_features, 0)), list[int]()
+    limit = int((view.gram_diagonal() > 0).sum())
+    for _ in range(spectrum.rank):
+        left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
+        dense = spectrum.values[0] if H.shape[1] == 0 else _leading_value(left, rng)
+        if dense <= NOTHING * spectrum.total:
+            break
+
+        def solved(count: int, left: DataMatrix = left, metric: Metric | None = metric) -> Component:
+            return solver.solve(left, count, rng, metric=metric, start=spectrum.basis, budget=budget)
+
+        enough = min_variance * float(dense) * (1 - 1e-9)
+        too_few, count = 0, 1
+        found = solved(count)
+        while found.variance < enough and count < limit and not budget.expired:
+            too_few, count = count, min(2 * count, limit)
+            found = solved(count)
+        while count - too_few > 1 and found.variance >= enough and not budget.expired:
+            middle = (too_few + count) // 2
+            trial = solved(middle)
+            if trial.variance >= enough:
+                count, found = middle, trial
+            else:
+                too_few = middle
+        sizes.append(count)
+        H = np.column_stack([H, found.vector(view.n_features)])
+        budget.say(
+            f"component {len(sizes)}: {count} feature(s) keep {found.variance / dense:.1%} of the dense variance"
+        )
+    return sizes
+
+
+def _leading_value(view: DataMatrix, rng: np.random.Generator) -> float:
+    values = top_spectrum(view, 1, rng).values
+    return float(values[0]) if len(values) else 0.0

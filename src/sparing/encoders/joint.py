@@ -61,7 +61,7 @@ class Joint:
         """The best of all starts."""
         sizes = counts_per_component(n_nonzero, spectrum.rank)
         first = residual_directions(self.selector, view, spectrum, sizes, rng)
-        core = _core(view, spectrum, first)
+        core = core_features(view, spectrum, first)
         search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core))
         best, captured = first[core], -np.inf
         for start in self._starts(search, spectrum, first[core], core, sizes, rng):
@@ -101,7 +101,7 @@ class Joint:
         return [start for start in starts if start.shape[1] == k and start.any(axis=0).all()]
 
 
-def _core(view: DataMatrix, spectrum: Spectrum, H: Array) -> Indices:
+def core_features(view: DataMatrix, spectrum: Spectrum, H: Array) -> Indices:
     """All features where they are few; else those of the first solution and those that matter most to the spectrum."""
     squares = view.gram_diagonal()
     varies = np.flatnonzero(squares > 0)

@@ -4,6 +4,15 @@ Each function builds one exception or warning text: what was passed, what is all
 is left to the caller, so that a traceback ends where the mistake is.
 """
 
+from sparing.errors.components import (
+    constraint_decides,
+    constraint_leaves_fewer,
+    joint_only,
+    min_variance_out_of_range,
+    total_too_small,
+    two_sided_alone,
+    two_ways_to_count,
+)
 from sparing.errors.data import (
     cannot_read,
     complex_values,
@@ -102,6 +111,8 @@ __all__ = [
     "cannot_read",
     "capped",
     "complex_values",
+    "constraint_decides",
+    "constraint_leaves_fewer",
     "defaults_exceed_features",
     "duplicate_names",
     "empty",
@@ -109,8 +120,10 @@ __all__ = [
     "fewer_features",
     "gram_too_large",
     "ill_conditioned",
+    "joint_only",
     "max_loss_missed",
     "max_loss_out_of_range",
+    "min_variance_out_of_range",
     "more_than_there_are",
     "n_components_too_large",
     "n_nonzero_exceeds_features",
@@ -156,7 +169,10 @@ __all__ = [
     "too_many_for_relaxation",
     "too_many_to_eliminate",
     "too_small",
+    "total_too_small",
     "turns_not_converged",
+    "two_sided_alone",
+    "two_ways_to_count",
     "unknown_choice",
     "wrong_n_features",
     "wrong_number_of_counts",

@@ -121,6 +121,14 @@ def loss_limit(value: Any) -> float:
     return float(min(value, sys.float_info.max))
 
 
+def variance_share(value: Any) -> float:
+    """A number above 0 and at most 1."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= 1:
+        raise errors.min_variance_out_of_range(value)
+    return float(value)
+
+
 def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any, also: tuple[str, ...] = ()) -> Any:
     """An algorithm by its name, or the user's own instance with its settings."""
     if isinstance(choice, str):

@@ -34,7 +34,7 @@ def information_loss(
     float
         A sum of squares in the units of X; never below PCA's.
     """
-    view, H = _prepared(components, X, Preparation(center, scale, precomputed))
+    view, H = prepared(components, X, Preparation(center, scale, precomputed))
     return information_loss_of(view, H) * view.square_unit
 
 
@@ -99,12 +99,12 @@ def explained_variance(
     """
     if definition not in DEFINITIONS:
         raise errors.unknown_choice("definition", definition, DEFINITIONS)
-    view, H = _prepared(components, X, Preparation(center, scale, precomputed))
+    view, H = prepared(components, X, Preparation(center, scale, precomputed))
     shares = DEFINITIONS[definition](view, H.T / np.linalg.norm(H, axis=1)) / view.total
     return np.minimum(np.cumsum(shares) if cumulative else shares, 1.0)
 
 
-def _prepared(components: Any, X: Any, preparation: Preparation) -> tuple[DataMatrix, Array]:
+def prepared(components: Any, X: Any, preparation: Preparation) -> tuple[DataMatrix, Array]:
     """A checked view and checked loadings that fit it."""
     view = as_view(X, preparation)
     with_variance(view, preparation.center)

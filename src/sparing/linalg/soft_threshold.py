@@ -26,31 +26,33 @@ def l1_l2_maximiser(a: Array, bound: float) -> Array:
         return np.zeros_like(a)
     tied = sizes >= top * (1 - TIE)
     square = bound * bound
+    if abs(square - round(square)) <= 1e-12 * square:  # the square of a root
+        square = float(round(square))
     if (n_tied := int(tied.sum())) >= square:
         return np.asarray(np.where(tied, np.sign(a) * (bound / n_tied), 0.0))
-    sizes = sizes / top
-    drop = _threshold_drop(np.sort(1.0 - sizes), square, n_tied)
-    shrunk = np.maximum(sizes - (1.0 - drop), 0.0)
-    return np.asarray(np.sign(a) * (shrunk / np.linalg.norm(shrunk)))
+    exponent = -int(np.frexp(top)[1])  # a power of two changes no digit and keeps squares in range
+    drops = np.ldexp(top - sizes, exponent)
+    kept = np.maximum(_threshold_drop(np.sort(drops), math.ldexp(top, exponent), square, n_tied) - drops, 0.0)
+    return np.asarray(np.sign(a) * (kept / np.linalg.norm(kept)))
 
 
-def _threshold_drop(drops: Array, square: float, n_tied: int) -> float:
-    """How far below the largest entry the threshold lies; 1 is no threshold at all.
+def _threshold_drop(drops: Array, top: float, square: float, n_tied: int) -> float:
+    """How far below the largest entry, ``top``, the threshold lies; ``top`` itself is no threshold at all.
 
-    ``drops`` (sorted) says how far each entry lies below the largest, which is 1. With m entries above the threshold,
-    s1 the sum and s2 the sum of squares of their drops, (l1 norm / l2 norm)^2 = square has the root
+    ``drops`` (sorted) says how far each entry lies below the largest. With m entries above the threshold, s1 the sum
+    and s2 the sum of squares of their drops, (l1 norm / l2 norm)^2 = square has the root
     (s1 + sqrt(square (m s2 - s1^2) / (m - square))) / m. Entries themselves in place of drops give the same root, but
     lose all digits of m s2 - s1^2 where entries nearly tie.
     """
     first = max(n_tied, math.floor(square) + 1)  # fewer entries cannot have that l1 norm
     if first > len(drops):
-        return 1.0
+        return top
     m = np.arange(first, len(drops) + 1)
     s1, s2 = np.cumsum(drops)[first - 1 :], np.cumsum(np.square(drops))[first - 1 :]
-    following = np.append(drops[first:], 1.0)  # the threshold can fall to here before entry m + 1 comes in
+    following = np.append(drops[first:], top)  # the threshold can fall to here before entry m + 1 comes in
     enough = np.square(m * following - s1) >= square * (m * following**2 - 2 * following * s1 + s2)
     if not enough.any():
-        return 1.0
+        return top
     at = int(np.argmax(enough))
     spread = max(float(m[at] * s2[at] - s1[at] ** 2), 0.0)
     return min(float(s1[at] + math.sqrt(square * spread / (m[at] - square))) / float(m[at]), float(following[at]))

@@ -10,8 +10,8 @@ from sparing.linalg.signs import first_largest
 from sparing.results import Array, Component, Indices
 from sparing.search.quotient import Quotient, component_of
 
-GATHERED = 1024
-"""Features of all candidates together, up to which one read of the data serves them all (8 MiB)."""
+GATHERED = 4096
+"""Features of all candidates together, up to which one read of the data serves them all (128 MiB)."""
 
 
 def best_component(quotient: Quotient, candidates: Array, *, refit: bool) -> Component:

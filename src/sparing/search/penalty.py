@@ -74,7 +74,8 @@ class PenaltyPath:
                 high, below = float(levels[after]), W[:, after]
             if budget.expired:
                 break
-        return np.column_stack([keep_largest(above[:, None], n_nonzero), below])
+        sizes = np.abs(above) + (low if self.soft else 0.0) * (above != 0)  # what ties is equal before it is shrunk
+        return np.column_stack([np.where(keep_largest(sizes[:, None], n_nonzero)[:, 0] > 0, above, 0.0), below])
 
     def ends(self, start: Array, levels: Array, budget: Budget) -> Array:
         """Where the iteration from ``start`` ends for each level, d x len(levels); zero where nothing exceeds it."""

@@ -1,0 +1,116 @@
+"""The certificate of the variance that sparse components explain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.certificates.certificate import PROVED, Certificate, Problem, counted, percent, where
+from sparing.data import DataMatrix, Preparation
+from sparing.linalg.variance import symmetric_total
+from sparing.results import Array, Bound, Encoder, Spectrum
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceCertificate(Certificate):
+    """As :class:`Certificate`; ``value`` is the symmetric variance tr((H'H)^-1 H'AH) of the components.
+
+    In units of the covariance (n - 1), or of the matrix given. ``bound`` is what no components of the same problem can
+    pass, ``pca_value`` the variance of as many principal components, ``parts`` the certificates of single components.
+    """
+
+    _named: ClassVar[str] = "variance"
+    _nothing_can: ClassVar[str] = "nothing can have more"
+
+    @property
+    def ratio(self) -> float:
+        """Share of PCA's variance, at most 1."""
+        return 1.0 if self.pca_value <= 0 else min(self.value / self.pca_value, 1.0)
+
+    def _unit(self, view: DataMatrix) -> float:
+        return covariance_unit(view)
+
+    def _value_on(self, view: DataMatrix) -> float:
+        return symmetric_total(view, self.components.T)
+
+    def _lines(self) -> list[str]:
+        return [_reached(self), _possible(self)]
+
+
+def covariance_unit(view: DataMatrix) -> float:
+    """What a sum of squares of the view is as a variance in the user's units."""
+    return view.square_unit / max((view.n_samples or 2) - 1, 1)
+
+
+def certify_variance(
+    view: DataMatrix,
+    found: Encoder,
+    spectrum: Spectrum,
+    bounds: Sequence[Bound],
+    problem: Problem,
+    preparation: Preparation,
+    *,
+    parts: Sequence[Certificate] = (),
+) -> VarianceCertificate:
+    """Recompute the variance from data and loadings, and set the best bound beside it."""
+    unit = covariance_unit(view)
+    value = symmetric_total(view, found.components.T)
+    least = min(bound.value for bound in bounds)
+    best = next(bound for bound in bounds if bound.value <= least * (1 + 1e-9))  # of equals the simplest, given first
+    return VarianceCertificate(
+        problem=problem,
+        value=value * unit,
+        witness=replace(best, value=max(best.value, value) * unit),
+        pca_value=(spectrum.total - spectrum.least_loss) * unit,
+        total=spectrum.total * unit,
+        support=found.support,
+        loadings=found.loadings,
+        preparation=preparation,
+        parts=tuple(parts),
+    )
+
+
+def single(found: Encoder, number: int) -> Encoder:
+    """One component of several, as an encoder of its own without a decoder."""
+    loadings: Array = found.loadings[number : number + 1]
+    used = loadings[0] != 0
+    return Encoder(found.support[used], loadings[:, used], found.decoder[:0], found.captured[:0], found.loss)
+
+
+def _reached(c: VarianceCertificate) -> str:
+    """What the components have, rounded down."""
+    k, used = len(c.loadings), len(c.support)
+    features = where(c)
+    if k > 1 and c.problem.shared_support:
+        features = f"{np.count_nonzero(c.loadings)} loadings in all ({used} of {c.problem.n_features} features)"
+    share = f"{math.floor(c.ratio * 1000 + 1e-9) / 10:.1f}%"
+    pca = "PCA's first component" if k == 1 else f"PCA's first {k} components"
+    return (
+        f"{counted(k, 'component')} on {features} {'has' if k == 1 else 'have'} {share} of the variance of {pca} "
+        f"(PCA: {c.pca_value / c.total:.1%} of the total)."
+    )
+
+
+def _possible(c: VarianceCertificate) -> str:
+    """What others could have, rounded up."""
+    problem = c.problem
+    features = counted(problem.n_nonzero, "feature")
+    if problem.n_components == 1:
+        who = f"component with {features}"
+    else:
+        kind = "orthogonal " if problem.orthogonal else ""
+        who = (
+            f"{problem.n_components} {kind}components with {features} {'in all' if problem.shared_support else 'each'}"
+        )
+    if c.gap <= PROVED:
+        return f"No {who} can have more: proved optimal by {c.witness.method}."
+    firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error added"
+    most = percent(min(c.bound / c.pca_value, 1.0))
+    return (
+        f"That is within {percent(c.gap)} of the best possible: no {who} can have more than {most} of PCA's. "
+        f"Nothing tighter is proved ({c.witness.method}{firm})."
+    )

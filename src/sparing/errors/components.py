@@ -1,0 +1,60 @@
+"""What can be wrong with what is asked of sparse components."""
+
+from __future__ import annotations
+
+
+def two_ways_to_count(first: str, second: str) -> ValueError:
+    """Two parameters that decide the number of features."""
+    return ValueError(
+        f"Both {first} and {second} were given; one decides the other. Pass n_nonzero for a number of features per "
+        f"component, n_nonzero_total for a number over all of them, or min_variance for the fewest that keep a share."
+    )
+
+
+def min_variance_out_of_range(value: object) -> ValueError:
+    """A share of the variance that is none."""
+    return ValueError(
+        f"min_variance={value!r} must be a number above 0 and at most 1: the share of the dense component's variance "
+        f"that each component keeps. min_variance=0.9 keeps 90% of it."
+    )
+
+
+def total_too_small(total: int, n_components: int) -> ValueError:
+    """Fewer features than components."""
+    return ValueError(
+        f"n_nonzero_total={total}, but n_components={n_components}: each component needs a feature at least. Pass "
+        f"n_nonzero_total of {n_components} or more."
+    )
+
+
+def constraint_decides(constraint: str, deflation: object) -> ValueError:
+    """A constraint and a deflation at once."""
+    return ValueError(
+        f"constraint={constraint!r} and deflation={deflation!r} were both given, but the constraint decides what is "
+        f"left for the next component. Leave deflation='auto'; for components one after the other pass "
+        f"deflation=OrthogonalConstraint() or UncorrelatedConstraint() from sparing.deflation instead."
+    )
+
+
+def joint_only(parameter: str, value: object, why: str) -> ValueError:
+    """A wish that only the joint search can fulfil."""
+    return ValueError(
+        f"{parameter}={value!r} is met by searching all components together, but {why}. Leave solver='auto' and "
+        f"deflation='auto'."
+    )
+
+
+def two_sided_alone(parameter: str) -> ValueError:
+    """Sparse row scores with another way to take several components."""
+    return ValueError(
+        f"n_rows asks for sparse vectors on both sides by Algorithm 2 of [fountoulakis2016], which deflates by "
+        f"projection; it does not go with {parameter}. Leave {parameter} at its default."
+    )
+
+
+def constraint_leaves_fewer(constraint: str, got: int) -> str:
+    """Why a constraint ends a sequence of components."""
+    return (
+        f"constraint={constraint!r} leaves no further component with so few features (each earlier component costs one "
+        f"degree of freedom, and {got} were found)"
+    )

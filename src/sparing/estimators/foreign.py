@@ -1,0 +1,154 @@
+"""Certificates for, and better versions of, loadings from any package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.bounds import LossTree, PcaLoss
+from sparing.budget import Budget
+from sparing.certificates import Certificate, Problem, certify_loss
+from sparing.data import Preparation, Remembered
+from sparing.encoders.joint import core_features
+from sparing.estimators._bounding import variance_certificate
+from sparing.estimators._input import flag, generator_of, steady
+from sparing.estimators.metrics import prepared
+from sparing.linalg import top_spectrum
+from sparing.results import Array, Encoder
+from sparing.search.alternation import Alternation, LossAlternation, VarianceAlternation
+
+OBJECTIVES = ("loss", "variance")
+SWEEPS = 200
+
+GUARD = 0.01
+"""With swaps, components are kept from becoming near-copies of one another."""
+
+
+def certify(
+    components: Any,
+    X: Any,
+    *,
+    objective: str = "loss",
+    center: bool = True,
+    scale: bool = False,
+    precomputed: bool = False,
+    time_limit: float | None = None,
+    random_state: Any = None,
+) -> Certificate:
+    """How good are these loadings, and how much better could any be?
+
+    Parameters
+    ----------
+    components : array-like of shape (n_components, n_features)
+        Loadings from any package, one row per component; need not be orthogonal, of unit norm or sparse.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The data; a covariance with ``precomputed=True``.
+    objective : {"loss", "variance"}
+        ``loss``: what the best decoder cannot rebuild, against all encoders that use as many features in all.
+        ``variance``: the variance of the span of the loadings, against all components with as many features each.
+    center, scale, precomputed : bool
+        As in :class:`SparseEncoder`.
+    time_limit : float, optional
+        Seconds for the proof.
+    random_state : int, Generator, RandomState or None
+
+    Returns
+    -------
+    Certificate
+        Print it. ``recheck(X)`` verifies it again.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import SparsePCA
+    >>> from sparing import certify
+    >>> from sparing.datasets import make_spiked
+    >>> X = make_spiked(random_state=0).X
+    >>> theirs = SparsePCA(1, alpha=5.0, random_state=0).fit(X).components_
+    >>> print(certify(theirs, X, objective="variance"))  # doctest: +SKIP
+    """
+    if objective not in OBJECTIVES:
+        raise errors.unknown_choice("objective", objective, OBJECTIVES)
+    preparation = Preparation(flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
+    budget, rng = Budget.of(time_limit), generator_of(random_state)
+    view, rows = prepared(components, X, preparation)
+    found = _as_encoder(rows)
+    k, d = rows.shape
+    with steady(view, k):
+        spectrum = top_spectrum(view, k, rng)
+        if objective == "variance":
+            most = int(np.count_nonzero(rows, axis=1).max())
+            problem = Problem(k, most, d, "variance", shared_support=k == 1)
+            return variance_certificate(view, found, spectrum, problem, preparation, rng, budget)
+        problem = Problem(spectrum.rank, len(found.support), d)
+        bounds = [PcaLoss(spectrum).bound(view, problem, found, rng, budget=budget)]
+        if (tree := LossTree().bound(view, problem, found, rng, budget=budget)) is not None:
+            bounds.append(tree)
+        return certify_loss(view, found, spectrum, bounds, problem, preparation)
+
+
+def polish(
+    components: Any,
+    X: Any,
+    *,
+    swaps: bool = False,
+    objective: str = "variance",
+    center: bool = True,
+    scale: bool = False,
+    precomputed: bool = False,
+) -> Array:
+    """Better loadings on the same features: variational renormalization [moghaddam2006, Sec. 3], all together.
+
+    Parameters
+    ----------
+    components : array-like of shape (n_components, n_features)
+        Loadings from any package, one row per component.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    swaps : bool
+        Also exchange features for better ones; the number of features of each component stays.
+    objective : {"variance", "loss"}
+        What gets better: the variance of the span of the loadings, or what the best decoder can rebuild.
+    center, scale, precomputed : bool
+        As in :class:`SparseEncoder`.
+
+    Returns
+    -------
+    ndarray of shape (n_components, n_features)
+        Unit rows, in the order and with the signs of those given; never worse.
+    """
+    if objective not in OBJECTIVES:
+        raise errors.unknown_choice("objective", objective, OBJECTIVES)
+    preparation = Preparation(flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
+    view, rows = prepared(components, X, preparation)
+    H = rows.T / np.linalg.norm(rows, axis=1)
+    with steady(view, len(rows)):
+        if objective == "variance":
+            view = Remembered(view)
+            judged = VarianceAlternation(view)
+            better = _better(judged, VarianceAlternation(view, GUARD), H, flag("swaps", swaps))
+        else:
+            core = np.flatnonzero(H.any(axis=1))
+            if swaps:
+                core = core_features(view, top_spectrum(view, len(rows), np.random.default_rng(0)), H)
+            judged_loss = LossAlternation(view.restricted(core).gram(), view.gram_squared(core))
+            better = np.zeros_like(H)
+            better[core] = _better(judged_loss, judged_loss, H[core], flag("swaps", swaps))
+    signs = np.where(np.einsum("ij,ij->j", better, H) < 0, -1.0, 1.0)
+    return np.asarray((better * signs).T)
+
+
+def _better(judged: Alternation, search: Alternation, H: Array, swaps: bool) -> Array:
+    """The best of the loadings given, refitted, and improved by swaps."""
+    candidates = [H, judged.refit(H, SWEEPS)]
+    if swaps:
+        candidates.append(judged.refit(search.improve(candidates[-1], SWEEPS), SWEEPS))
+    return max(candidates, key=judged.captured)
+
+
+def _as_encoder(rows: Array) -> Encoder:
+    """Loadings as a result whose decoder nobody asks for."""
+    support = np.flatnonzero(rows.any(axis=0))
+    loadings = rows[:, support] / np.linalg.norm(rows, axis=1)[:, None]
+    nothing = np.zeros((0, rows.shape[1]))
+    return Encoder(support, loadings, nothing, np.zeros(0), np.nan)
