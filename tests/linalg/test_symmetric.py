@@ -25,3 +25,15 @@ def test_pairs_in_falling_order(size, kind, rng):
     values, vectors = top_eigenpairs(A, 3)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:3], rtol=1e-9)
     np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-8 * values[0])
+
+
+def test_all_are_computed_where_a_subset_of_eigenpairs_fails(rng, monkeypatch):
+    W = rng.standard_normal((120, 120))
+    W = W + W.T
+    wanted = np.linalg.eigvalsh(W)[::-1][:3]
+
+    def fails(*args, **kwargs):
+        raise np.linalg.LinAlgError("Internal Error.")
+
+    monkeypatch.setattr("scipy.linalg.eigh", fails)
+    np.testing.assert_allclose(top_eigenpairs(W, 3)[0], wanted)

@@ -60,7 +60,8 @@ def _all_promising(quotient, S, rho, v):
 
     before, module.VERIFIED = module.VERIFIED, 10**6
     try:
-        return quotient._promising(S, rho, v, quotient._outside(S, v)[-1])
+        now = quotient._solved(S)
+        return quotient._promising(S, now, quotient._outside(S, now)[-1])
     finally:
         module.VERIFIED = before
 

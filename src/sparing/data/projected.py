@@ -113,9 +113,11 @@ class Projected(DataMatrix):
         """The columns J: as themselves where that is cheaper than their Gram matrix."""
         if self.has_rows and (self.n_samples or 0) <= len(J):
             return Gathered(self.columns(J))
-        if self._right.shape[1] == 0:
-            return Covariance(self.base.restricted(J).gram() - self._left[J] @ self._left[J].T, is_psd=self.is_psd)
-        return super().restricted(J)
+        block = self.base.restricted(J).gram() - self._left[J] @ self._left[J].T
+        if self._right.shape[1]:
+            R, AR = self._right[J], self._gram_right[J]
+            block = block - AR @ R.T - R @ (AR - R @ self._core).T
+        return Covariance((block + block.T) / 2, is_psd=self.is_psd)
 
     def row_gram(self) -> Array:
         """``X @ X.T``, from that of the base."""

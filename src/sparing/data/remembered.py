@@ -71,8 +71,10 @@ class Remembered(DataMatrix):
         if self.has_gram:
             return self.base.restricted(J)
         new = np.flatnonzero(self._slot[J] < 0)
-        if len(new) != 1:
-            return Covariance(self.gram_columns(J)[J], is_psd=self.is_psd)
+        if len(new) > 1:
+            return Covariance(self.base.restricted(J).gram(), is_psd=self.is_psd)
+        if len(new) == 0:
+            return Covariance(self._stored[self._slot[J]][:, J], is_psd=self.is_psd)
         j, known = new[0], np.delete(np.arange(len(J)), new[0])
         block = np.full((len(J), len(J)), self._diagonal[J[j]])
         block[known] = self._stored[self._slot[J[known]]][:, J]

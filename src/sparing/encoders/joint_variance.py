@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from sparing.budget import Budget
-from sparing.data import DataMatrix, Remembered
+from sparing.data import Covariance, DataMatrix, Remembered
 from sparing.deflation import Deflation, GeneralizedDeflation
 from sparing.encoders.iterative import counts_per_component
 from sparing.encoders.sequential import sequential_directions
@@ -18,21 +18,27 @@ from sparing.linalg.span import encoder_with
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Encoder, Reference, Spectrum
 from sparing.search.alternation import Alternation, ConstrainedAlternation, VarianceAlternation
-from sparing.search.power import unit_columns
+from sparing.search.power import pool_of, unit_columns
 from sparing.solvers import Solver
 
 SWEEPS, REFITS, TRANSFERS = 30, 200, 100
 
+POOL, FINAL_SWEEPS = 200, 3
+"""Features searched at first where there are more than twice as many, and sweeps over all of them at the end."""
+
 ROTATIONS = 10
 """Steps that bring a rotation of the principal components and its cut to size closer to one another."""
 
-WORK = 4e4
+WORK = 1.2e4
 """Starts times features times components: more of them where each costs little."""
+
+FEWEST, LARGE = 2, 60
+"""Starts at least, for components below so many features."""
 
 CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
 """Rising charges for breaking a constraint, on the way to keeping it exactly."""
 
-KICKS, POOL = 10, 4
+KICKS, KEPT = 10, 4
 """Shaken starts, and the number of distinct solutions that they start from."""
 
 PRUNED, WEAK = 0.3, 0.05
@@ -90,10 +96,33 @@ class JointVariance:
         """The best of all starts."""
         k = spectrum.rank
         sizes = equal_shares(int(np.sum(n_nonzero)), k) if self.total else counts_per_component(n_nonzero, k)
-        search = _Search(self, Remembered(view), spectrum, sizes, rng)
-        best = search.run(budget)
+        whole = Remembered(view)
+        if view.n_features <= 2 * POOL:
+            best = _Search(self, whole, spectrum, sizes, rng).run(budget)
+        else:
+            best = self._in_pool(whole, spectrum, sizes, rng, budget)
         support = np.flatnonzero(best.any(axis=1))
-        return encoder_with(support, best[support], search.view.gram_columns(support), spectrum.total)
+        return encoder_with(support, best[support], whole.gram_columns(support), spectrum.total)
+
+    def _in_pool(
+        self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget
+    ) -> Array:
+        """Search among the most promising features, then let all others come in."""
+        pool = pool_of(whole, max(POOL, 4 * max(sizes)), spectrum.basis)
+        few = Covariance(whole.restricted(pool).gram())
+        found = _Search(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng).run(budget)
+        best = np.zeros((whole.n_features, found.shape[1]))
+        best[pool] = found
+        goal = self._goal(whole)
+        if found.shape[1] == len(sizes) and not budget.expired:
+            best = goal.ordered(goal.improve(best, FINAL_SWEEPS, counts(best)))
+        return best
+
+    def _goal(self, view: DataMatrix) -> Alternation:
+        """The criterion to be maximised."""
+        if self.constraint is None:
+            return VarianceAlternation(view, self.guard)
+        return ConstrainedAlternation(view, self.constraint.deflate)
 
 
 class _Search:
@@ -103,20 +132,24 @@ class _Search:
         self, how: JointVariance, view: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator
     ) -> None:
         self.how, self.view, self.spectrum, self.sizes, self.rng = how, view, spectrum, sizes, rng
+        self.n_features = len(spectrum.cross)  # of the whole: the more there are, the less is spent on each start
         self.free = VarianceAlternation(view, how.guard)
-        self.goal: Alternation = self.free
-        if how.constraint is not None:
-            self.goal = ConstrainedAlternation(view, how.constraint.deflate)
+        self.goal = how._goal(view)
         self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
 
     def run(self, budget: Budget) -> Array:
         """The best directions found."""
-        how, affordable = self.how, max(2, int(WORK / (self.view.n_features * len(self.sizes))))
+        how, dear = self.how, (max(self.sizes) / LARGE) ** 2
+        least = FEWEST if dear < 1 else 0
+        affordable = max(least, int(WORK / (self.n_features * len(self.sizes) * (1 + dear))))
         first = self._sequential(how.constraint or GeneralizedDeflation(), self.sizes, budget)
         if first.shape[1] < len(self.sizes):  # nothing is left for further components
             return self.goal.ordered(first)
         self._offer(self.goal.improve(first, SWEEPS, self.sizes))
-        for start in self._rotations(min(how.starts, affordable)):
+        starts, kicks = how.starts, how.kicks or (3 if how.total else 1) * KICKS
+        if how.constraint is not None:
+            starts, kicks = 2 * how.starts, how.kicks or 20 * KICKS
+        for start in self._rotations(min(starts, affordable)):
             if budget.expired:
                 break
             if how.constraint is not None:  # features of their own are orthogonal; supports grow from there
@@ -124,7 +157,6 @@ class _Search:
             start = self._toward_constraint(self.free.improve(start, SWEEPS))
             self._offer(self._improved(start, counts(start)))
             budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
-        kicks = how.kicks or KICKS * (20 if how.constraint is not None else 3 if how.total else 1)
         for turn in range(min(kicks, affordable)):
             if budget.expired:
                 break
@@ -142,7 +174,7 @@ class _Search:
             return
         value = self.goal.captured(H)
         if all(abs(value - known) > GROWTH * known for known, _ in self.pool):
-            self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:POOL]
+            self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:KEPT]
 
     def _toward_constraint(self, H: Array) -> Array:
         """Directions that keep the constraint better and better."""

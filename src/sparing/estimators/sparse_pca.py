@@ -35,6 +35,9 @@ from sparing.solvers import SOLVERS, Auto, Solver
 
 DEFAULT_MIN_VARIANCE = 0.9
 
+QUICK = Auto(starts=3, finalists=2, kicks=0)
+"""Where many components are found on the way to those returned, each need not be the very best."""
+
 BLOCK_SOLVERS: dict[str, Any] = {"elastic_net": ElasticNet, "varimax": Varimax}
 """Methods that find all components at once."""
 
@@ -218,7 +221,9 @@ class SparsePCA(EncodingEstimator):
             return solver
         if joint and self.n_components != 1:
             constraint = None if self.constraint is None else CONSTRAINTS[self.constraint]()
-            return JointVariance(solver, constraint, total=self.n_nonzero_total is not None)
+            return JointVariance(
+                QUICK if self.solver == "auto" else solver, constraint, total=self.n_nonzero_total is not None
+            )
         return Sequential(solver, self._deflation())
 
     def _solver(self) -> tuple[Any, bool]:
@@ -267,8 +272,9 @@ class SparsePCA(EncodingEstimator):
     def _fewest(
         self, encoder: Any, view: DataMatrix, spectrum: Spectrum, rng: np.random.Generator, budget: Budget
     ) -> list[int]:
-        """Counts found one component after the other."""
-        solver: Solver = getattr(encoder, "solver", Auto())
+        """Counts found one component after the other, by a quick search where the solver is ``auto``."""
+        solver: Solver = getattr(encoder, "solver", QUICK)
+        solver = QUICK if isinstance(solver, Auto) else solver
         deflation = getattr(encoder, "deflation", None) or getattr(encoder, "constraint", None)
         sizes = fewest_in_turn(
             solver, deflation or GeneralizedDeflation(), view, spectrum, self._min_variance(), rng, budget=budget

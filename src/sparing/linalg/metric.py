@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +12,9 @@ from sparing.results import Array, Indices
 
 SINGULAR = 1e-9
 """Directions whose share of M is below this are not used: the quotient is not defined there."""
+
+STEADY = 1e-3
+"""Cholesky factors whose diagonal keeps this share of the unfactored one have lost no digits worth speaking of."""
 
 EXACT = 1e-10
 """Inner products of unit vectors below this are zero."""
@@ -34,6 +37,9 @@ class Metric(Protocol):
 
     def whitening(self, J: Indices) -> Array:
         """T with T'M[J, J]T = I, over the directions on J for which M is more than rounding."""
+
+    def restricted(self, J: Indices) -> Metric:
+        """``M[J, J]`` as a metric."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,10 @@ class NearIdentity:
     def whitening(self, J: Indices) -> Array:
         """T with T'M[J, J]T = I."""
         return whitened(self.block(J))
+
+    def restricted(self, J: Indices) -> Metric:
+        """``M[J, J]`` as a metric."""
+        return replace(self, W=self.W[J])
 
 
 @dataclass(frozen=True)
@@ -110,11 +120,21 @@ class Whole:
         """T with T'M[J, J]T = I."""
         return whitened(self.block(J))
 
+    def restricted(self, J: Indices) -> Metric:
+        """``M[J, J]`` as a metric."""
+        return Whole(self.block(J))
+
 
 def whitened(block: Array) -> Array:
     """T with T' block T = I, computed on unit diagonals so that units do not matter."""
     scale = np.sqrt(np.maximum(np.diagonal(block), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
+    try:
+        root = np.linalg.cholesky(block)
+        if (np.diagonal(root) > STEADY * scale).all():
+            return np.asarray(np.linalg.inv(root).T)
+    except np.linalg.LinAlgError:
+        pass  # singular: leave out what is not there
     values, vectors = np.linalg.eigh(block / np.multiply.outer(scale, scale))
     keep = values > SINGULAR * max(float(values[-1]), np.finfo(float).tiny)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])

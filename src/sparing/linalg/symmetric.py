@@ -19,8 +19,11 @@ def top_eigenpairs(matrix: Array, rank: int) -> tuple[Array, Array]:
     """
     size = len(matrix)
     if size >= SUBSET_PAYS and rank < size / 2:
-        values, vectors = linalg.eigh(matrix, subset_by_index=[size - rank, size - 1], check_finite=False)
-        if len(values) == rank:
-            return values[::-1], vectors[:, ::-1]
+        try:
+            values, vectors = linalg.eigh(matrix, subset_by_index=[size - rank, size - 1], check_finite=False)
+            if len(values) == rank:
+                return values[::-1], vectors[:, ::-1]
+        except np.linalg.LinAlgError:
+            pass  # "Internal Error": the same drivers give up on other matrices
     values, vectors = np.linalg.eigh(matrix)
     return values[::-1][:rank], vectors[:, ::-1][:, :rank]

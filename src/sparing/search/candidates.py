@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.data import Covariance
-from sparing.linalg.metric import Whole
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Component, Indices
 from sparing.search.quotient import Quotient, component_of
@@ -41,6 +39,4 @@ def _gathered(quotient: Quotient, J: Indices) -> tuple[Quotient, Indices]:
     """The same problem on the features J alone, while they are few."""
     if len(J) > GATHERED:
         return quotient, np.arange(quotient.view.n_features)
-    block = quotient.view.restricted(J).gram()
-    metric = None if quotient.metric is None else Whole(quotient.metric.block(J))
-    return Quotient(Covariance(block, is_psd=quotient.view.is_psd), metric), J
+    return quotient.restricted(J), J

@@ -7,7 +7,7 @@ import numpy as np
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.truncation import keep_largest
-from sparing.results import Array
+from sparing.results import Array, Indices
 
 SUBSPACE_STEPS = 5
 
@@ -40,17 +40,38 @@ def unit_columns(V: Array) -> Array:
     return np.asarray(V[:, alive] / lengths[alive])
 
 
-def column_starts(view: DataMatrix, n_nonzero: int, n_starts: int) -> Array:
-    """Unit vectors of the features from which a truncated step goes furthest, or of most variance where d is large."""
-    worth = view.gram_diagonal()
-    if view.has_gram:
-        squares = np.square(view.gram())
-        top = np.partition(squares, len(worth) - n_nonzero, axis=0)[len(worth) - n_nonzero :]
-        worth = np.sqrt(top.sum(axis=0))
-    chosen = np.argsort(-worth, kind="stable")[:n_starts]
+def column_starts(view: DataMatrix, n_starts: int, leading: Array) -> Array:
+    """Unit vectors of features to start from: of most variance, and largest in each leading direction, by turns."""
+    ranked = [_ranks(view.gram_diagonal()), *(_ranks(np.abs(v)) for v in leading.T)]
+    chosen = np.argsort(np.min(ranked, axis=0), kind="stable")[:n_starts]
     starts = np.zeros((view.n_features, len(chosen)))
     starts[chosen, np.arange(len(chosen))] = 1.0
     return starts
+
+
+def furthest_starts(gram: Array, n_nonzero: int, n_starts: int) -> Array:
+    """Unit vectors of the features from which a truncated step goes furthest."""
+    size = len(gram)
+    top = np.partition(np.square(gram), size - n_nonzero, axis=0)[size - n_nonzero :]
+    chosen = np.argsort(-top.sum(axis=0), kind="stable")[:n_starts]
+    starts = np.zeros((size, len(chosen)))
+    starts[chosen, np.arange(len(chosen))] = 1.0
+    return starts
+
+
+def pool_of(view: DataMatrix, size: int, leading: Array) -> Indices:
+    """Features worth a search of their own: of most variance, or large in a leading direction."""
+    ranked = [_ranks(view.gram_diagonal()), *(_ranks(np.abs(v)) for v in leading.T)]
+    return np.sort(np.argsort(np.min(ranked, axis=0), kind="stable")[:size]).astype(np.intp)
+
+
+def _ranks(scores: Array) -> Array:
+    """0 for the largest score, 1 for the next; of equals, to a billionth, the first."""
+    level = np.abs(scores).max(initial=0.0)
+    order = np.argsort(-np.round(scores / level, 9) if level > 0 else scores, kind="stable")
+    ranks = np.empty(len(scores))
+    ranks[order] = np.arange(len(scores))
+    return ranks
 
 
 def leading_directions(view: DataMatrix, rank: int, rng: np.random.Generator) -> Array:

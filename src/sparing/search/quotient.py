@@ -6,11 +6,15 @@ through columns of the features in use, so that nothing of size d x d is needed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from sparing.data import DataMatrix
-from sparing.linalg.metric import Metric
+from sparing.data import Covariance, DataMatrix
+from sparing.linalg.metric import Metric, OrthogonalTo
 from sparing.linalg.signs import first_largest, orientations
+from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Component, Indices
 
 VERIFIED = 4
@@ -19,7 +23,42 @@ VERIFIED = 4
 SHORTLIST = 256
 """Features outside the support that are looked at first; all of them before a search ends."""
 
+NULL = 1e-10
+"""Quotients within this share of the best count as equal to it."""
+
 GROWTH = 1e-9
+
+SWAP_WORK = 2e7
+"""Swaps of one search times what each costs: a table of features by nonzeros, and eigenvalues of nonzeros."""
+
+STRIDE = 20
+"""Forward selection takes one feature at a time, and one in so many of those it has when they are many."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The quotients of a support in rising order, with directions V such that V'MV = I and V'BV is diagonal."""
+
+    values: Array
+    directions: Array
+
+    @property
+    def rho(self) -> float:
+        """The best quotient; 0 where there is no direction."""
+        return float(self.values[-1]) if len(self.values) else 0.0
+
+    @property
+    def v(self) -> Array:
+        """Its direction."""
+        return self.directions[:, -1] if len(self.values) else np.zeros(len(self.directions))
+
+    @property
+    def inverse(self) -> Array:
+        """P with N P N = N for N = rho M - B: all that swaps need to know."""
+        below = self.rho - self.values
+        others = below > NULL * abs(self.rho)
+        V = self.directions[:, others]
+        return (V / below[others]) @ V.T
 
 
 class Quotient:
@@ -36,17 +75,45 @@ class Quotient:
         if view.is_psd:  # a feature without variance adds nothing
             self.usable &= self._worth > 0
 
+    def restricted(self, J: Indices) -> Quotient:
+        """The same problem on the features J alone, in memory."""
+        inside = Covariance(self.view.restricted(J).gram(), is_psd=self.view.is_psd)
+        return Quotient(inside, None if self.metric is None else self.metric.restricted(J))
+
     def solve(self, support: Indices) -> tuple[float, Array]:
         """The best quotient on a support, and its v (of the support's length)."""
         inside = self.view.restricted(support).gram()
+        if len(support) and self.metric is None:
+            values, vectors = top_eigenpairs(inside, 1)
+            return float(values[0]), vectors[:, 0]
+        solved = self._solved(support)
+        return solved.rho, solved.v
+
+    def _solved(self, support: Indices) -> Solved:
+        """All quotients on a support."""
+        inside = self.view.restricted(support).gram()
         if self.metric is None:
-            values, vectors = np.linalg.eigh(inside)
-            return float(values[-1]), vectors[:, -1]
+            return Solved(*np.linalg.eigh(inside))
         turn = self.metric.whitening(support)
-        if turn.shape[1] == 0:
-            return 0.0, np.zeros(len(support))
-        top, best = np.linalg.eigh(turn.T @ inside @ turn)
-        return float(top[-1]), turn @ best[:, -1]
+        values, vectors = np.linalg.eigh(turn.T @ inside @ turn)
+        return Solved(values, turn @ vectors)
+
+    def _bests(self, supports: Indices) -> Array:
+        """The best quotients of many supports of one size that share most of their features, one per row."""
+        if isinstance(self.metric, OrthogonalTo):
+            return np.array([self.solve(support)[0] for support in supports])
+        union, places = np.unique(supports, return_inverse=True)
+        places = places.reshape(supports.shape)
+        rows, columns = places[:, :, None], places[:, None, :]
+        B = self.view.restricted(union).gram()[rows, columns]
+        if self.metric is not None:
+            M = self.metric.block(union)[rows, columns]
+            try:
+                turn = np.linalg.inv(np.linalg.cholesky(M))
+            except np.linalg.LinAlgError:  # singular on some support
+                return np.array([self.solve(support)[0] for support in supports])
+            B = turn @ B @ turn.transpose(0, 2, 1)
+        return np.asarray(np.linalg.eigvalsh(B)[:, -1])
 
     def value(self, support: Indices, v: Array) -> float:
         """The quotient of a given direction."""
@@ -60,42 +127,52 @@ class Quotient:
         return component_of(support, v, value)
 
     def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
-        """Swap single features while the quotient grows: (quotient, support, v)."""
-        rho, v = self.solve(support)
+        """Swap single features while the quotient grows: (quotient, support, v). Fewer swaps where each is dear."""
+        r = len(support)
+        max_swaps = min(max_swaps, int(SWAP_WORK / (self.view.n_features * r + (1 + VERIFIED) * r**3)))
+        if max_swaps == 0:
+            rho, v = self.solve(support)
+            return rho, support, v
+        now = self._solved(support)
         for _ in range(max_swaps):
-            best = None
-            for others in self._outside(support, v):
-                trials = [(*self.solve(trial), trial) for trial in self._promising(support, rho, v, others)]
-                best = max(trials, key=lambda found: found[0], default=None)
-                if best is not None and best[0] > rho * (1 + GROWTH):
+            for others in self._outside(support, now):
+                trials = self._promising(support, now, others)
+                if not trials:
+                    continue
+                values = self._bests(np.array(trials))
+                if values.max() > now.rho * (1 + GROWTH):
+                    support = trials[int(values.argmax())]
+                    now = self._solved(support)
                     break
             else:
                 break
-            assert best is not None
-            rho, v, support = best
-        return rho, support, v
+        return now.rho, support, now.v
 
-    def _outside(self, support: Indices, v: Array) -> list[Indices]:
+    def _outside(self, support: Indices, now: Solved) -> list[Indices]:
         """Candidates to come in: those that pull most, then all."""
         free = self.usable.copy()
         free[support] = False
         others = np.flatnonzero(free)
+        if now.rho <= 0 or len(others) == 0:
+            return []
         if len(others) <= 2 * SHORTLIST:
-            return [others] if len(others) else []
-        pull = np.abs(self.view.gram_columns(support) @ v)[others] / self.scale[others]
+            return [others]
+        pull = np.abs(self.view.gram_columns(support) @ now.v)[others] / self.scale[others]
         return [others[np.argpartition(-pull, SHORTLIST)[:SHORTLIST]], others]
 
-    def _promising(self, support: Indices, rho: float, v: Array, others: Indices) -> list[Indices]:
-        """Supports one swap away that beat rho, judged for all swaps from one decomposition.
+    def _promising(self, support: Indices, now: Solved, others: Indices) -> list[Indices]:
+        """Supports one swap away that beat what is reached, judged for all swaps from one decomposition.
 
-        With N = rho M - B, N_SS v = 0 and P = pinv(N_SS): replacing i by j raises the quotient exactly where
-        N_jj < the Schur complement of the others, which for all (j, i) is a rank-two formula in P.
+        With N = rho M - B, N_SS v = 0 and P a generalized inverse of N_SS: replacing i by j raises the quotient exactly
+        where N_jj < the Schur complement of the others, which for all (j, i) is a rank-two formula in P.
         """
-        if rho <= 0:
-            return []
+        rho, v = now.rho, now.v
         N = self._shifted(support, rho)
         inside, cross = N[support], N[others]
-        P = np.linalg.pinv((inside + inside.T) / 2, hermitian=True, rcond=1e-10)
+        if isinstance(self.metric, OrthogonalTo):  # what was solved leaves out directions that a new feature may allow
+            P = np.linalg.pinv((inside + inside.T) / 2, hermitian=True, rcond=NULL)
+        else:
+            P = now.inverse
         C = cross @ P
         small = 1e-7 * np.abs(v).max()
         pivots = np.where(np.abs(v) < small, np.where(v < 0, -small, small), v)
@@ -127,8 +204,10 @@ class Quotient:
             rho, v = self.solve(support)
             slope = np.square(self._shifted(support, rho) @ v)  # N v = 0 inside: what outside pulls
             slope = np.divide(slope, np.square(self.scale), out=np.full_like(slope, -1.0), where=free)
-            support = np.append(support, first_largest(slope))
-            free[support[-1]] = False
+            n_new = min(max(1, len(support) // STRIDE), size - len(support), int(free.sum()))
+            new = np.flatnonzero(keep_largest(slope[:, None] + 1.0, n_new)) if n_new > 1 else [first_largest(slope)]
+            support = np.append(support, new)
+            free[new] = False
         return support
 
 

@@ -87,22 +87,13 @@ def on_spectraplex(W: Array, rank: int) -> tuple[Array, int]:
     """The nearest positive semidefinite matrix of trace 1, and its rank; ``rank`` is a guess of it from above."""
     d = len(W)
     while True:
-        values, vectors = _top(W, min(rank, d))
+        values, vectors = top_eigenpairs(W, min(rank, d))
         excess = np.cumsum(values) - 1.0
         kept = int(np.flatnonzero(values * np.arange(1, len(values) + 1) > excess)[-1]) + 1
         if kept < len(values) or kept == d:
             values, vectors = values[:kept] - excess[kept - 1] / kept, vectors[:, :kept]
             return (vectors * values) @ vectors.T, kept
         rank *= 2
-
-
-def _top(W: Array, rank: int) -> tuple[Array, Array]:
-    """Leading eigenpairs; all of them where LAPACK's driver for a subset gives up, as it does on some iterates."""
-    try:
-        return top_eigenpairs(W, rank)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(W)
-        return values[::-1][:rank], vectors[:, ::-1][:, :rank]
 
 
 def into_l1_ball(W: Array, radius: float) -> Array:

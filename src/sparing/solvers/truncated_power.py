@@ -11,8 +11,9 @@ from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.metric import Metric
 from sparing.results import Array, Component, Reference
+from sparing.search.candidates import best_component
 from sparing.search.power import column_starts, leading_directions, truncated_powers
-from sparing.search.quotient import Quotient, component_of
+from sparing.search.quotient import Quotient
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,6 @@ class TruncatedPower:
     ) -> Component:
         """The best of all starts."""
         leading = leading_directions(view, 1, rng) if start is None else start
-        starts = np.column_stack([leading, column_starts(view, n_nonzero, self.starts)])
+        starts = np.column_stack([leading, column_starts(view, self.starts, leading)])
         ends = truncated_powers(view, starts, n_nonzero, max_iter=self.max_iter, settled=50, budget=budget)
-        quotient = Quotient(view, metric)
-        if self.refit:
-            found = [quotient.component(np.flatnonzero(x)) for x in ends.T]
-        else:
-            found = [component_of(S := np.flatnonzero(x), x[S], quotient.value(S, x[S])) for x in ends.T]
-        return max(found, key=lambda component: component.variance)
+        return best_component(Quotient(view, metric), ends, refit=self.refit)
