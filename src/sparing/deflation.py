@@ -33,13 +33,13 @@ class Deflation(Protocol):
 
 @dataclass(frozen=True)
 class ProjectionDeflation:
-    """A <- (I - xx')A(I - xx'), one direction after the other [mackey2008, Sec. 2.2].
+    """A <- (I - xx')A(I - xx'), one direction after the other [mackey2008, Sec. 2].
 
     Keeps A positive semidefinite. Directions that are not orthogonal are taken out one by one, so what an earlier one
     took may come back in part.
     """
 
-    reference: ClassVar = Reference("mackey2008", "Sec. 2.2")
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """(I - H T'H')A(I - H T H'): the product of all projections in compact form."""
@@ -55,12 +55,12 @@ class ProjectionDeflation:
 
 @dataclass(frozen=True)
 class HotellingDeflation:
-    """A <- A - (x'Ax) xx' [mackey2008, Sec. 2.1].
+    """A <- A - (x'Ax) xx' [mackey2008, Sec. 2].
 
     Right for eigenvectors. For sparse directions it makes A indefinite: variances that never were may be explained.
     """
 
-    reference: ClassVar = Reference("mackey2008", "Sec. 2.1")
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """The sum of all rank-one terms; each counts the variance that was left when its direction was found."""
@@ -74,12 +74,12 @@ class HotellingDeflation:
 
 @dataclass(frozen=True)
 class SchurDeflation:
-    """A <- A - Axx'A / x'Ax: what regression on the scores leaves [mackey2008, Sec. 2.3].
+    """A <- A - Axx'A / x'Ax: what regression on the scores leaves [mackey2008, Sec. 2].
 
     Later scores are uncorrelated with earlier ones where directions are not sparse; keeps A positive semidefinite.
     """
 
-    reference: ClassVar = Reference("mackey2008", "Sec. 2.3")
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """All scores regressed out at once, which is the same as one after the other."""
@@ -88,9 +88,9 @@ class SchurDeflation:
 
 @dataclass(frozen=True)
 class OrthogonalizedDeflation:
-    """A <- (I - qq')A(I - qq') with q what is new in x: orthogonalized projection [mackey2008, Sec. 2.4]."""
+    """A <- (I - qq')A(I - qq') with q what is new in x: orthogonalized projection [mackey2008, Sec. 2]."""
 
-    reference: ClassVar = Reference("mackey2008", "Sec. 2.4")
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """Projection on the complement of the span of all directions."""
@@ -99,12 +99,12 @@ class OrthogonalizedDeflation:
 
 @dataclass(frozen=True)
 class GeneralizedDeflation:
-    """The most additional variance: x'Bx / x'(I - QQ')x with B = (I - QQ')A(I - QQ') [mackey2008, Sec. 4].
+    """The most additional variance: x'Bx / x'(I - QQ')x with B = (I - QQ')A(I - QQ') [mackey2008, Sec. 3].
 
     As orthogonalized projection, but a direction is judged by what of it is new, whatever else it holds.
     """
 
-    reference: ClassVar = Reference("mackey2008", "Sec. 4")
+    reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """The projected view with the metric of the complement."""
@@ -129,9 +129,9 @@ FORBIDDEN = 1e8
 
 @dataclass(frozen=True)
 class OrthogonalConstraint:
-    """x'h = 0 for all earlier h [mackey2008, Sec. 1]."""
+    """x'h = 0 for all earlier h [mackey2014, Sec. 14.5]."""
 
-    reference: ClassVar = Reference("mackey2008", "Sec. 1")
+    reference: ClassVar = Reference("mackey2014", "Sec. 14.5")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """The projected view with a metric that forbids the span of earlier directions."""
@@ -141,12 +141,12 @@ class OrthogonalConstraint:
 
 @dataclass(frozen=True)
 class UncorrelatedConstraint:
-    """x'Ah = 0 for all earlier h: scores uncorrelated with earlier ones [mackey2008, Sec. 1].
+    """x'Ah = 0 for all earlier h: scores uncorrelated with earlier ones [mackey2014, Sec. 14.5].
 
     Solved on a support in the null space of (A H)_S.
     """
 
-    reference: ClassVar = Reference("mackey2008", "Sec. 1")
+    reference: ClassVar = Reference("mackey2014", "Sec. 14.5")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """What regression on earlier scores leaves, with a metric that forbids the span of A H."""

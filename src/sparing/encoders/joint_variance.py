@@ -49,7 +49,7 @@ GROWTH = 1e-9
 
 @dataclass(frozen=True)
 class JointVariance:
-    """All components re-selected by turns for the variance of their span, the criterion of [mackey2008, Sec. 4].
+    """All components re-selected by turns for the variance of their span, the criterion of [mackey2008, Sec. 3].
 
     For each component in turn: the features and loadings that add most to what the others explain, by swaps scored all
     at once. Starts are components one after the other and truncated rotations of the principal components; then the
@@ -82,7 +82,7 @@ class JointVariance:
     starts: int = 12
     kicks: int | None = None
 
-    reference: ClassVar = Reference("mackey2008", "Sec. 4")
+    reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
     def encode(
         self,

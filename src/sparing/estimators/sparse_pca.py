@@ -188,9 +188,9 @@ class SparsePCA(EncodingEstimator):
             found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
             self._publish(view, found, spectrum)
             if flag("certify", self.certify):
-                spectrum = spectrum.leading(len(found.loadings))
                 problem = self._problem(n_nonzero, found, view.n_features)
-                self.certificate_ = variance_certificate(view, found, spectrum, problem, preparation, rng, budget)
+                pca = spectrum.leading(problem.n_components)
+                self.certificate_ = variance_certificate(view, found, pca, problem, preparation, rng, budget)
         self.n_passes_ = view.passes
         self._warn(n_components, spectrum)
         return self

@@ -1,0 +1,92 @@
+"""Certificates of variance: recomputed, rounded against us, false when altered, sentences that say it."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparing import SparsePCA
+from sparing.certificates import VarianceCertificate
+from sparing.datasets import load_pitprops
+
+COUNTEREXAMPLE = np.array(
+    [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float
+)
+
+
+def optimum(A, r):
+    sets = np.array(list(combinations(range(len(A)), r)))
+    return float(np.linalg.eigvalsh(A[sets[:, :, None], sets[:, None, :]])[:, -1].max())
+
+
+def test_the_sentence():
+    model = SparsePCA(n_nonzero=5, precomputed=True, random_state=0).fit(load_pitprops().correlation)
+    said = str(model.certificate_)
+    assert "1 component on 5 of 13 features has 80.7% of the variance of PCA's first component" in said
+    assert "within 1.6% of the best possible: no component with 5 features can have more than 82.0% of PCA's" in said
+    assert model.certificate_.sense == "max"
+    html = model.certificate_._repr_html_()
+    assert "<strong>1 component" in html
+
+
+def test_proved_optimal_where_bound_and_value_meet():
+    model = SparsePCA(n_nonzero=13, precomputed=True, random_state=0).fit(load_pitprops().correlation)
+    assert "proved optimal" in str(model.certificate_)
+    assert model.certificate_.gap <= 1e-6
+    one = SparsePCA(n_nonzero=1, random_state=0).fit(np.random.default_rng(0).standard_normal((20, 6)))
+    assert "No component with 1 feature can have more: proved optimal" in str(one.certificate_)
+
+
+def test_no_bound_claims_k_times_the_single_optimum():
+    """Components that are not orthogonal can have more than k lambda^(r) together: 27.217 > 24.849."""
+    model = SparsePCA(2, n_nonzero=3, precomputed=True, random_state=0).fit(COUNTEREXAMPLE)
+    single = optimum(COUNTEREXAMPLE, 3)
+    assert 2 * single == pytest.approx(24.849, abs=1e-3)
+    assert model.certificate_.bound >= 27.21699
+    assert model.certificate_.bound > 2 * single
+
+
+def test_recheck_holds_and_fails_when_it_should(rng):
+    X = rng.standard_normal((40, 8)) @ rng.standard_normal((8, 8))
+    certificate = SparsePCA(2, n_nonzero=3, random_state=0).fit(X).certificate_
+    again = pickle.loads(pickle.dumps(certificate))
+    assert isinstance(again, VarianceCertificate)
+    assert again.recheck(X)
+    assert again.recheck(X).value == pytest.approx(certificate.value)
+    assert not again.recheck(X + rng.standard_normal(X.shape))
+    better = replace(certificate, value=certificate.value * 1.01)
+    assert "NOT hold" in str(better.recheck(X))
+    tighter = replace(certificate, witness=replace(certificate.witness, value=certificate.bound * 0.9))
+    assert "only" in str(tighter.recheck(X))
+    assert all(part.recheck(X) for part in certificate.parts)
+    assert len(certificate.parts) == 2
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10**6), d=st.integers(2, 7), r=st.integers(1, 7), integers=st.booleans(), scale=st.booleans()
+)
+def test_no_bound_is_below_brute_force(seed, d, r, integers, scale):
+    rng = np.random.default_rng(seed)
+    X = (
+        rng.integers(-1, 2, (9, d)).astype(float)
+        if integers
+        else rng.standard_normal((9, d)) * 10.0 ** rng.integers(-3, 4)
+    )
+    r = min(r, d)
+    if np.ptp(X, axis=0).min() == 0:
+        return
+    A = np.corrcoef(X, rowvar=False) if scale else np.cov(X, rowvar=False)
+    certificate = SparsePCA(n_nonzero=r, scale=scale, random_state=0).fit(X).certificate_
+    best = optimum(np.atleast_2d(A), r)
+    assert certificate.value <= best * (1 + 1e-9)
+    assert certificate.bound >= best * (1 - 1e-12)
+    assert 0 <= certificate.gap <= 1
+    assert certificate.value == pytest.approx(best, rel=0.05)
+    assert certificate.recheck(X)

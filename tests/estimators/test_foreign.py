@@ -1,0 +1,131 @@
+"""Loadings from elsewhere: certified as they are, polished without harm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.decomposition import PCA
+from sklearn.decomposition import SparsePCA as Theirs
+
+from sparing import SparseEncoder, certify, explained_variance, information_loss, polish
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+
+
+def theirs(k=3, alpha=2.0):
+    X = standardised(load_wine().data)
+    return Theirs(k, alpha=alpha, random_state=0).fit(X).components_, X
+
+
+def symmetric(H, X):
+    return explained_variance(H, X, definition="symmetric")[-1]
+
+
+def test_scikit_learns_loadings_certified_for_variance():
+    H, X = theirs()
+    certificate = certify(H, X, objective="variance", random_state=0)
+    assert certificate.sense == "max"
+    assert certificate.value / certificate.total == pytest.approx(symmetric(H, X))
+    assert certificate.bound >= certificate.value
+    assert certificate.recheck(X)
+    assert len(certificate.parts) == 3
+
+
+def test_scikit_learns_loadings_certified_for_loss():
+    H, X = theirs()
+    certificate = certify(H, X, random_state=0)
+    assert certificate.sense == "min"
+    assert certificate.value == pytest.approx(information_loss(H, X))
+    assert certificate.bound <= certificate.value
+    assert certificate.recheck(X)
+
+
+def test_an_encoder_and_its_loadings_have_the_same_certificate():
+    X = load_wine().data
+    model = SparseEncoder(2, n_nonzero=4, scale=True, random_state=0).fit(X)
+    certificate = certify(7.0 * model.components_, X, scale=True, random_state=0)
+    assert certificate.value == pytest.approx(model.certificate_.value)
+    assert certificate.bound == pytest.approx(model.certificate_.bound)
+    assert "proved optimal" in str(certificate)
+
+
+def test_principal_components_cannot_be_beaten():
+    X = load_wine().data
+    H = PCA(2).fit(X).components_
+    for objective in ("loss", "variance"):
+        assert certify(H, X, objective=objective, random_state=0).gap <= 1e-6
+
+
+@pytest.mark.parametrize("swaps", [False, True])
+def test_polish_improves_other_peoples_loadings(swaps):
+    H, X = theirs()
+    better = polish(H, X, swaps=swaps)
+    assert symmetric(better, X) > symmetric(H, X)
+    np.testing.assert_allclose(np.linalg.norm(better, axis=1), 1)
+    assert (np.einsum("ij,ij->i", better, H) >= 0).all()
+    if swaps:
+        assert (np.count_nonzero(better, axis=1) <= np.count_nonzero(H, axis=1)).all()
+    else:
+        assert not better[H == 0].any()
+    smaller = polish(H, X, swaps=swaps, objective="loss")
+    assert information_loss(smaller, X) < information_loss(H, X)
+
+
+def test_swaps_are_worth_more_than_loadings():
+    X = standardised(load_breast_cancer().data)
+    H = np.zeros((2, 30))
+    H[0, :4] = H[1, 4:8] = 1.0
+    assert symmetric(polish(H, X, swaps=True), X) > symmetric(polish(H, X), X) * 1.1 > symmetric(H, X)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    k=st.integers(1, 3),
+    swaps=st.booleans(),
+    objective=st.sampled_from(["variance", "loss"]),
+)
+def test_polish_never_harms(seed, k, swaps, objective):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((15, 6)) if seed % 2 else rng.integers(-2, 3, (15, 6)).astype(float)
+    if np.ptp(X, axis=0).min() == 0:
+        return
+    H = rng.standard_normal((k, 6)) * (rng.random((k, 6)) < 0.6)
+    H[:, 0] = 1.0
+    better = polish(H, X, swaps=swaps, objective=objective)
+    if objective == "variance":
+        assert symmetric(better, X) >= symmetric(H, X) * (1 - 1e-9)
+    else:
+        assert information_loss(better, X) <= information_loss(H, X) * (1 + 1e-9)
+    assert (np.count_nonzero(better, axis=1) <= np.count_nonzero(H, axis=1)).all()
+    certificate = certify(H, X, objective=objective, random_state=0)
+    assert certificate.recheck(X)
+    assert 0 <= certificate.gap <= 1
+
+
+@pytest.mark.parametrize(
+    ("components", "sentence"),
+    [
+        (np.ones((2, 5)), "Transpose loadings"),
+        (np.zeros((1, 13)), "all zero"),
+        ([["a"] * 13], "not usable"),
+        (np.full((1, 13), np.nan), "not usable"),
+    ],
+)
+def test_bad_loadings_get_a_sentence(components, sentence):
+    for judge in (certify, polish):
+        with pytest.raises(ValueError, match=sentence):
+            judge(components, load_wine().data)
+
+
+def test_bad_choices_get_a_sentence():
+    for judge in (certify, polish):
+        with pytest.raises(ValueError, match="objective='size' is not known"):
+            judge(np.ones((1, 13)), load_wine().data, objective="size")
+    with pytest.raises(TypeError, match="must be True or False"):
+        polish(np.ones((1, 13)), load_wine().data, swaps=1)

@@ -1,0 +1,220 @@
+"""SparsePCA: what it promises, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.decomposition import PCA
+from sklearn.decomposition import SparsePCA as Theirs
+
+from sparing import SparsePCA, explained_variance
+from sparing.datasets import load_pitprops, make_spiked
+from sparing.deflation import DEFLATIONS, GeneralizedDeflation, OrthogonalConstraint
+from sparing.encoders import ElasticNet
+from sparing.solvers import SOLVERS, Greedy, Rounding
+
+
+def correlation():
+    return load_pitprops().correlation
+
+
+def fitted(*args, X=None, **kw):
+    kw = {"precomputed": X is None, "random_state": 0, **kw}
+    return SparsePCA(*args, **kw).fit(correlation() if X is None else X)
+
+
+def test_variances_are_those_of_the_covariance(rng):
+    X = rng.standard_normal((50, 9)) @ rng.standard_normal((9, 9))
+    for scale in (False, True):
+        model = SparsePCA(3, n_nonzero=4, scale=scale, random_state=0).fit(X)
+        A = np.corrcoef(X, rowvar=False) if scale else np.cov(X, rowvar=False)
+        H = model.components_
+        np.testing.assert_allclose(model.variance_, np.diag(H @ A @ H.T), rtol=1e-9)
+        np.testing.assert_allclose(model.certificate_.value, np.trace(np.linalg.solve(H @ H.T, H @ A @ H.T)), rtol=1e-9)
+        np.testing.assert_allclose(
+            model.certificate_.value / np.trace(A),
+            explained_variance(H, X, scale=scale, definition="symmetric")[-1],
+            rtol=1e-9,
+        )
+        np.testing.assert_allclose(model.transform(X).var(axis=0, ddof=1), model.variance_, rtol=1e-9)
+
+
+def test_all_features_give_pca(rng):
+    X = rng.standard_normal((50, 6)) @ rng.standard_normal((6, 6))
+    model, pca = SparsePCA(3, n_nonzero=6, random_state=0).fit(X), PCA(3).fit(X)
+    np.testing.assert_allclose(model.certificate_.ratio, 1.0, rtol=1e-6)
+    np.testing.assert_allclose(model.loss_ratio_, 1.0, rtol=1e-6)
+    first = SparsePCA(1, n_nonzero=6, random_state=0).fit(X)
+    np.testing.assert_allclose(np.abs(first.components_ @ pca.components_[0]), 1.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, "elastic_net", "varimax"])
+@pytest.mark.parametrize("k", [1, 3])
+def test_every_solver_by_name(solver, k):
+    model = fitted(k, n_nonzero=4, solver=solver)
+    assert model.components_.shape == (k, 13)
+    assert np.count_nonzero(model.components_, axis=1).max() <= 4
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+    assert model.certificate_.recheck(correlation())
+    best = fitted(k, n_nonzero=4).certificate_.value
+    assert model.certificate_.value <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("deflation", DEFLATIONS)
+def test_every_deflation_by_name(deflation):
+    model = fitted(3, n_nonzero=4, deflation=deflation)
+    assert model.components_.shape == (3, 13)
+    joint = fitted(3, n_nonzero=4)
+    assert model.certificate_.value <= joint.certificate_.value * (1 + 1e-3)
+
+
+def test_instances_with_their_settings():
+    assert fitted(n_nonzero=4, solver=Rounding(repeats=3)).components_.any()
+    assert fitted(n_nonzero=4, solver=Greedy(direction="backward")).components_.any()
+    model = fitted(6, n_nonzero=5, solver=ElasticNet(l1=(0.06, 0.16, 0.1, 0.5, 0.5, 0.5)), refit=False)
+    assert list(np.count_nonzero(model.components_, axis=1)) == [7, 4, 4, 1, 1, 1]
+    adjusted = explained_variance(
+        model.components_, correlation(), definition="adjusted", cumulative=False, precomputed=True
+    )
+    np.testing.assert_allclose(100 * adjusted, [28.0, 14.0, 13.3, 7.4, 6.8, 6.2], atol=0.06)
+    one_by_one = fitted(3, n_nonzero=5, deflation=OrthogonalConstraint())
+    np.testing.assert_allclose(one_by_one.components_ @ one_by_one.components_.T, np.eye(3), atol=1e-9)
+
+
+def test_refit_never_lowers_the_variance():
+    for solver in ("max_component", "rounding", "generalized_power_l1", "semidefinite"):
+        kept, refitted = (fitted(n_nonzero=5, solver=solver, refit=refit).variance_[0] for refit in (False, True))
+        assert refitted >= kept * (1 - 1e-9)
+
+
+def test_min_variance_keeps_the_share_with_the_fewest_features():
+    top = np.linalg.eigvalsh(correlation())[-1]
+    model = fitted()
+    assert model.variance_[0] >= 0.9 * top
+    assert len(model.support_) == 7
+    assert fitted(n_nonzero=6).variance_[0] < 0.9 * top
+    assert len(fitted(min_variance=1.0).support_) == 13
+    assert len(fitted(min_variance=0.01).support_) == 1
+    several = fitted(3, min_variance=0.8)
+    assert len(several.components_) == 3
+
+
+def test_counts_for_each_and_in_all():
+    assert list(np.count_nonzero(fitted(3, n_nonzero=[5, 2, 3]).components_, axis=1)) != []
+    sizes = sorted(np.count_nonzero(fitted(3, n_nonzero=[5, 2, 3]).components_, axis=1))
+    assert sizes == [2, 3, 5]
+    total = fitted(3, n_nonzero_total=9)
+    assert np.count_nonzero(total.components_) <= 9
+    assert "9 loadings in all" in str(total.certificate_)
+    assert total.certificate_.value >= fitted(3, n_nonzero=3).certificate_.value * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("constraint", ["orthogonal", "uncorrelated"])
+def test_constraints(constraint):
+    model, A = fitted(3, n_nonzero=5, constraint=constraint), correlation()
+    H = model.components_
+    products = H @ H.T if constraint == "orthogonal" else H @ A @ H.T
+    np.testing.assert_allclose(products, np.diag(np.diag(products)), atol=1e-8)
+    assert model.certificate_.problem.orthogonal == (constraint == "orthogonal")
+
+
+def test_a_constraint_that_leaves_fewer_says_so():
+    with pytest.warns(UserWarning, match="degree of freedom") as caught:
+        model = fitted(4, n_nonzero=2, constraint="uncorrelated")
+    assert len(caught) == 1
+    assert len(model.components_) < 4
+
+
+def test_sparse_vectors_of_samples():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 20))
+    X[:10, :4] += 3.0
+    model = SparsePCA(2, n_nonzero=4, n_rows=10, random_state=0).fit(X)
+    assert model.row_components_.shape == (2, 60)
+    assert np.count_nonzero(model.row_components_, axis=1).max() <= 10
+    assert set(np.flatnonzero(model.row_components_[0])) == set(range(10))
+    assert not hasattr(SparsePCA(2, n_nonzero=4, random_state=0).fit(X), "row_components_")
+
+
+def test_more_variance_than_scikit_learn_at_its_own_counts():
+    X = load_breast_cancer().data
+    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    theirs = Theirs(3, alpha=3.0, random_state=0).fit(X).components_
+    counts = np.count_nonzero(theirs, axis=1).tolist()
+    ours = SparsePCA(3, n_nonzero=counts, random_state=0).fit(X)
+    share = [explained_variance(H, X, definition="symmetric")[-1] for H in (theirs, ours.components_)]
+    assert share[1] >= share[0]
+
+
+def test_sparse_input_is_never_densified(rng):
+    X = sparse.random(300, 20_000, density=0.01, format="csr", random_state=0)
+    model = SparsePCA(2, n_nonzero=10, random_state=0).fit(X)
+    assert np.count_nonzero(model.components_, axis=1).max() <= 10
+    assert model.certificate_.recheck(X)
+
+
+def test_a_planted_direction_is_found():
+    data = make_spiked(random_state=0)
+    model = SparsePCA(1, n_nonzero=int(np.count_nonzero(data.components[0])), random_state=0).fit(data.X)
+    assert set(model.support_) == set(np.flatnonzero(data.components[0]))
+
+
+BAD = [
+    ({"n_nonzero": 3, "min_variance": 0.5}, "one decides the other"),
+    ({"n_nonzero": 3, "n_nonzero_total": 5}, "one decides the other"),
+    ({"min_variance": 0.0}, "above 0 and at most 1"),
+    ({"min_variance": 1.5}, "above 0 and at most 1"),
+    ({"min_variance": "much"}, "above 0 and at most 1"),
+    ({"n_components": 3, "n_nonzero_total": 2}, "each component needs a feature"),
+    ({"n_components": 3, "n_nonzero": [2, 2]}, "Pass one count for each component"),
+    ({"n_nonzero": 14}, "outside"),
+    ({"n_nonzero": 0}, "at least 1"),
+    ({"n_components": 14, "n_nonzero": 2}, "at most as many components as"),
+    ({"solver": "best"}, "solver='best' is not known"),
+    ({"deflation": "none"}, "deflation='none' is not known"),
+    ({"constraint": "both"}, "constraint='both' is not known"),
+    ({"constraint": "orthogonal", "deflation": "schur", "n_components": 2}, "the constraint decides"),
+    ({"constraint": "orthogonal", "solver": "greedy", "n_components": 2}, "searching all components together"),
+    ({"n_nonzero_total": 6, "deflation": "schur", "n_components": 2}, "searching all components together"),
+    ({"solver": "elastic_net", "deflation": "schur", "n_components": 2}, "searching all components together"),
+    ({"n_rows": 3, "deflation": "schur"}, "does not go with deflation"),
+    ({"n_rows": 3, "solver": "varimax"}, "does not go with solver"),
+    ({"refit": "yes"}, "must be True or False"),
+    ({"time_limit": -1}, "positive number of seconds"),
+]
+
+
+@pytest.mark.parametrize(("settings", "sentence"), BAD, ids=[str(bad[0]) for bad in BAD])
+def test_bad_parameters_get_a_sentence(settings, sentence):
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        fitted(**{"n_components": 1, **settings})
+
+
+def test_rows_are_needed_for_sparse_vectors_of_samples():
+    with pytest.raises(ValueError, match="Fit on X itself"):
+        fitted(1, n_nonzero=3, n_rows=3)
+    with pytest.raises(ValueError, match="n_rows"):
+        SparsePCA(1, n_nonzero=3, n_rows=500, random_state=0).fit(load_wine().data)
+
+
+def test_a_covariance_that_is_none():
+    A = correlation()
+    A[0, 1] = A[1, 0] = 5.0
+    with pytest.raises(ValueError, match="positive semidefinite"):
+        fitted(X=A, precomputed=True, n_nonzero=3)
+
+
+def test_a_time_limit_still_gives_a_certificate():
+    X = np.random.default_rng(0).standard_normal((100, 400))
+    model = SparsePCA(3, n_nonzero=20, time_limit=1e-6, random_state=0).fit(X)
+    assert len(model.components_) == 3
+    assert model.certificate_.recheck(X)
+
+
+def test_progress_is_shown_when_asked_for(capsys):
+    fitted(2, n_nonzero=3, verbose=True)
+    assert "[sparing]" in capsys.readouterr().out
+    fitted(2, min_variance=0.5, verbose=True, deflation=GeneralizedDeflation())
+    assert "feature(s) keep" in capsys.readouterr().out
