@@ -60,13 +60,9 @@ def test_proved_optima_of_public_covariances(name, shared):
             assert solve(A, r, seed) == pytest.approx(value, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["arrhythmia", "gait", "normgait", "normvoice", "normgastro", "lung", "miniBooNE"])
+@pytest.mark.parametrize("name", ["normgait", "normvoice", "normgastro"])
 def test_never_below_the_others_on_public_covariances(name, shared):
-    A = (
-        np.nan_to_num(shared("bcp_covariances.npz", name))
-        if name != "lung"
-        else shared("bcp_covariances.npz", "normlung")
-    )
+    A = np.nan_to_num(shared("bcp_covariances.npz", name))
     for r in (3, 10):
         ours = solve(A, r)
         for other, solver in SOLVERS.items():

@@ -41,6 +41,9 @@ CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
 KICKS, KEPT = 10, 4
 """Shaken starts, and the number of distinct solutions that they start from."""
 
+PATIENCE = 60
+"""Shaken starts without any gain after which no more are tried."""
+
 PRUNED, WEAK = 0.3, 0.05
 """Share of its features that a component gives up when shaken; loadings far above WEAK are seldom among them."""
 
@@ -157,8 +160,11 @@ class _Search:
             start = self._toward_constraint(self.free.improve(start, SWEEPS))
             self._offer(self._improved(start, counts(start)))
             budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
+        best, since = self.pool[0][0], 0
         for turn in range(min(kicks, affordable)):
-            if budget.expired:
+            since = since + 1 if self.pool[0][0] <= best else 0
+            best = self.pool[0][0]
+            if budget.expired or since > PATIENCE:
                 break
             _, H = self.pool[int(self.rng.integers(len(self.pool)))]
             shaken = self._exchanged(H) if turn % 3 == 2 else self._pruned(H)
