@@ -7,6 +7,7 @@ import sys
 import import_time
 import memory
 import quality
+import sparse_pca
 import speed
 import strategies
 
@@ -14,6 +15,7 @@ BENCHMARKS = {
     "quality": quality,
     "import_time": import_time,
     "memory": memory,
+    "sparse_pca": sparse_pca,
     "speed": speed,
     "strategies": strategies,
 }

@@ -23,8 +23,8 @@ from sparing.solvers import Solver
 
 SWEEPS, REFITS, TRANSFERS = 30, 200, 100
 
-POOL, FINAL_SWEEPS = 200, 3
-"""Features searched at first where there are more than twice as many, and sweeps over all of them at the end."""
+POOL, ROUNDS = 200, 3
+"""Features searched at first where there are more than twice as many, and searches among those that pull most."""
 
 ROTATIONS = 10
 """Steps that bring a rotation of the principal components and its cut to size closer to one another."""
@@ -47,7 +47,8 @@ PATIENCE = 60
 PRUNED, WEAK = 0.3, 0.05
 """Share of its features that a component gives up when shaken; loadings far above WEAK are seldom among them."""
 
-GROWTH = 1e-9
+GROWTH, ROUGH = 1e-9, 1e-4
+"""Relative gains that count: between solutions, and between sweeps on the way to one."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,20 @@ class JointVariance:
         found = _Search(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng).run(budget)
         best = np.zeros((whole.n_features, found.shape[1]))
         best[pool] = found
-        goal = self._goal(whole)
-        if found.shape[1] == len(sizes) and not budget.expired:
-            best = goal.ordered(goal.improve(best, FINAL_SWEEPS, counts(best)))
+        for _ in range(ROUNDS if found.shape[1] == len(sizes) else 0):
+            if budget.expired:
+                break
+            goal, used = self._goal(whole), np.flatnonzero(best.any(axis=1))
+            pulling = [
+                goal.without(np.delete(best, j, axis=1)).pulling(best[:, j], POOL, used) for j in range(len(sizes))
+            ]
+            pool = np.concatenate([used, np.unique(np.concatenate(pulling))])
+            goal = self._goal(Covariance(whole.restricted(pool).gram()))
+            H = goal.improve(best[pool], SWEEPS, counts(best))
+            best = np.zeros_like(best)
+            best[pool] = goal.ordered(H)
+            if not np.setdiff1d(np.flatnonzero(best.any(axis=1)), used).size:
+                break
         return best
 
     def _goal(self, view: DataMatrix) -> Alternation:
@@ -148,7 +160,7 @@ class _Search:
         first = self._sequential(how.constraint or GeneralizedDeflation(), self.sizes, budget)
         if first.shape[1] < len(self.sizes):  # nothing is left for further components
             return self.goal.ordered(first)
-        self._offer(self.goal.improve(first, SWEEPS, self.sizes))
+        self._offer(self.goal.improve(first, SWEEPS, self.sizes, growth=ROUGH))
         starts, kicks = how.starts, how.kicks or (3 if how.total else 1) * KICKS
         if how.constraint is not None:
             starts, kicks = 2 * how.starts, how.kicks or 20 * KICKS
@@ -157,7 +169,7 @@ class _Search:
                 break
             if how.constraint is not None:  # features of their own are orthogonal; supports grow from there
                 self._offer(self._improved(disjoint(start), self.sizes))
-            start = self._toward_constraint(self.free.improve(start, SWEEPS))
+            start = self._toward_constraint(self.free.improve(start, SWEEPS, growth=ROUGH))
             self._offer(self._improved(start, counts(start)))
             budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
         best, since = self.pool[0][0], 0
@@ -169,7 +181,9 @@ class _Search:
             _, H = self.pool[int(self.rng.integers(len(self.pool)))]
             shaken = self._exchanged(H) if turn % 3 == 2 else self._pruned(H)
             self._offer(self._improved(shaken, counts(H) if how.total else self.sizes))
-        return self.goal.ordered(self.goal.refit(self.pool[0][1], REFITS))
+        best_of_all = self.pool[0][1]
+        finished = self.goal.improve(best_of_all, SWEEPS, counts(best_of_all))
+        return self.goal.ordered(self.goal.refit(finished, REFITS))
 
     def _sequential(self, deflation: Deflation, sizes: list[int], budget: Budget) -> Array:
         return sequential_directions(self.how.solver, deflation, self.view, self.spectrum, sizes, self.rng, budget)
@@ -194,10 +208,10 @@ class _Search:
         if H.shape[1] < len(sizes):
             return None
         if not isinstance(self.goal, ConstrainedAlternation):
-            H = self.free.improve(H, SWEEPS, sizes)
+            H = self.free.improve(H, SWEEPS, sizes, growth=ROUGH)
             return self.free.transferred(H, TRANSFERS) if self.how.total else H
         kept = self.goal.started(self.goal.ordered(H))
-        return None if kept is None else self.goal.improve(kept, SWEEPS, sizes)
+        return None if kept is None else self.goal.improve(kept, SWEEPS, sizes, growth=ROUGH)
 
     def _rotations(self, n_starts: int) -> Iterator[Array]:
         """Rotations of the principal components cut to size."""

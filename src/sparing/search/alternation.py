@@ -42,9 +42,9 @@ class Alternation(ABC):
         """Best loadings for the supports as they are, by turns until nothing changes."""
         return self._sweep(H, sweeps, None, growth=1e-14)
 
-    def improve(self, H: Array, sweeps: int, sizes: Sequence[int] | None = None) -> Array:
-        """New supports and best loadings, by turns until nothing changes; supports below their size are filled up."""
-        return self._sweep(H, sweeps, sizes or np.count_nonzero(H, axis=0).tolist(), growth=1e-9)
+    def improve(self, H: Array, sweeps: int, sizes: Sequence[int] | None = None, *, growth: float = 1e-9) -> Array:
+        """New supports and best loadings, by turns until little changes; supports below their size are filled up."""
+        return self._sweep(H, sweeps, sizes or np.count_nonzero(H, axis=0).tolist(), growth)
 
     def _sweep(self, H: Array, sweeps: int, sizes: Sequence[int] | None, growth: float) -> Array:
         for _ in range(sweeps):

@@ -80,6 +80,12 @@ class Quotient:
         inside = Covariance(self.view.restricted(J).gram(), is_psd=self.view.is_psd)
         return Quotient(inside, None if self.metric is None else self.metric.restricted(J))
 
+    def pulling(self, x: Array, n_features: int, outside: Indices) -> Indices:
+        """The features, without those given, that pull a direction x (d entries) most; one product with B."""
+        pull = np.abs(self.view.gram_matmat(x[:, None])[:, 0]) / np.where(self.usable, self.scale, np.inf)
+        pull[outside] = -1.0
+        return np.argpartition(-pull, min(n_features, len(pull)) - 1)[:n_features]
+
     def solve(self, support: Indices) -> tuple[float, Array]:
         """The best quotient on a support, and its v (of the support's length)."""
         inside = self.view.restricted(support).gram()
