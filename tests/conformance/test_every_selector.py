@@ -13,13 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing.bounds import LossTree, PcaLoss
+from sparing import bounds, encoders
 from sparing.data import Preparation, as_view
-from sparing.encoders import Batch, DoublySparse, Iterative, Joint, Regression
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.selection import SELECTORS
 
-ALGORITHMS = [*SELECTORS.values(), Batch, DoublySparse, Iterative, Joint, Regression, PcaLoss, LossTree]
+ALGORITHMS = [
+    *SELECTORS.values(),
+    *(getattr(encoders, name) for name in encoders.__all__ if name[0].isupper()),
+    *(getattr(bounds, name) for name in bounds.__all__),
+]
 BIBLIOGRAPHY = Path(__file__).parents[2] / "docs" / "references.bib"
 selectors = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS.keys())
 

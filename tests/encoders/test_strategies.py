@@ -23,7 +23,7 @@ def ratio(X, k, r, strategy, **parameters):
     return model.fit(X).loss_ratio_
 
 
-def test_joint_reaches_the_pca_valuees():
+def test_joint_reaches_the_reference_losses():
     assert ratio(load_wine().data, 3, 5, "joint", scale=True) <= 1.0265
     assert ratio(load_breast_cancer().data, 3, 10, "joint", scale=True) <= 1.0048
     assert ratio(load_digits().data, 5, 16, "joint") <= 1.0048
