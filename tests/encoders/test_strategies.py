@@ -30,7 +30,7 @@ def test_joint_reaches_the_reference_losses():
     assert ratio(PITPROPS, 6, 5, "joint", precomputed=True) <= 1.001
 
 
-def test_iterative_reaches_the_pca_valuees():
+def test_iterative_reaches_the_reference_losses():
     assert ratio(PITPROPS, 2, 3, "iterative", center=False) <= 1.0270
     assert ratio(PITPROPS, 2, 5, "iterative", center=False) <= 1.0050
 

@@ -11,8 +11,11 @@ from sparing.data import DataMatrix
 from sparing.deflation import Deflation
 from sparing.linalg import top_spectrum
 from sparing.linalg.metric import Metric
-from sparing.results import Component, Encoder, Spectrum
+from sparing.results import Array, Component, Encoder, Spectrum
 from sparing.solvers import Solver
+
+PRECISE = 1e-7
+"""Error of the dense component's variance, as a share of what it leaves."""
 
 NOTHING = 1e-12
 """A direction of less than this share of the variance explains nothing."""
@@ -93,23 +96,24 @@ def fewest_in_turn(
 ) -> list[int]:
     """For each component the fewest features found that keep a share of the variance of the dense one in its place.
 
-    The dense one is the leading component of what the earlier ones leave. Doubles the count until enough is kept, then
-    bisects. The last count tried is the answer when time runs out.
+    The dense one is the leading component of what the earlier ones leave; its variance is taken with its error added.
+    Bisects from a count that surely is enough. The last count tried is the answer when time runs out.
     """
     H, sizes = np.zeros((view.n_features, 0)), list[int]()
     limit = int((view.gram_diagonal() > 0).sum())
     for _ in range(spectrum.rank):
         left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
-        dense = spectrum.values[0] if H.shape[1] == 0 else _leading_value(left, rng)
-        if dense <= NOTHING * spectrum.total:
+        leading = top_spectrum(left, 1, rng, tolerance=PRECISE)
+        if leading.rank == 0 or leading.values[0] <= NOTHING * spectrum.total:
             break
+        dense = float(leading.values[0]) + leading.tail_error
 
         def solved(count: int, left: DataMatrix = left, metric: Metric | None = metric) -> Component:
             return solver.solve(left, count, rng, metric=metric, start=spectrum.basis, budget=budget)
 
-        enough = min_variance * float(dense) * (1 - 1e-9)
-        too_few, count = 0, 1
-        found = solved(count)
+        enough = min_variance * dense * (1 - 1e-9)
+        count = min(_surely_enough(leading.basis[:, 0], min_variance), limit)
+        too_few, found = 0, solved(count)
         while found.variance < enough and count < limit and not budget.expired:
             too_few, count = count, min(2 * count, limit)
             found = solved(count)
@@ -128,6 +132,7 @@ def fewest_in_turn(
     return sizes
 
 
-def _leading_value(view: DataMatrix, rng: np.random.Generator) -> float:
-    values = top_spectrum(view, 1, rng).values
-    return float(values[0]) if len(values) else 0.0
+def _surely_enough(leading: Array, min_variance: float) -> int:
+    """A count that does: x cut from the leading eigenvector v has x'Ax >= lambda (v'x)^2, what its squares sum to."""
+    kept = np.cumsum(np.sort(np.square(leading))[::-1])
+    return int(np.searchsorted(kept, min_variance * (1 - 1e-9))) + 1

@@ -14,12 +14,13 @@ from sparing.deflation import Deflation, GeneralizedDeflation
 from sparing.encoders.iterative import counts_per_component
 from sparing.encoders.sequential import sequential_directions
 from sparing.linalg.rotation import varimax
-from sparing.linalg.span import encoder_with
+from sparing.linalg.span import encoder_of
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Encoder, Reference, Spectrum
 from sparing.search.alternation import Alternation, ConstrainedAlternation, VarianceAlternation
 from sparing.search.power import pool_of, unit_columns
 from sparing.solvers import Solver
+from sparing.solvers.auto import MANY
 
 SWEEPS, REFITS, TRANSFERS = 30, 200, 100
 
@@ -76,6 +77,7 @@ class JointVariance:
     Notes
     -----
     **Optimises** tr((H'H + guard I)^-1 H'AH) over unit columns with given counts.
+    Components of more than 200 features are found one after the other: going on would cost much and gain little.
     **Differs from the paper.** It has generalized deflation, one component after the other; this goes on by turns.
     """
 
@@ -101,12 +103,14 @@ class JointVariance:
         k = spectrum.rank
         sizes = equal_shares(int(np.sum(n_nonzero)), k) if self.total else counts_per_component(n_nonzero, k)
         whole = Remembered(view)
-        if view.n_features <= 2 * POOL:
+        if max(sizes) > MANY:
+            deflation = self.constraint or GeneralizedDeflation()
+            best = sequential_directions(self.solver, deflation, whole, spectrum, sizes, rng, budget)
+        elif view.n_features <= 2 * POOL:
             best = _Search(self, whole, spectrum, sizes, rng).run(budget)
         else:
             best = self._in_pool(whole, spectrum, sizes, rng, budget)
-        support = np.flatnonzero(best.any(axis=1))
-        return encoder_with(support, best[support], whole.gram_columns(support), spectrum.total)
+        return encoder_of(whole, best, spectrum.total)
 
     def _in_pool(
         self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget

@@ -12,7 +12,7 @@ from sparing.budget import Budget
 from sparing.data import DataMatrix, Remembered
 from sparing.deflation import Deflation
 from sparing.encoders.iterative import counts_per_component
-from sparing.linalg.span import encoder_with
+from sparing.linalg.span import encoder_of
 from sparing.results import Array, Encoder, Reference, Spectrum
 from sparing.search.alternation import keeps
 from sparing.solvers import Solver
@@ -50,8 +50,7 @@ class Sequential:
         sizes = counts_per_component(n_nonzero, spectrum.rank)
         base = Remembered(view)
         H = sequential_directions(self.solver, self.deflation, base, spectrum, sizes, rng, budget)
-        support = np.flatnonzero(H.any(axis=1))
-        return encoder_with(support, H[support], base.gram_columns(support), spectrum.total)
+        return encoder_of(base, H, spectrum.total)
 
 
 def sequential_directions(

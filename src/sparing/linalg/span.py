@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
+from sparing.data import DataMatrix
 from sparing.linalg.signs import orientations
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Encoder, Indices, Selection
@@ -97,7 +98,19 @@ def encoder_with(columns: Indices, loadings: Array, gram_columns: Array, total: 
     """
     H = loadings / np.linalg.norm(loadings, axis=0)
     H = H * orientations(H)
-    images = gram_columns @ H  # A H
+    return _with_images(columns, H, gram_columns @ H, total)
+
+
+def encoder_of(view: DataMatrix, directions: Array, total: float) -> Encoder:
+    """As :func:`encoder_with`, from directions with their zeros (d x k) and one product with A: for many features."""
+    support = np.flatnonzero(directions.any(axis=1))
+    H = directions / np.linalg.norm(directions, axis=0)
+    H = H * orientations(H)
+    return _with_images(support, H[support], view.gram_matmat(H), total)
+
+
+def _with_images(columns: Indices, H: Array, images: Array, total: float) -> Encoder:
+    """The encoder of unit directions H on ``columns`` whose images A H are known."""
     gram = H.T @ images[columns]
     kept, turn, captured = [], np.zeros((H.shape[1], 0)), []
     for j in range(H.shape[1]):

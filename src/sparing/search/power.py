@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparing.budget import Budget
 from sparing.data import DataMatrix
@@ -13,19 +14,26 @@ SUBSPACE_STEPS = 5
 
 
 def truncated_powers(
-    view: DataMatrix, starts: Array, n_nonzero: int, *, max_iter: int, settled: int, budget: Budget
+    view: DataMatrix,
+    starts: Array,
+    n_nonzero: int,
+    *,
+    max_iter: int,
+    settled: int,
+    budget: Budget,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> Array:
     """Unit columns (d x m) after x <- keep the r largest of Ax, again and again.
 
-    Stops when no support has changed for ``settled`` steps. For positive semidefinite A no step lowers x'Ax; otherwise
-    A is shifted by its largest variance.
+    ``allowed`` (d x 1) limits the features. Stops when no support has changed for ``settled`` steps. For positive
+    semidefinite A no step lowers x'Ax; otherwise A is shifted by its largest variance.
     """
     shift = 0.0 if view.is_psd else float(np.abs(view.gram_diagonal()).max())
     X = unit_columns(keep_largest(starts, n_nonzero))
     unchanged = 0
     for _ in range(max_iter):
         Y = view.gram_matmat(X) + shift * X
-        after = unit_columns(keep_largest(Y, n_nonzero))
+        after = unit_columns(keep_largest(Y if allowed is None else np.where(allowed, Y, 0.0), n_nonzero))
         unchanged = unchanged + 1 if np.array_equal(after != 0, X != 0) else 0
         X = after
         if unchanged >= settled or budget.expired:

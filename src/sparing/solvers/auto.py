@@ -9,14 +9,17 @@ import numpy as np
 
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Remembered
-from sparing.linalg.metric import Metric
+from sparing.linalg.metric import Metric, OrthogonalTo
 from sparing.results import Array, Component, Indices, Reference
 from sparing.search.candidates import best_component
-from sparing.search.power import furthest_starts, leading_directions, pool_of, truncated_powers
-from sparing.search.quotient import GROWTH, Quotient
+from sparing.search.power import furthest_starts, leading_directions, pool_of, truncated_powers, unit_columns
+from sparing.search.quotient import GROWTH, Quotient, component_of
 
 POOL, ROUNDS = 256, 5
 """Features searched at a time where there are more than twice as many, and searches among those that pull most."""
+
+MANY, POWER_STEPS = 200, 30
+"""Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
 
 SMALL = 50
 """Numbers of nonzeros up to which the best is shaken; larger ones are easier and each step is dear."""
@@ -43,6 +46,7 @@ class Auto:
     a feature, and its loadings are the best on their support.
     Beyond 512 features the search is among the 256 of most variance or largest in a leading direction, or four times
     as many as asked for; at the end those that pull the direction most may come in, whatever their variance.
+    More than 200 nonzeros are found by truncated power alone.
     **Differs from the paper.** Only the iteration is the paper's.
     """
 
@@ -69,6 +73,8 @@ class Auto:
         if n_nonzero >= len(usable) or len(usable) == 0:
             return best_component(whole, np.ones((view.n_features, 1)), refit=True)
         leading = leading_directions(view, 3, rng) if start is None else start
+        if n_nonzero > MANY and not isinstance(metric, OrthogonalTo):
+            return self._by_products(whole, n_nonzero, leading, budget)
         if view.n_features <= 2 * POOL:
             pool = np.arange(view.n_features)
         else:
@@ -82,6 +88,26 @@ class Auto:
                 break
             best = pool[places]
         return whole.component(best)
+
+    def _by_products(self, quotient: Quotient, n_nonzero: int, leading: Array, budget: Budget) -> Component:
+        """For many nonzeros: truncated power from the leading directions, loadings by power steps on the support.
+
+        Nothing of nonzeros by nonzeros is formed for the search, and no swap is tried.
+        """
+        view, usable = quotient.view, quotient.usable[:, None]
+        X = truncated_powers(
+            view, np.where(usable, leading, 0.0), n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable
+        )
+        values = np.einsum("ij,ij->j", X, view.gram_matmat(X))
+        x = X[:, [int(np.argmax(values))]]
+        kept = x != 0
+        for _ in range(POWER_STEPS):
+            x = unit_columns(np.where(kept, view.gram_matmat(x), 0.0))
+        support = np.flatnonzero(x)
+        top = float((x.T @ view.gram_matmat(x))[0, 0])
+        metric = quotient.metric
+        below = 1.0 if metric is None else float(x[support, 0] @ metric.block(support) @ x[support, 0])
+        return component_of(support, x[support, 0], top / below)
 
     def _search(
         self, quotient: Quotient, n_nonzero: int, leading: Array, rng: np.random.Generator, budget: Budget
