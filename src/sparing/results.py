@@ -70,6 +70,15 @@ class Spectrum:
         return max(self.tail - self.tail_error, 0.0)
 
     @property
+    def most_variance(self) -> float:
+        """What no as many directions can pass: the values with their error added.
+
+        Not the total less the loss: where a matrix given by the user has negative eigenvalues, by rounding, the total
+        is too small.
+        """
+        return float(self.values.sum()) + self.tail_error
+
+    @property
     def nothing(self) -> float:
         """A loss that counts as none: what rounding leaves."""
         return max(ZERO_LOSS * self.total, 2 * self.tail_error if self.exact else 0.0)

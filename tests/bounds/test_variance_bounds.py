@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 
+from sparing import certify
 from sparing.bounds import LargestDiagonals, LeadingVariance, RowSquares, RowSums, SemidefiniteDual
 from sparing.budget import Budget
 from sparing.certificates import Problem
@@ -258,3 +259,18 @@ def test_cites_its_source_in_code_and_in_prose(algorithm):
     assert f"{{{reference.key}," in bibliography
     assert re.search(r"(Alg|Table|Theorem|Sec)", reference.where)
     assert f"[{reference.key}, " in inspect.getdoc(algorithm)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [40, 400])
+def test_matrices_that_are_positive_semidefinite_only_up_to_rounding(dtype, d):
+    """Their trace is smaller than their largest eigenvalue: total less tail would be no bound."""
+    eps = 0.9 * max(1e-8, d * float(np.finfo(dtype).eps) if dtype == np.float32 else 0.0)
+    A = -eps * np.eye(d)
+    A[0, 0] = 1.0
+    A = A.astype(dtype)
+    assert np.trace(A.astype(float)) < 1
+    for foreign in (np.eye(1, d, 1) + 0.5 * np.eye(1, d), np.eye(2, d, 3) + np.eye(2, d, 4)):
+        certificate = certify(foreign, A, objective="variance", precomputed=True, random_state=0)
+        assert certificate.bound >= 1.0
+        assert all(part.bound >= 1.0 for part in certificate.parts)

@@ -72,5 +72,7 @@ def _at(mu: float, values: Array, weights: Array, problem: Any) -> float:
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data and mu."""
     if witness == 0.0 and view.is_psd:
-        return rounded_up(sum_of_largest(view.gram_diagonal(), _used(problem)), view)
+        used = min(_used(problem), view.n_features)
+        short = max(used - problem.n_components, 0) * view.shortfall  # A + shortfall I is positive semidefinite
+        return rounded_up(sum_of_largest(view.gram_diagonal(), used) + short, view)
     return rounded_up(_at(witness, *_decomposed(view), problem), view)

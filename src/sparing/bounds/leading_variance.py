@@ -18,8 +18,8 @@ from sparing.results import Bound, Reference, Spectrum
 class LeadingVariance:
     """tr((H'H)^-1 H'AH) <= the sum of the k largest eigenvalues, for all H with k columns [fan1949, Theorem 1].
 
-    Computed as the total less PCA's loss, whose numerical error is subtracted first: Ritz values themselves come from
-    below and bound nothing. Only for positive semidefinite A.
+    The numerical error of the computed eigenvalues is added: Ritz values themselves come from below and bound nothing.
+    Only for positive semidefinite A.
     """
 
     spectrum: Spectrum
@@ -39,8 +39,8 @@ class LeadingVariance:
 
 def _largest(view: DataMatrix, spectrum: Spectrum, n_components: int) -> float:
     """A spectrum with fewer components than asked for left out what is rounding: everything is explained then."""
-    left = spectrum.least_loss if spectrum.rank >= n_components else 0.0
-    return rounded_up(spectrum.total - left, view)
+    most = spectrum.most_variance
+    return rounded_up(most if spectrum.rank >= n_components else max(most, spectrum.total), view)
 
 
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:

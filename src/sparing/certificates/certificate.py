@@ -232,6 +232,11 @@ def _possible(certificate: Certificate) -> str:
         return f"No {who} can lose less: proved optimal by {c.witness.method}."
     if c.bound <= c._none:
         return "How much less other features could lose is not known: nothing is proved."
+    if c.pca_value <= c._none:
+        return (
+            f"No {who} can lose less than {math.floor(c.bound / c.total * 1000 + 1e-9) / 10:.1f}% of the variance, so "
+            f"other features could lose at most {percent(c.gap)} less ({c.witness.method})."
+        )
     firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error subtracted"
     least = math.floor(c.bound / c.pca_value * 1000 + 1e-9) / 1000
     return (

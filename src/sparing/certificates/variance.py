@@ -65,7 +65,7 @@ def certify_variance(
         problem=problem,
         value=value * unit,
         witness=replace(best, value=max(best.value, value) * unit),
-        pca_value=(spectrum.total - spectrum.least_loss) * unit,
+        pca_value=spectrum.most_variance * unit,
         total=spectrum.total * unit,
         support=found.support,
         loadings=found.loadings,

@@ -28,6 +28,7 @@ class DataMatrix(ABC):
     n_features: int
     n_samples: int | None = None
     is_psd: bool = True
+    shortfall: float = 0.0  # how far below zero an eigenvalue of a "positive semidefinite" A may be
     has_rows: bool = False
     square_unit: float = 1.0
 

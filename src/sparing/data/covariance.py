@@ -13,9 +13,15 @@ class Covariance(DataMatrix):
     """A itself: a covariance or correlation matrix given by the user, or the Gram matrix of a few columns."""
 
     def __init__(
-        self, matrix: Array, *, is_psd: bool = True, square_unit: float = 1.0, scale: Array | None = None
+        self,
+        matrix: Array,
+        *,
+        is_psd: bool = True,
+        square_unit: float = 1.0,
+        scale: Array | None = None,
+        shortfall: float = 0.0,
     ) -> None:
-        self._matrix, self._scale = matrix, scale
+        self._matrix, self._scale, self.shortfall = matrix, scale, shortfall
         self.n_features = len(matrix)
         self.is_psd = is_psd
         self.square_unit = square_unit

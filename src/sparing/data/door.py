@@ -173,17 +173,20 @@ def _covariance(C: Any, scale: bool) -> Covariance:
         raise errors.not_symmetric(float(skew[i, j]) * square_unit, i, j)
     A = (A + A.T) / 2
     if not scale:
-        return Covariance(A, is_psd=_is_psd(A, tolerance), square_unit=square_unit)
+        return Covariance(A, **_definiteness(A, tolerance), square_unit=square_unit)
     variances = np.diagonal(A)
     deviation = np.sqrt(np.where(variances > 0, variances, 1.0))
     correlation = A / np.multiply.outer(deviation, deviation)
-    return Covariance(correlation, is_psd=_is_psd(correlation, tolerance), scale=deviation * np.sqrt(square_unit))
+    return Covariance(correlation, **_definiteness(correlation, tolerance), scale=deviation * np.sqrt(square_unit))
 
 
-def _is_psd(A: Any, tolerance: float) -> bool:
-    """No eigenvalue is below zero by more than rounding."""
-    try:
-        np.linalg.cholesky(A + tolerance * max(float(np.abs(A).max()), np.finfo(float).tiny) * np.eye(len(A)))
-    except np.linalg.LinAlgError:
-        return False
-    return True
+def _definiteness(A: Array, tolerance: float) -> dict[str, Any]:
+    """Is no eigenvalue below zero by more than rounding, and how far may one be?"""
+    largest = max(float(np.abs(A).max()), np.finfo(float).tiny)
+    for share in (4 * len(A) * np.finfo(float).eps, tolerance):
+        try:
+            np.linalg.cholesky(A + share * largest * np.eye(len(A)))
+        except np.linalg.LinAlgError:
+            continue
+        return {"is_psd": True, "shortfall": 2 * share * largest}  # twice: Cholesky rounds, too
+    return {"is_psd": False}

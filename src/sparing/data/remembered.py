@@ -21,7 +21,7 @@ class Remembered(DataMatrix):
     def __init__(self, base: DataMatrix) -> None:
         self.base = base
         self.n_features, self.n_samples = base.n_features, base.n_samples
-        self.is_psd, self.square_unit = base.is_psd, base.square_unit
+        self.is_psd, self.square_unit, self.shortfall = base.is_psd, base.square_unit, base.shortfall
         self._slot = np.full(self.n_features, -1, dtype=np.intp)
         self._stored = np.empty((0, self.n_features))  # one Gram column per row: contiguous to read
         self._count = 0

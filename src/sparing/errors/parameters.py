@@ -29,7 +29,7 @@ def n_nonzero_out_of_range(n_nonzero: int, n_features: int) -> ValueError:
     """More features wanted than there are."""
     return ValueError(
         f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has {n_features} features. Pass an integer between 1 "
-        f"and {n_features}, or max_loss=1.1 to get the fewest features that lose at most 10% more than PCA."
+        f"and {n_features}, or leave n_nonzero out to get the fewest features that do nearly as well as PCA."
     )
 
 

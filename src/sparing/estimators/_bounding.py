@@ -14,7 +14,7 @@ from sparing.data import DataMatrix, Preparation
 from sparing.results import Bound, Encoder, Spectrum
 
 ROWS_OF_GRAM = 500
-"""Up to as many features, or where the Gram matrix is at hand, its rows are read for a bound."""
+"""Up to as many features all rows of the Gram matrix are read for a bound, whatever the storage."""
 
 DUAL = 64
 """Up to as many features the semidefinite relaxation takes a fraction of a second."""
@@ -54,7 +54,7 @@ def bounds_on_variance(
 ) -> list[Bound]:
     """All that hold for the problem and are cheap for data of this size."""
     methods: list[Callable[..., Bound | None]] = [LeadingVariance(spectrum).bound, LargestDiagonals().bound]
-    if problem.n_components == 1 and (view.has_gram or view.n_features <= ROWS_OF_GRAM):
+    if problem.n_components == 1 and view.n_features <= ROWS_OF_GRAM:
         methods += [RowSums().bound, RowSquares().bound]
     if problem.n_components == 1 and view.n_features <= DUAL:
         methods.append(SemidefiniteDual().bound)
