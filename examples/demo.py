@@ -1,8 +1,8 @@
 """What `make demo` shows: few features, what they cost, and what is proved, on bundled data."""
 
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_wine
 
-from sparing import SparseEncoder
+from sparing import SparseEncoder, SparsePCA
 from sparing.cli.text import loadings_table
 from sparing.datasets import load_pitprops
 
@@ -18,3 +18,8 @@ model = SparseEncoder(n_components=3, max_loss=1.1, scale=True, random_state=0).
 print("Breast cancer (30 measurements of cells), the fewest features within 10% of PCA:\n")
 print(model.certificate_, end="\n\n")
 print(loadings_table(model.components_, list(cancer.feature_names)))
+
+model = SparsePCA(n_components=3, n_nonzero=5, scale=True, random_state=0).fit(load_wine().data)
+print("\nWine (13 measurements), components of maximal variance with 5 features each:\n")
+print(model.certificate_, end="\n\n")
+print(loadings_table(model.components_, list(load_wine().feature_names)))
