@@ -218,3 +218,28 @@ def test_progress_is_shown_when_asked_for(capsys):
     assert "[sparing]" in capsys.readouterr().out
     fitted(2, min_variance=0.5, verbose=True, deflation=GeneralizedDeflation())
     assert "feature(s) keep" in capsys.readouterr().out
+
+
+def test_a_dominant_feature_is_not_taken_twice():
+    """Unscaled wine: one feature has 99.8% of the variance, and a second copy of it must not pay."""
+    model = SparsePCA(3, random_state=0).fit(load_wine().data)
+    assert len(model.components_) == 3
+    assert len(model.support_) == 3
+    assert model.certificate_.ratio > 0.9999
+
+
+@pytest.mark.parametrize("solver", ["auto", "greedy", "truncated_power", "rounding"])
+def test_the_share_asked_for_is_kept(solver, rng):
+    X = rng.standard_normal((100, 60))
+    top = np.linalg.eigvalsh(np.cov(X, rowvar=False))[-1]
+    for share in (0.6, 0.9, 0.97):
+        model = SparsePCA(min_variance=share, solver=solver, random_state=0).fit(X)
+        assert model.variance_[0] >= share * top * (1 - 1e-6)
+        assert len(model.support_) < 60
+
+
+def test_hundreds_of_features_per_component(rng):
+    X = rng.standard_normal((100, 800))
+    model = SparsePCA(2, min_variance=0.9, random_state=0).fit(X)
+    assert np.count_nonzero(model.components_, axis=1).min() > 200
+    assert model.certificate_.recheck(X)

@@ -93,8 +93,8 @@ def fewest_in_turn(
     rng: np.random.Generator,
     *,
     budget: Budget,
-) -> list[int]:
-    """For each component the fewest features found that keep a share of the variance of the dense one in its place.
+) -> tuple[list[int], Array]:
+    """Counts and directions: the fewest features found that keep a share of the variance of each dense component.
 
     The dense one is the leading component of what the earlier ones leave; its variance is taken with its error added.
     Bisects from a count that surely is enough. The last count tried is the answer when time runs out.
@@ -129,7 +129,7 @@ def fewest_in_turn(
         budget.say(
             f"component {len(sizes)}: {count} feature(s) keep {found.variance / dense:.1%} of the dense variance"
         )
-    return sizes
+    return sizes, H
 
 
 def _surely_enough(leading: Array, min_variance: float) -> int:

@@ -19,6 +19,7 @@ from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Encoder, Reference, Spectrum
 from sparing.search.alternation import Alternation, ConstrainedAlternation, VarianceAlternation
 from sparing.search.power import pool_of, unit_columns
+from sparing.search.quotient import Quotient
 from sparing.solvers import Solver
 from sparing.solvers.auto import MANY
 
@@ -69,7 +70,8 @@ class JointVariance:
     total : bool
         ``n_nonzero`` is the sum over all components: features move to the component that gains most by them.
     guard : float
-        Keeps components from becoming near-copies of one another; 0 is the free criterion.
+        Keeps components from becoming near-copies of one another; 0 is the free criterion. Less where the last
+        principal component has less than a tenth of the first one's variance.
     starts, kicks : int
         Rotated starts, and shaken ones, at most; fewer where features are many. A constraint takes ten times as many
         kicks by default: it leaves many local optima.
@@ -116,7 +118,9 @@ class JointVariance:
         self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget
     ) -> Array:
         """Search among the most promising features, then let all others come in."""
+        guard = self._guarding(spectrum)
         pool = pool_of(whole, max(POOL, 4 * max(sizes)), spectrum.basis)
+        pool = np.union1d(pool, Quotient(whole).grown(max(sizes)))  # what forward selection takes from all features
         few = Covariance(whole.restricted(pool).gram())
         found = _Search(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng).run(budget)
         best = np.zeros((whole.n_features, found.shape[1]))
@@ -124,12 +128,12 @@ class JointVariance:
         for _ in range(ROUNDS if found.shape[1] == len(sizes) else 0):
             if budget.expired:
                 break
-            goal, used = self._goal(whole), np.flatnonzero(best.any(axis=1))
+            goal, used = self._goal(whole, guard), np.flatnonzero(best.any(axis=1))
             pulling = [
                 goal.without(np.delete(best, j, axis=1)).pulling(best[:, j], POOL, used) for j in range(len(sizes))
             ]
             pool = np.concatenate([used, np.unique(np.concatenate(pulling))])
-            goal = self._goal(Covariance(whole.restricted(pool).gram()))
+            goal = self._goal(Covariance(whole.restricted(pool).gram()), guard)
             H = goal.improve(best[pool], SWEEPS, counts(best))
             best = np.zeros_like(best)
             best[pool] = goal.ordered(H)
@@ -137,10 +141,14 @@ class JointVariance:
                 break
         return best
 
-    def _goal(self, view: DataMatrix) -> Alternation:
+    def _guarding(self, spectrum: Spectrum) -> float:
+        """The guard, far below what the least component is worth: else a second copy of the first would pay."""
+        return min(self.guard, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
+
+    def _goal(self, view: DataMatrix, guard: float) -> Alternation:
         """The criterion to be maximised."""
         if self.constraint is None:
-            return VarianceAlternation(view, self.guard)
+            return VarianceAlternation(view, guard)
         return ConstrainedAlternation(view, self.constraint.deflate)
 
 
@@ -152,8 +160,9 @@ class _Search:
     ) -> None:
         self.how, self.view, self.spectrum, self.sizes, self.rng = how, view, spectrum, sizes, rng
         self.n_features = len(spectrum.cross)  # of the whole: the more there are, the less is spent on each start
-        self.free = VarianceAlternation(view, how.guard)
-        self.goal = how._goal(view)
+        guard = how._guarding(spectrum)
+        self.free = VarianceAlternation(view, guard)
+        self.goal = how._goal(view, guard)
         self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
 
     def run(self, budget: Budget) -> Array:

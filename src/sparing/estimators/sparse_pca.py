@@ -30,6 +30,7 @@ from sparing.estimators._input import (
     with_variance,
 )
 from sparing.linalg import top_spectrum
+from sparing.linalg.span import encoder_of
 from sparing.results import Array, Encoder, Indices, Spectrum, TwoSidedEncoder
 from sparing.solvers import SOLVERS, Auto, Solver
 
@@ -55,7 +56,8 @@ class SparsePCA(EncodingEstimator):
         Features of each component, or one number for each.
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the dense
-        component in its place. 0.9 where nothing else is given.
+        component in its place, one after the other. 0.9 where nothing else is given. With ``elastic_net`` and
+        ``varimax`` the counts are those that ``auto`` needs.
     n_nonzero_total : int, optional
         Instead of a number per component: features over all components, given to those that gain most by them.
     solver : str or a solver, default="auto"
@@ -184,8 +186,9 @@ class SparsePCA(EncodingEstimator):
         with steady(view, n_components):
             spectrum = top_spectrum(with_variance(view, preparation.center), n_components, rng)
             if n_nonzero is None:
-                n_nonzero = self._fewest(encoder, view, spectrum, rng, budget)
-            found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
+                n_nonzero, found = self._fewest(encoder, view, spectrum, rng, budget)
+            else:
+                found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
             self._publish(view, found, spectrum)
             if flag("certify", self.certify):
                 problem = self._problem(n_nonzero, found, view.n_features)
@@ -271,15 +274,24 @@ class SparsePCA(EncodingEstimator):
 
     def _fewest(
         self, encoder: Any, view: DataMatrix, spectrum: Spectrum, rng: np.random.Generator, budget: Budget
-    ) -> list[int]:
-        """Counts found one component after the other, by a quick search where the solver is ``auto``."""
+    ) -> tuple[list[int], Encoder]:
+        """Counts found one component after the other, and components that have them.
+
+        Those of a named solver are kept as they were found; ``auto`` and methods for all components at once start
+        again with the counts that a quick search needs.
+        """
         solver: Solver = getattr(encoder, "solver", QUICK)
-        solver = QUICK if isinstance(solver, Auto) else solver
+        quick = QUICK if isinstance(solver, Auto) else solver
         deflation = getattr(encoder, "deflation", None) or getattr(encoder, "constraint", None)
-        sizes = fewest_in_turn(
-            solver, deflation or GeneralizedDeflation(), view, spectrum, self._min_variance(), rng, budget=budget
+        sizes, H = fewest_in_turn(
+            quick, deflation or GeneralizedDeflation(), view, spectrum, self._min_variance(), rng, budget=budget
         )
-        return sizes + [1] * (spectrum.rank - len(sizes))
+        kept = encoder_of(view, H, spectrum.total)
+        if isinstance(encoder, Sequential) and solver is quick:
+            return sizes, kept
+        found: Encoder = encoder.encode(view, spectrum, sizes, rng, budget=budget)
+        alone = len(sizes) == 1 and isinstance(encoder, Sequential)
+        return sizes, kept if alone and kept.captured[0] > found.captured[0] else found
 
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any components with as many features as these may have."""

@@ -14,6 +14,7 @@ from sparing.results import Array, Component, Indices, Reference
 from sparing.search.candidates import best_component
 from sparing.search.power import furthest_starts, leading_directions, pool_of, truncated_powers, unit_columns
 from sparing.search.quotient import GROWTH, Quotient, component_of
+from sparing.solvers.greedy import Greedy
 
 POOL, ROUNDS = 256, 5
 """Features searched at a time where there are more than twice as many, and searches among those that pull most."""
@@ -79,7 +80,14 @@ class Auto:
             pool = np.arange(view.n_features)
         else:
             pool = pool_of(view, max(POOL, 4 * n_nonzero), np.where(whole.usable[:, None], leading, 0.0))
+            pool = np.union1d(pool, whole.grown(n_nonzero))  # what forward selection takes from all features
+        greedy = np.zeros(0, dtype=np.intp)
+        if len(pool) < view.n_features and n_nonzero <= SMALL and self.kicks:
+            greedy = Greedy().solve(whole.view, n_nonzero, rng, metric=metric, start=start, budget=budget).support
+            pool = np.union1d(pool, greedy)
         best = pool[self._search(whole.restricted(pool), n_nonzero, leading[pool], rng, budget)]
+        if len(greedy) and whole.solve(greedy)[0] > whole.solve(best)[0] * (1 + GROWTH):
+            best = greedy
         for _ in range(ROUNDS if len(pool) < view.n_features else 0):
             found = whole.component(best)
             pool = np.append(found.support, whole.pulling(found.vector(view.n_features), POOL, found.support))
