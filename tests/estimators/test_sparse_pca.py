@@ -243,3 +243,26 @@ def test_hundreds_of_features_per_component(rng):
     model = SparsePCA(2, min_variance=0.9, random_state=0).fit(X)
     assert np.count_nonzero(model.components_, axis=1).min() > 200
     assert model.certificate_.recheck(X)
+
+
+@pytest.mark.filterwarnings("ignore:After max_iter")
+def test_no_certificate_for_a_problem_that_the_components_break(rng):
+    """Penalties decide the counts, not ``n_nonzero``: the claim is about as many features as were used."""
+    X = rng.standard_normal((50, 8)) @ rng.standard_normal((8, 8))
+    for k in (1, 2):
+        model = SparsePCA(k, n_nonzero=1, solver=ElasticNet(l1=0.1), random_state=0).fit(X)
+        most = np.count_nonzero(model.components_, axis=1).max()
+        assert most > 1
+        assert model.certificate_.problem.n_nonzero == most
+        assert model.certificate_.recheck(X)
+
+
+def test_one_feature_for_each_component_in_all(rng):
+    model = SparsePCA(3, n_nonzero_total=3, random_state=0).fit(rng.standard_normal((30, 6)))
+    assert list(np.count_nonzero(model.components_, axis=1)) == [1, 1, 1]
+
+
+def test_constant_features_get_no_rounding_for_loadings(rng):
+    X = np.column_stack([rng.standard_normal((40, 5)), np.full(40, 3.0)])
+    model = SparsePCA(2, n_nonzero=6, random_state=0).fit(X)
+    assert 5 not in model.support_

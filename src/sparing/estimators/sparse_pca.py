@@ -56,8 +56,9 @@ class SparsePCA(EncodingEstimator):
         Features of each component, or one number for each.
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the dense
-        component in its place, one after the other. 0.9 where nothing else is given. With ``elastic_net`` and
-        ``varimax`` the counts are those that ``auto`` needs.
+        component in its place, one after the other. 0.9 where nothing else is given. Where several components are then
+        searched together the total is kept, not each share. With ``elastic_net`` and ``varimax`` the counts are those
+        that ``auto`` needs.
     n_nonzero_total : int, optional
         Instead of a number per component: features over all components, given to those that gain most by them.
     solver : str or a solver, default="auto"
@@ -296,7 +297,8 @@ class SparsePCA(EncodingEstimator):
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any components with as many features as these may have."""
         in_all = self.n_nonzero_total is not None
-        most = int(np.max(n_nonzero))
+        each = np.count_nonzero(found.loadings, axis=1)  # more than asked for where penalties decide, not counts
+        most = max(int(np.max(n_nonzero)), int(each.sum() if in_all else each.max()))
         orthogonal = self.constraint == "orthogonal"
         return Problem(
             len(found.loadings),

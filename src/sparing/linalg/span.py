@@ -15,6 +15,9 @@ DEPENDENT = 1e-11
 
 WELL_CONDITIONED = 1e-3
 
+ROUNDING = 1e-12
+"""Entries of unit directions below this are none."""
+
 
 def independent_columns(gram: Array) -> tuple[Indices, Array]:
     """Pivoted Cholesky of a Gram matrix on unit-norm columns, which is pivoted QR of the columns themselves.
@@ -103,9 +106,9 @@ def encoder_with(columns: Indices, loadings: Array, gram_columns: Array, total: 
 
 def encoder_of(view: DataMatrix, directions: Array, total: float) -> Encoder:
     """As :func:`encoder_with`, from directions with their zeros (d x k) and one product with A: for many features."""
-    support = np.flatnonzero(directions.any(axis=1))
     H = directions / np.linalg.norm(directions, axis=0)
-    H = H * orientations(H)
+    H = np.where(np.abs(H) > ROUNDING, H, 0.0) * orientations(H)
+    support = np.flatnonzero(H.any(axis=1))
     return _with_images(support, H[support], view.gram_matmat(H), total)
 
 

@@ -18,6 +18,8 @@ def keep_largest(V: Array, sizes: int | Sequence[int]) -> Array:
     d, m = V.shape
     counts = np.minimum(np.broadcast_to(np.asarray(sizes, dtype=np.intp), m), d)
     size = np.abs(V)
+    if (counts == 0).any():  # nothing of a column that may keep nothing
+        return np.where(counts > 0, keep_largest(V, np.maximum(counts, 1).tolist()), 0.0)
     if len(set(counts.tolist())) == 1:
         level = np.partition(size, d - counts[0], axis=0)[d - counts[0]]
     else:

@@ -43,8 +43,8 @@ class Auto:
 
     Notes
     -----
-    **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx. The result cannot be improved by any single swap of
-    a feature, and its loadings are the best on their support.
+    **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx. Up to some fifty nonzeros among 512 features no
+    single swap improves the result; with more of either, swaps are limited in number and in what they look at.
     Beyond 512 features the search is among the 256 of most variance or largest in a leading direction, or four times
     as many as asked for; at the end those that pull the direction most may come in, whatever their variance.
     More than 200 nonzeros are found by truncated power alone.
