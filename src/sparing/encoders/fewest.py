@@ -9,6 +9,7 @@ import numpy as np
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.deflation import Deflation
+from sparing.encoders.sequential import NOTHING
 from sparing.linalg import top_spectrum
 from sparing.linalg.metric import Metric
 from sparing.results import Array, Component, Encoder, Spectrum
@@ -16,9 +17,6 @@ from sparing.solvers import Solver
 
 PRECISE = 1e-7
 """Error of the dense component's variance, as a share of what it leaves."""
-
-NOTHING = 1e-12
-"""A direction of less than this share of the variance explains nothing."""
 
 
 def fewest_features(

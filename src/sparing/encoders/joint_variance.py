@@ -73,8 +73,8 @@ class JointVariance:
         Keeps components from becoming near-copies of one another; 0 is the free criterion. Less where the last
         principal component has less than a tenth of the first one's variance.
     starts, kicks : int
-        Rotated starts, and shaken ones, at most; fewer where features are many. A constraint takes ten times as many
-        kicks by default: it leaves many local optima.
+        Rotated starts, and shaken ones, at most; fewer where features are many. A constraint takes twice the starts
+        and twenty times the kicks by default: it leaves many local optima.
 
     Notes
     -----

@@ -12,12 +12,10 @@ from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Projected, Transposed
 from sparing.encoders.iterative import counts_per_component
-from sparing.linalg.span import encoder_with
+from sparing.encoders.sequential import NOTHING
+from sparing.linalg.span import encoder_of
 from sparing.results import Array, Reference, Spectrum, TwoSidedEncoder
 from sparing.solvers import Solver
-
-NOTHING = 1e-12
-"""A direction of less than this share of the variance explains nothing."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,7 @@ class TwoSided:
         sizes = counts_per_component(n_nonzero, spectrum.rank)
         V = projected_directions(self.solver, view, spectrum.total, sizes, rng, budget)
         U = projected_directions(self.solver, turned, spectrum.total, n_rows, rng, budget)
-        support = np.flatnonzero(V.any(axis=1))
-        found = encoder_with(support, V[support], view.gram_columns(support), spectrum.total)
+        found = encoder_of(view, V, spectrum.total)
         pairs = min(U.shape[1], len(found.loadings))
         along = np.einsum("ij,ij->j", U[:, :pairs], view.matmat(found.components[:pairs].T))
         U[:, :pairs] *= np.where(along < 0, -1.0, 1.0)
