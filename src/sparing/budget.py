@@ -22,6 +22,7 @@ class Budget:
     deadline: float | None = None
     nodes: int | None = None
     progress: Callable[[str], None] | None = None
+    interrupted: bool = False
 
     @classmethod
     def of(cls, time_limit: float | None, verbose: bool | int = False) -> Budget:
@@ -34,7 +35,14 @@ class Budget:
     @property
     def expired(self) -> bool:
         """Is it time to return the best answer so far?"""
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return self.interrupted or (self.deadline is not None and time.monotonic() > self.deadline)
+
+    def share(self, part: float) -> Budget:
+        """A budget for one of several attempts: this part of the time that is left."""
+        if self.deadline is None:
+            return self
+        now = time.monotonic()
+        return Budget(now + part * (self.deadline - now), self.nodes, self.progress, self.interrupted)
 
     def say(self, message: str) -> None:
         """Report progress where somebody listens."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -99,15 +99,31 @@ class Selection:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """A number that no feasible result can pass, and what proves it.
+
+    ``check(view, problem, witness)`` computes the bound again from the data and the witness alone.
+    """
+
+    value: float
+    method: str
+    strength: str
+    check: Callable[..., float]
+    witness: Any = None
+
+
+@dataclass(frozen=True)
 class Component:
     """One sparse direction x: unit loadings on its sorted support.
 
-    ``variance`` is x'Ax for the view it was found in, or x'Ax / x'Mx where a metric M was given.
+    ``variance`` is x'Ax for the view it was found in, or x'Ax / x'Mx where a metric M was given; ``bound`` is what no
+    direction with as many features has there, where the solver proved it.
     """
 
     support: Indices
     loadings: Array
     variance: float
+    bound: Bound | None = None
 
     def vector(self, n_features: int) -> Array:
         """The direction with its zeros."""
@@ -122,6 +138,7 @@ class Encoder:
 
     ``loadings`` (k x len(support)) live on the sorted ``support`` and have unit rows; ``decoder`` is k x d.
     ``captured`` is what each component adds to what the earlier ones explain, so ``loss = total - captured.sum()``.
+    ``single_bounds`` has, for some numbers of features, what one direction alone cannot exceed: proved on the way.
     """
 
     support: Indices
@@ -129,6 +146,7 @@ class Encoder:
     decoder: Array
     captured: Array
     loss: float
+    single_bounds: Mapping[int, Bound] = field(default_factory=dict, kw_only=True)
 
     @property
     def components(self) -> Array:
@@ -146,20 +164,6 @@ class TwoSidedEncoder(Encoder):
     """
 
     rows: Array
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A number that no feasible result can pass, and what proves it.
-
-    ``check(view, problem, witness)`` computes the bound again from the data and the witness alone.
-    """
-
-    value: float
-    method: str
-    strength: str
-    check: Callable[..., float]
-    witness: Any = None
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def test_the_sentence():
     model = SparsePCA(n_nonzero=5, precomputed=True, random_state=0).fit(load_pitprops().correlation)
     said = str(model.certificate_)
     assert "1 component on 5 of 13 features has 80.7% of the variance of PCA's first component" in said
-    assert "within 1.6% of the best possible: no component with 5 features can have more than 82.0% of PCA's" in said
+    assert "No component with 5 features can have more: proved optimal by branch and bound." in said
     assert model.certificate_.sense == "max"
     html = model.certificate_._repr_html_()
     assert "<strong>1 component" in html

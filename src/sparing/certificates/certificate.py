@@ -20,7 +20,11 @@ PROVED = 1e-6
 
 @dataclass(frozen=True)
 class Problem:
-    """What was optimised, over what: the claim of a certificate holds for this and nothing else."""
+    """What was optimised, over what: the claim of a certificate holds for this and nothing else.
+
+    ``n_nonzero`` counts the features of each component. With ``shared_support`` it counts those of all together: for a
+    loss the features used, for a variance the nonzero loadings. Disjoint components have no feature in common.
+    """
 
     n_components: int
     n_nonzero: int
@@ -29,6 +33,7 @@ class Problem:
     shared_support: bool = True
     nonnegative: bool = False
     orthogonal: bool = False
+    disjoint: bool = False
 
     @property
     def sense(self) -> str:

@@ -9,10 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from sparing import errors
 from sparing.certificates.certificate import PROVED, Certificate, Problem, counted, percent, where
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg.variance import symmetric_total
 from sparing.results import Array, Bound, Encoder, Spectrum
+
+CONTRADICTION = 1e-7
+"""A bound below a value by more than this share is no rounding: one of them is wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,9 @@ def certify_variance(
     """Recompute the variance from data and loadings, and set the best bound beside it."""
     unit = covariance_unit(view)
     value = symmetric_total(view, found.components.T)
+    for bound in bounds:
+        if bound.value < value * (1 - CONTRADICTION):
+            raise errors.bound_below_value(bound.method, bound.value * unit, value * unit)
     least = min(bound.value for bound in bounds)
     best = next(bound for bound in bounds if bound.value <= least * (1 + 1e-9))  # of equals the simplest, given first
     return VarianceCertificate(
@@ -102,7 +109,7 @@ def _possible(c: VarianceCertificate) -> str:
     if problem.n_components == 1:
         who = f"component with {features}"
     else:
-        kind = "orthogonal " if problem.orthogonal else ""
+        kind = "disjoint " if problem.disjoint else "orthogonal " if problem.orthogonal else ""
         who = (
             f"{problem.n_components} {kind}components with {features} {'in all' if problem.shared_support else 'each'}"
         )

@@ -181,9 +181,12 @@ def _covariance(C: Any, scale: bool) -> Covariance:
 
 
 def _definiteness(A: Array, tolerance: float) -> dict[str, Any]:
-    """Is no eigenvalue below zero by more than rounding, and how far may one be?"""
+    """Is no eigenvalue below zero by more than rounding, and how far may one be?
+
+    Entries that were rounded move eigenvalues by about sqrt(d) times as much.
+    """
     largest = max(float(np.abs(A).max()), np.finfo(float).tiny)
-    for share in (4 * len(A) * np.finfo(float).eps, tolerance):
+    for share in (4 * len(A) * np.finfo(float).eps, tolerance * math.sqrt(len(A))):
         try:
             np.linalg.cholesky(A + share * largest * np.eye(len(A)))
         except np.linalg.LinAlgError:

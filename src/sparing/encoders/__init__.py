@@ -1,6 +1,7 @@
 """Many directions at once: encoders built from selectors and solvers, which they hold as fields."""
 
 from sparing.encoders.batch import Batch
+from sparing.encoders.disjoint import Disjoint
 from sparing.encoders.doubly_sparse import DoublySparse
 from sparing.encoders.elastic_net import ElasticNet
 from sparing.encoders.fewest import fewest_features, fewest_for_each, fewest_in_turn
@@ -14,6 +15,7 @@ from sparing.encoders.varimax import Varimax
 
 __all__ = [
     "Batch",
+    "Disjoint",
     "DoublySparse",
     "ElasticNet",
     "Iterative",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from sparing.data import DataMatrix, Remembered
 from sparing.deflation import Deflation
 from sparing.encoders.iterative import counts_per_component
 from sparing.linalg.span import encoder_of
-from sparing.results import Array, Encoder, Reference, Spectrum
+from sparing.results import Array, Component, Encoder, Reference, Spectrum
 from sparing.search.alternation import keeps
 from sparing.solvers import Solver
 
@@ -49,8 +49,11 @@ class Sequential:
         """Components in the order in which they were found."""
         sizes = counts_per_component(n_nonzero, spectrum.rank)
         base = Remembered(view)
-        H = sequential_directions(self.solver, self.deflation, base, spectrum, sizes, rng, budget)
-        return encoder_of(base, H, spectrum.total)
+        found = sequential_components(self.solver, self.deflation, base, spectrum, sizes, rng, budget)
+        encoder = encoder_of(base, _side_by_side(found, view.n_features), spectrum.total)
+        if found and found[0].bound is not None:  # the first was sought in the data themselves
+            encoder = replace(encoder, single_bounds={sizes[0]: found[0].bound})
+        return encoder
 
 
 def sequential_directions(
@@ -63,6 +66,25 @@ def sequential_directions(
     budget: Budget,
 ) -> Array:
     """One sparse direction per size (columns, d x k); fewer where nothing is left."""
+    found = sequential_components(solver, deflation, view, spectrum, sizes, rng, budget)
+    return _side_by_side(found, view.n_features)
+
+
+def _side_by_side(components: list[Component], n_features: int) -> Array:
+    return np.column_stack([np.zeros((n_features, 0)), *(component.vector(n_features) for component in components)])
+
+
+def sequential_components(
+    solver: Solver,
+    deflation: Deflation,
+    view: DataMatrix,
+    spectrum: Spectrum,
+    sizes: Sequence[int],
+    rng: np.random.Generator,
+    budget: Budget,
+) -> list[Component]:
+    """One component per size, as the solver gave it; fewer where nothing is left."""
+    components: list[Component] = []
     H = np.zeros((view.n_features, 0))
     for size in sizes:
         left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
@@ -72,6 +94,7 @@ def sequential_directions(
         x = found.vector(view.n_features)
         if len(found.support) == 0 or found.variance <= NOTHING * spectrum.total or not keeps(metric, x):
             break
+        components.append(found)
         H = np.column_stack([H, x])
         budget.say(f"component {H.shape[1]} of {len(sizes)}: {found.variance / spectrum.total:.2%} of the variance")
-    return H
+    return components

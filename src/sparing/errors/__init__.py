@@ -5,6 +5,7 @@ is left to the caller, so that a traceback ends where the mistake is.
 """
 
 from sparing.errors.components import (
+    bound_below_value,
     constraint_decides,
     constraint_leaves_fewer,
     joint_only,
@@ -108,6 +109,7 @@ __all__ = [
     "bad_spike",
     "bad_time_limit",
     "both_counts_given",
+    "bound_below_value",
     "cannot_read",
     "capped",
     "complex_values",

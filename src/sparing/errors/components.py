@@ -58,3 +58,12 @@ def constraint_leaves_fewer(constraint: str, got: int) -> str:
         f"constraint={constraint!r} leaves no further component with so few features (each earlier component costs one "
         f"degree of freedom, and {got} were found)"
     )
+
+
+def bound_below_value(method: str, bound: float, value: float) -> RuntimeError:
+    """A proof contradicts a result: one of them is wrong, and neither may be shown."""
+    return RuntimeError(
+        f"The bound by {method} ({bound:.10g}) is below a variance that was reached ({value:.10g}), which cannot be: "
+        f"this is a fault of sparing. Please report it with the data; certify=False gives the components without a "
+        f"certificate."
+    )

@@ -6,18 +6,45 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparing.bounds import LargestDiagonals, LeadingVariance, RowSquares, RowSums, SemidefiniteDual
+from sparing.bounds import (
+    BranchAndBound,
+    DirectOptimality,
+    DisjointSupports,
+    LargestDiagonals,
+    LeadingVariance,
+    OrthogonalDual,
+    RowSquares,
+    RowSums,
+    SemidefiniteDual,
+    SharedPart,
+    SharperDual,
+    ShiftedLowRank,
+)
 from sparing.budget import Budget
 from sparing.certificates import Certificate, Problem, VarianceCertificate, certify_variance
+from sparing.certificates.certificate import PROVED
 from sparing.certificates.variance import single
 from sparing.data import DataMatrix, Preparation
+from sparing.linalg.variance import symmetric_total
 from sparing.results import Bound, Encoder, Spectrum
+from sparing.search.prover import most_of_one
 
 ROWS_OF_GRAM = 500
 """Up to as many features all rows of the Gram matrix are read for a bound, whatever the storage."""
 
-DUAL = 64
-"""Up to as many features the semidefinite relaxation takes a fraction of a second."""
+SEARCHED, NODES = 1000, 1000
+"""Up to as many features supports are searched without a time limit, and nodes of that search: a second at most."""
+
+DUAL, DUAL_LIMITED = 64, 500
+"""Up to as many features the semidefinite relaxation takes a fraction of a second; and with a time limit."""
+
+TOGETHER, TOGETHER_LIMITED = 32, 200
+"""The same for several components together."""
+
+UNLIMITED = 10**9
+"""Nodes where time is the limit."""
+
+Method = Callable[..., Bound | None]
 
 
 def variance_certificate(
@@ -52,11 +79,44 @@ def bounds_on_variance(
     rng: np.random.Generator,
     budget: Budget,
 ) -> list[Bound]:
-    """All that hold for the problem and are cheap for data of this size."""
-    methods: list[Callable[..., Bound | None]] = [LeadingVariance(spectrum).bound, LargestDiagonals().bound]
-    if problem.n_components == 1 and view.n_features <= ROWS_OF_GRAM:
-        methods += [RowSums().bound, RowSquares().bound]
-    if problem.n_components == 1 and view.n_features <= DUAL:
-        methods.append(SemidefiniteDual().bound)
-    computed = [method(view, problem, found, rng, budget=budget) for method in methods]
-    return [bound for bound in computed if bound is not None]
+    """Bounds that hold for the problem: the cheap ones all, the dear ones until one of them proves the value."""
+    cheap: list[Method] = [LeadingVariance(spectrum).bound, LargestDiagonals().bound]
+    dear: list[Method] = []
+    if problem.n_components == 1:
+        if view.n_features <= ROWS_OF_GRAM:
+            cheap += [RowSums().bound, RowSquares().bound]
+        dear = _of_one(view, problem, found, limited=budget.deadline is not None)
+    else:
+        dear = _of_several(view, problem, limited=budget.deadline is not None)
+    computed = [bound for method in cheap if (bound := method(view, problem, found, rng, budget=budget)) is not None]
+    value = symmetric_total(view, found.components.T)
+    for method in dear:
+        if min(bound.value for bound in computed) <= value * (1 + PROVED):
+            break
+        if (bound := method(view, problem, found, rng, budget=budget)) is not None:
+            computed.append(bound)
+    return computed
+
+
+def _of_one(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool) -> list[Method]:
+    """For one component, what is soonest done or most likely to prove it first; with a time limit also what may take
+    long."""
+    d = view.n_features
+    if problem.n_nonzero in found.single_bounds:  # the solver has searched already
+        searched: list[Method] = [lambda *_, **__: found.single_bounds[problem.n_nonzero]]
+    elif limited:
+        searched = [BranchAndBound(max_nodes=UNLIMITED).bound]
+    else:
+        searched = [BranchAndBound(max_nodes=NODES).bound] if d <= SEARCHED else []
+    duals: list[Method] = [SemidefiniteDual().bound, SharperDual().bound]
+    return [*searched, DirectOptimality().bound, ShiftedLowRank().bound] + (
+        duals if d <= (DUAL_LIMITED if limited else DUAL) else []
+    )
+
+
+def _of_several(view: DataMatrix, problem: Problem, *, limited: bool) -> list[Method]:
+    """For several components, each only where its hypothesis holds."""
+    methods: list[Method] = [DisjointSupports().bound] if problem.disjoint else []
+    if view.n_features <= (TOGETHER_LIMITED if limited else TOGETHER):
+        methods += [OrthogonalDual(most_of_one).bound] if problem.orthogonal else [SharedPart().bound]
+    return methods

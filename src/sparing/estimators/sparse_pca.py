@@ -14,8 +14,15 @@ from sparing.budget import Budget
 from sparing.certificates import Problem
 from sparing.certificates.variance import covariance_unit
 from sparing.data import DataMatrix, Preparation
-from sparing.deflation import CONSTRAINTS, DEFLATIONS, Deflation, GeneralizedDeflation
-from sparing.encoders import ElasticNet, JointVariance, Sequential, TwoSided, Varimax, fewest_in_turn
+from sparing.deflation import (
+    CONSTRAINTS,
+    DEFLATIONS,
+    Deflation,
+    DisjointDeflation,
+    GeneralizedDeflation,
+    OrthogonalizedDeflation,
+)
+from sparing.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax, fewest_in_turn
 from sparing.estimators._bounding import variance_certificate
 from sparing.estimators._encoding import EncodingEstimator
 from sparing.estimators._input import (
@@ -32,7 +39,7 @@ from sparing.estimators._input import (
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
 from sparing.results import Array, Encoder, Indices, Spectrum, TwoSidedEncoder
-from sparing.solvers import SOLVERS, Auto, Solver
+from sparing.solvers import SOLVERS, Auto, Exact, Solver
 
 DEFAULT_MIN_VARIANCE = 0.9
 
@@ -62,14 +69,16 @@ class SparsePCA(EncodingEstimator):
     n_nonzero_total : int, optional
         Instead of a number per component: features over all components, given to those that gain most by them.
     solver : str or a solver, default="auto"
-        How one component is found: ``auto``, ``truncated_power``, ``generalized_power_l0``, ``generalized_power_l1``,
-        ``greedy``, ``rounding``, ``max_component``, ``semidefinite``; or all at once: ``elastic_net``, ``varimax``. An
-        instance with its own settings is accepted too. ``auto`` is never below any of the others by much, and seldom
-        below the optimum.
+        How one component is found: ``auto``, ``exact`` (proved optimal, or within a gap), ``truncated_power``,
+        ``generalized_power_l0``, ``generalized_power_l1``, ``greedy``, ``rounding``, ``max_component``,
+        ``semidefinite``; or all at once: ``elastic_net``, ``varimax``. An instance with its own settings is accepted
+        too. ``auto`` is never below any of the others by much, and seldom below the optimum.
     deflation : str or a deflation, default="auto"
         How the next component is found: ``projection``, ``hotelling``, ``schur``, ``orthogonalized``, ``generalized``,
-        ``disjoint``. ``auto`` searches all components together when ``solver="auto"`` (ordered by what each adds;
-        prefixes are not optimal), and is ``generalized`` with a named solver.
+        ``disjoint`` (with ``solver="exact"`` the best disjoint supports of all, where they are few enough to list).
+        ``auto`` searches all components together when ``solver="auto"`` (ordered by what each adds;
+        prefixes are not optimal), is ``orthogonalized`` with ``solver="exact"``, which needs components of plain
+        variance, and ``generalized`` with others.
     constraint : {None, "orthogonal", "uncorrelated"}, default=None
         Loadings orthogonal to one another, or scores uncorrelated with one another; exact. Both at once is PCA.
     refit : bool, default=True
@@ -223,12 +232,15 @@ class SparsePCA(EncodingEstimator):
             if not auto_deflation:
                 raise errors.joint_only("solver", self.solver, f"deflation={self.deflation!r} takes one at a time")
             return solver
+        deflation = self._deflation(solver)
+        if isinstance(solver, Exact) and isinstance(deflation, DisjointDeflation) and self.n_components != 1:
+            return Disjoint()
         if joint and self.n_components != 1:
             constraint = None if self.constraint is None else CONSTRAINTS[self.constraint]()
             return JointVariance(
                 QUICK if self.solver == "auto" else solver, constraint, total=self.n_nonzero_total is not None
             )
-        return Sequential(solver, self._deflation())
+        return Sequential(solver, deflation)
 
     def _solver(self) -> tuple[Any, bool]:
         """The solver with its settings, and whether it finds all components at once."""
@@ -241,9 +253,9 @@ class SparsePCA(EncodingEstimator):
             solver = dataclasses.replace(solver, refit=False)
         return solver, callable(getattr(solver, "encode", None))
 
-    def _deflation(self) -> Deflation:
+    def _deflation(self, solver: Any) -> Deflation:
         if isinstance(self.deflation, str) and self.deflation == "auto":
-            return GeneralizedDeflation()
+            return OrthogonalizedDeflation() if isinstance(solver, Exact) else GeneralizedDeflation()
         chosen: Deflation = resolved("deflation", DEFLATIONS, "deflate", self.deflation, also=("auto",))
         return chosen
 
@@ -299,14 +311,15 @@ class SparsePCA(EncodingEstimator):
         in_all = self.n_nonzero_total is not None
         each = np.count_nonzero(found.loadings, axis=1)  # more than asked for where penalties decide, not counts
         most = max(int(np.max(n_nonzero)), int(each.sum() if in_all else each.max()))
-        orthogonal = self.constraint == "orthogonal"
+        disjoint = not in_all and isinstance(self._deflation(None), DisjointDeflation)
         return Problem(
             len(found.loadings),
             min(most, n_features),
             n_features,
             objective="variance",
             shared_support=in_all or len(found.loadings) == 1,
-            orthogonal=orthogonal,
+            orthogonal=disjoint or self.constraint == "orthogonal",
+            disjoint=disjoint,
         )
 
     def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:

@@ -17,5 +17,7 @@ def rounded_up(value: float, view: DataMatrix) -> float:
     A sum of d terms is off by at most d eps of it. Centring leaves an error E in X, and |XP|_F <= |(X + E)P|_F + |E|_F
     for every projection P.
     """
+    if math.isinf(value):
+        return value
     noise = view.noise
     return value + abs(value) * 8 * view.n_features * EPS + (2 * math.sqrt(abs(value)) + noise) * noise

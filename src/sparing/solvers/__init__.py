@@ -11,6 +11,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.metric import Metric
 from sparing.results import Array, Component
 from sparing.solvers.auto import Auto
+from sparing.solvers.exact import Exact
 from sparing.solvers.generalized_power_l0 import GeneralizedPowerL0
 from sparing.solvers.generalized_power_l1 import GeneralizedPowerL1
 from sparing.solvers.greedy import Greedy
@@ -41,6 +42,7 @@ class Solver(Protocol):
 
 SOLVERS: dict[str, type[Solver]] = {
     "auto": Auto,
+    "exact": Exact,
     "generalized_power_l0": GeneralizedPowerL0,
     "generalized_power_l1": GeneralizedPowerL1,
     "greedy": Greedy,
@@ -53,6 +55,7 @@ SOLVERS: dict[str, type[Solver]] = {
 __all__ = [
     "SOLVERS",
     "Auto",
+    "Exact",
     "GeneralizedPowerL0",
     "GeneralizedPowerL1",
     "Greedy",

@@ -12,18 +12,20 @@ from sparing.data import DataMatrix, Remembered
 from sparing.linalg.metric import Metric, OrthogonalTo
 from sparing.results import Array, Component, Indices, Reference
 from sparing.search.candidates import best_component
-from sparing.search.power import furthest_starts, leading_directions, pool_of, truncated_powers, unit_columns
+from sparing.search.local import SMALL, LocalSearch
+from sparing.search.power import leading_directions, pool_of, truncated_powers, unit_columns
 from sparing.search.quotient import GROWTH, Quotient, component_of
 from sparing.solvers.greedy import Greedy
 
 POOL, ROUNDS = 256, 5
 """Features searched at a time where there are more than twice as many, and searches among those that pull most."""
 
+SCATTERED, KEPT, ALIKE = 64, 8, 0.5
+"""Features anywhere that are started from, and supports kept of what is reached, where the POOL largest variances are
+all above this share of the largest."""
+
 MANY, POWER_STEPS = 200, 30
 """Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
-
-SMALL = 50
-"""Numbers of nonzeros up to which the best is shaken; larger ones are easier and each step is dear."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Auto:
     **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx. Up to some fifty nonzeros among 512 features no
     single swap improves the result; with more of either, swaps are limited in number and in what they look at.
     Beyond 512 features the search is among the 256 of most variance or largest in a leading direction, or four times
-    as many as asked for; at the end those that pull the direction most may come in, whatever their variance.
+    as many as asked for, and what is reached from features anywhere where variances are much alike; at the end those
+    that pull the direction most may come in, whatever their variance.
     More than 200 nonzeros are found by truncated power alone.
     **Differs from the paper.** Only the iteration is the paper's.
     """
@@ -81,11 +84,14 @@ class Auto:
         else:
             pool = pool_of(view, max(POOL, 4 * n_nonzero), np.where(whole.usable[:, None], leading, 0.0))
             pool = np.union1d(pool, whole.grown(n_nonzero))  # what forward selection takes from all features
+            if self.kicks and self._alike(whole):
+                pool = np.union1d(pool, self._scattered(whole, n_nonzero, rng, budget))
         greedy = np.zeros(0, dtype=np.intp)
         if len(pool) < view.n_features and n_nonzero <= SMALL and self.kicks:
             greedy = Greedy().solve(whole.view, n_nonzero, rng, metric=metric, start=start, budget=budget).support
             pool = np.union1d(pool, greedy)
-        best = pool[self._search(whole.restricted(pool), n_nonzero, leading[pool], rng, budget)]
+        inside = whole.restricted(pool)
+        best = pool[self._local.search(inside, n_nonzero, leading[pool], rng, budget=budget)]
         if len(greedy) and whole.solve(greedy)[0] > whole.solve(best)[0] * (1 + GROWTH):
             best = greedy
         for _ in range(ROUNDS if len(pool) < view.n_features else 0):
@@ -96,6 +102,29 @@ class Auto:
                 break
             best = pool[places]
         return whole.component(best)
+
+    @staticmethod
+    def _alike(quotient: Quotient) -> bool:
+        """Are variances so much alike, as those of correlations, that they do not tell which features to look at?"""
+        variances = np.where(quotient.usable, quotient.view.gram_diagonal(), 0.0)
+        return bool(np.partition(variances, -POOL)[-POOL] > ALIKE * variances.max())
+
+    @staticmethod
+    def _scattered(quotient: Quotient, n_nonzero: int, rng: np.random.Generator, budget: Budget) -> Indices:
+        """The features of the best supports that truncated power reaches from single features anywhere."""
+        view, usable = quotient.view, np.flatnonzero(quotient.usable)
+        chosen = rng.choice(usable, min(SCATTERED, len(usable)), replace=False)
+        starts = np.zeros((view.n_features, len(chosen)))
+        starts[chosen, np.arange(len(chosen))] = 1.0
+        ends = truncated_powers(
+            view, starts, n_nonzero, max_iter=6, settled=2, budget=budget, allowed=quotient.usable[:, None]
+        )
+        values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
+        return np.flatnonzero(ends[:, np.argsort(-values)[:KEPT]].any(axis=1))
+
+    @property
+    def _local(self) -> LocalSearch:
+        return LocalSearch(self.starts, self.finalists, self.max_swaps, self.kicks)
 
     def _by_products(self, quotient: Quotient, n_nonzero: int, leading: Array, budget: Budget) -> Component:
         """For many nonzeros: truncated power from the leading directions, loadings by power steps on the support.
@@ -116,33 +145,3 @@ class Auto:
         metric = quotient.metric
         below = 1.0 if metric is None else float(x[support, 0] @ metric.block(support) @ x[support, 0])
         return component_of(support, x[support, 0], top / below)
-
-    def _search(
-        self, quotient: Quotient, n_nonzero: int, leading: Array, rng: np.random.Generator, budget: Budget
-    ) -> Indices:
-        """The best support among all that are reached from the finalists, and by shaking the best of them."""
-        best, reached = np.flatnonzero(quotient.usable)[:n_nonzero], -np.inf
-        for support in self._finalists(quotient, n_nonzero, leading, budget):
-            rho, support, _ = quotient.improved(support, self.max_swaps)
-            if rho > reached * (1 + GROWTH):
-                best, reached = support, rho
-            if budget.expired:
-                return best
-        for _ in range(self.kicks if n_nonzero <= SMALL else 0):
-            kept = rng.permutation(best)[: max(1, round(0.7 * n_nonzero))]
-            rho, support, _ = quotient.improved(quotient.grown(n_nonzero, kept), self.max_swaps)
-            if rho > reached * (1 + GROWTH):
-                best, reached = support, rho
-            if budget.expired:
-                break
-        return best
-
-    def _finalists(self, quotient: Quotient, n_nonzero: int, leading: Array, budget: Budget) -> list[Indices]:
-        """Distinct supports, best first."""
-        view = quotient.view
-        starts = np.column_stack([leading, furthest_starts(view.gram(), n_nonzero, self.starts)])
-        ends = truncated_powers(view, starts, n_nonzero, max_iter=30, settled=2, budget=budget)
-        supports = {tuple(np.flatnonzero(x * quotient.usable)) for x in ends.T}
-        supports.add(tuple(np.sort(quotient.grown(n_nonzero))))
-        full = [np.array(quotient.grown(n_nonzero, np.array(S, dtype=np.intp))) for S in sorted(supports) if S]
-        return sorted(full, key=lambda S: -quotient.solve(S)[0])[: self.finalists]

@@ -1,0 +1,43 @@
+"""A search through all supports: what it has refuted, none reaches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparing.budget import Budget
+from sparing.data import DataMatrix
+from sparing.results import Bound, Reference
+from sparing.search.prover import Prover, as_bound
+
+
+@dataclass(frozen=True)
+class BranchAndBound:
+    """Refuted targets above the best support known, on Schur complements [berk2019, Algorithm 1]; one component.
+
+    The same search as ``solvers.Exact``. What refutes a target, and how, is in ``search/schur_tree.py``; how thousands
+    of features become few, in ``search/prover.py``. The witness is the list of targets: a recheck refutes them again.
+
+    Parameters
+    ----------
+    max_nodes : int
+        Nodes at most; large ones are counted several times.
+    """
+
+    max_nodes: int = 1000
+
+    reference: ClassVar = Reference("berk2019", "Algorithm 1")
+
+    def bound(
+        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
+    ) -> Bound | None:
+        """The bound with its refuted targets, for one component of any sign."""
+        if problem.n_components != 1:
+            return None
+        prover = Prover(view)
+        proof = prover.prove(
+            min(problem.n_nonzero, view.n_features), incumbent.support, rng, max_nodes=self.max_nodes, budget=budget
+        )
+        return as_bound(proof) if np.isfinite(proof.bound) else None

@@ -1,0 +1,55 @@
+"""Supports from many starts, improved by swaps: for problems small enough to hold A."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparing.budget import Budget
+from sparing.results import Array, Indices
+from sparing.search.power import furthest_starts, truncated_powers
+from sparing.search.quotient import GROWTH, Quotient
+
+SMALL = 50
+"""Numbers of nonzeros up to which the best is shaken; larger ones are easier and each step is dear."""
+
+
+@dataclass(frozen=True)
+class LocalSearch:
+    """Truncated power and forward selection give supports; swaps, and shaking the best, improve them."""
+
+    starts: int = 20
+    finalists: int = 6
+    max_swaps: int = 200
+    kicks: int = 4
+
+    def search(
+        self, quotient: Quotient, n_nonzero: int, leading: Array, rng: np.random.Generator, *, budget: Budget
+    ) -> Indices:
+        """The best support among all that are reached from the finalists, and by shaking the best of them."""
+        best, reached = np.flatnonzero(quotient.usable)[:n_nonzero], -np.inf
+        for support in self._finalists(quotient, n_nonzero, leading, budget):
+            rho, support, _ = quotient.improved(support, self.max_swaps)
+            if rho > reached * (1 + GROWTH):
+                best, reached = support, rho
+            if budget.expired:
+                return best
+        for _ in range(self.kicks if n_nonzero <= SMALL else 0):
+            kept = rng.permutation(best)[: max(1, round(0.7 * n_nonzero))]
+            rho, support, _ = quotient.improved(quotient.grown(n_nonzero, kept), self.max_swaps)
+            if rho > reached * (1 + GROWTH):
+                best, reached = support, rho
+            if budget.expired:
+                break
+        return best
+
+    def _finalists(self, quotient: Quotient, n_nonzero: int, leading: Array, budget: Budget) -> list[Indices]:
+        """Distinct supports, best first."""
+        view = quotient.view
+        starts = np.column_stack([leading, furthest_starts(view.gram(), n_nonzero, self.starts)])
+        ends = truncated_powers(view, starts, n_nonzero, max_iter=30, settled=2, budget=budget)
+        supports = {tuple(np.flatnonzero(x * quotient.usable)) for x in ends.T}
+        supports.add(tuple(np.sort(quotient.grown(n_nonzero))))
+        full = [np.array(quotient.grown(n_nonzero, np.array(S, dtype=np.intp))) for S in sorted(supports) if S]
+        return sorted(full, key=lambda S: -quotient.solve(S)[0])[: self.finalists]

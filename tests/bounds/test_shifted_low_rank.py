@@ -1,0 +1,198 @@
+"""The shifted low rank bound, against brute force: nothing passes it, and one shifted too little is caught."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparing.bounds import shifted_low_rank
+from sparing.bounds.shifted_low_rank import ShiftedLowRank
+from sparing.budget import Budget
+from sparing.certificates import Problem
+from sparing.data import Covariance, Preparation, as_view
+from sparing.datasets import load_pitprops
+
+KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite")
+
+
+def covariance(kind, rng, d):
+    X = rng.standard_normal((d + 3, d))
+    if kind == "integer":
+        X = rng.integers(-2, 3, X.shape).astype(float)
+    elif kind == "tied":
+        A = np.full((d, d), rng.choice([0.0, 0.25, 0.5]))
+        np.fill_diagonal(A, 1.0)
+        return A
+    elif kind == "rank_deficient":
+        X = rng.standard_normal((2, d))
+    elif kind == "block":
+        X[: d // 2, d // 2 :], X[d // 2 :, : d // 2] = 0.0, 0.0
+    elif kind == "noisy":
+        X = 0.3 * X + np.outer(rng.standard_normal(d + 3), rng.random(d) < 0.5)
+    elif kind == "indefinite":
+        return X[:d] + X[:d].T - np.eye(d)
+    return X.T @ X
+
+
+def optimum(A, r):
+    S = np.array(list(combinations(range(len(A)), r)))
+    return float(np.linalg.eigvalsh(A[S[:, :, None], S[:, None, :]])[:, -1].max())
+
+
+def nonnegative_optimum(A, r):
+    """The best x >= 0 is the leading eigenvector on its own support, which has one sign therefore."""
+    best = -np.inf
+    for size in range(1, r + 1):
+        S = np.array(list(combinations(range(len(A)), size)))
+        values, vectors = np.linalg.eigh(A[S[:, :, None], S[:, None, :]])
+        leading = vectors[:, :, -1]
+        one_signed = (leading > -1e-9).all(axis=1) | (leading < 1e-9).all(axis=1)
+        best = max(best, float(values[one_signed, -1].max(initial=-np.inf)))
+    return best
+
+
+def bound(view, r, rank=6, budget=None, nonnegative=False, **options):
+    problem = Problem(1, r, view.n_features, "variance", nonnegative=nonnegative)
+    return ShiftedLowRank(rank=rank, **options).bound(
+        view, problem, None, np.random.default_rng(0), budget=budget or Budget()
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_direction_passes(kind):
+    """280 matrices, plain and nonnegative; a bound that adds the eigenvalue after the next is passed by some."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    too_small = 0
+    for _ in range(40):
+        d, rank = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+        A, r = covariance(kind, rng, d), int(rng.integers(1, d + 1))
+        view = Covariance(A, is_psd=kind != "indefinite")
+        best, values = optimum(A, r), np.linalg.eigvalsh(A)[::-1]
+        found = bound(view, r, rank).value
+        assert best <= found <= values[0] + 1e-9 * abs(values).max()
+        assert bound(view, r, rank, nonnegative=True).value >= nonnegative_optimum(A, r)
+        if rank + 1 < d:
+            too_small += found - values[rank] + values[rank + 1] < best * (1 - 1e-9)
+    assert kind in ("tied", "rank_deficient") or too_small > 0
+
+
+def test_is_the_inequality_for_the_low_rank_matrix(rng):
+    """Never below lambda_(m+1) + the optimum of what is above it, and above by no more than the accuracy."""
+    for _ in range(40):
+        A = covariance("dense", rng, 7)
+        values, vectors = np.linalg.eigh(A)
+        for rank in (1, 3):
+            V = vectors[:, -rank:] * np.sqrt(values[-rank:] - values[-rank - 1])
+            exact = optimum(V @ V.T, 3)
+            found = bound(Covariance(A), 3, rank, accuracy=1e-4).value - values[-rank - 1]
+            assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-4) + 1e-9
+
+
+def test_a_higher_rank_is_tighter_and_six_are_within_a_two_hundredth():
+    """Gaussian data with as many rows as features, 7 to 10 of them: the mean of bound / optimum."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(12):
+        d = int(rng.integers(7, 11))
+        X = rng.standard_normal((d, d))
+        A = X.T @ X
+        for r in (2, 4):
+            best = optimum(A, r)
+            found.append([bound(Covariance(A), r, rank).value / best for rank in (1, 2, 3, 4, 5, 6)])
+    means = np.mean(found, axis=0)
+    assert (np.diff(means) < 0).all()
+    assert means[0] > 1.05
+    assert means[-1] <= 1.005
+
+
+def test_low_rank_optima_are_proved(rng):
+    X = rng.standard_normal((4, 12))
+    A = X.T @ X
+    for r in (3, 6):
+        best = optimum(A, r)
+        assert best <= bound(Covariance(A), r).value <= best * (1 + 1e-6)
+
+
+def test_pit_props():
+    A = load_pitprops().correlation
+    for r, best in ((6, 3.770960), (10, 4.172638), (13, 4.218633)):
+        assert best - 1e-6 <= bound(Covariance(A), r).value <= best * 1.09
+    assert bound(Covariance(A), 13).value <= 4.218634
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_few_rows_give_what_the_gram_matrix_gives(nonnegative, rng, monkeypatch):
+    """Through XX', from dense and sparse data, centred or not; with fewer rows than the rank too."""
+    for n in (3, 9, 30):
+        X = np.where(rng.random((n, 40)) < 0.5, rng.standard_normal((n, 40)), 0.0) + 0.1
+        for storage, center in ((X, True), (X, False), (sparse.csr_array(X), True)):
+            view = as_view(storage, Preparation(center=center))
+            monkeypatch.setattr(shifted_low_rank, "GRAM_DECOMPOSED", 1000)
+            narrow = bound(view, 4, 4, nonnegative=nonnegative, accuracy=1e-9).value
+            monkeypatch.setattr(shifted_low_rank, "GRAM_DECOMPOSED", 10)
+            wide = bound(view, 4, 4, nonnegative=nonnegative, accuracy=1e-9).value
+            np.testing.assert_allclose(wide, narrow, rtol=1e-8)
+
+
+def test_wide_data_against_brute_force(rng, monkeypatch):
+    monkeypatch.setattr(shifted_low_rank, "GRAM_DECOMPOSED", 2)
+    for n in (2, 4, 7):
+        X = rng.standard_normal((n, 9))
+        view = as_view(X, Preparation(center=False))
+        for r in (1, 3, 5):
+            assert bound(view, r, 3).value >= optimum(view.gram(), r)
+            assert bound(view, r, 3, nonnegative=True).value >= nonnegative_optimum(view.gram(), r)
+
+
+@pytest.mark.parametrize("max_cells", [1, 300, 50_000])
+def test_bounds_are_computed_again_from_data_and_witness(max_cells, rng):
+    """The witness is three numbers; where cells ran out the second bound may be tighter, never weaker."""
+    A = np.cov(rng.standard_normal((40, 20)), rowvar=False)
+    view, problem = Covariance(A), Problem(1, 6, 20, "variance")
+    found = pickle.loads(pickle.dumps(bound(view, 6, max_cells=max_cells)))
+    again = found.check(view, problem, found.witness)
+    assert optimum(A, 6) <= again <= found.value * (1 + 1e-12)
+    if max_cells == 50_000:
+        np.testing.assert_allclose(again, found.value, rtol=1e-12)
+    assert len(found.witness) == 3
+
+
+def test_units_do_not_matter(rng):
+    X = rng.standard_normal((30, 9))
+    values = [
+        bound(view := as_view(X * unit), 3, 3).value * view.square_unit / unit**2 for unit in (1.0, 2.0**20, 1e-90)
+    ]
+    np.testing.assert_allclose(values[1:], values[0], rtol=1e-6)
+
+
+def test_an_expired_budget_gives_a_weaker_bound_not_a_wrong_one(rng):
+    A = np.cov(rng.standard_normal((12, 8)), rowvar=False)
+    found = bound(Covariance(A), 3, budget=Budget(deadline=0.0))
+    assert optimum(A, 3) <= found.value <= np.linalg.eigvalsh(A)[-1] * (1 + 1e-9)
+
+
+def test_what_it_does_not_bound(rng):
+    small = Covariance(np.eye(4))
+    assert ShiftedLowRank().bound(small, Problem(2, 2, 4, "variance"), None, rng, budget=Budget()) is None
+    large = Covariance(np.eye(1001))
+    assert bound(large, 3) is None
+
+
+def test_leukemia(shared):
+    """12582 genes, 72 patients: by rows alone. Nobody can have more than this share of the leading variance."""
+    view = as_view(shared("leukemia_armstrong.npz").astype(float))
+    top = np.linalg.eigvalsh(view.row_gram())[-1]
+    plain, nonnegative = (bound(view, 50, nonnegative=sign).value / top for sign in (False, True))
+    assert 0.2309 <= nonnegative <= plain
+    np.testing.assert_allclose([plain, nonnegative], [0.342, 0.32], atol=0.005)
+
+
+def test_cites_its_source_in_code_and_in_prose():
+    bibliography = (Path(__file__).parents[2] / "docs" / "references.bib").read_text()
+    assert f"{{{ShiftedLowRank.reference.key}," in bibliography
+    assert f"[{ShiftedLowRank.reference.key}, " in inspect.getdoc(ShiftedLowRank)

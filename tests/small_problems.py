@@ -1,0 +1,43 @@
+"""Small matrices of many kinds, and what brute force says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+
+def optimum(A: np.ndarray, size: int) -> float:
+    """The largest eigenvalue of all blocks of this size."""
+    sets = np.array(list(combinations(range(len(A)), size)))
+    return float(np.linalg.eigvalsh(A[sets[:, :, None], sets[:, None, :]])[:, -1].max())
+
+
+def matrices(count: int, seed: int, largest: int = 8) -> Iterator[tuple[str, np.ndarray]]:
+    """Dense, integer and tied, rank-deficient, block, noisy and indefinite ones by turns."""
+    rng = np.random.default_rng(seed)
+    kinds = ("dense", "integer", "tied", "deficient", "block", "noisy", "indefinite", "negative")
+    for number in range(count):
+        d, kind = int(rng.integers(3, largest + 1)), kinds[number % len(kinds)]
+        B = rng.standard_normal((d, d))
+        if kind == "dense":
+            A = B @ B.T
+        elif kind == "integer":
+            whole = rng.integers(-3, 4, (d, d)).astype(float)
+            A = whole @ whole.T
+        elif kind == "tied":
+            A = np.eye(d) + 0.3 * (rng.random((d, d)) < 0.3)
+            A = (A + A.T) / 2 + d * 0.3 * np.eye(d)
+        elif kind == "deficient":
+            low = rng.integers(-1, 2, (d, 2)).astype(float)
+            A = low @ low.T
+        elif kind == "block":
+            A = np.kron(np.eye(2), np.ones((d, d)))[:d, :d] + np.diag(rng.random(d))
+        elif kind == "noisy":
+            A = np.corrcoef(rng.standard_normal((d, 3 * d)))
+        elif kind == "indefinite":
+            A = (B + B.T) / 2
+        else:
+            A = (B + B.T) / 2 - 5 * np.eye(d)
+        yield kind, A
