@@ -85,7 +85,7 @@ def test_pairs_are_those_of_the_matrix():
         if level <= 0:
             continue
         features = np.arange(d)[:: 1 + d % 2]
-        table = pairs_reaching(Covariance(A), features, level)
+        table = pairs_reaching(Covariance(A).restricted(features), features, level)
         expected = {
             (i, j)
             for i in range(len(features))
@@ -94,7 +94,7 @@ def test_pairs_are_those_of_the_matrix():
         }
         assert set(zip(table.rows.tolist(), table.columns.tolist(), strict=True)) == expected
         higher = table.at(1.05 * level, features[1:])
-        again = pairs_reaching(Covariance(A), features[1:], 1.05 * level)
+        again = pairs_reaching(Covariance(A).restricted(features[1:]), features[1:], 1.05 * level)
         assert np.array_equal(higher.rows, again.rows)
         assert np.allclose(higher.strength(3), again.strength(3))
         assert table.at(0.9 * level, features) is None

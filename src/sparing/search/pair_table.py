@@ -86,9 +86,11 @@ class PairTable:
             rows, columns, squares = rows[kept], columns[kept], squares[kept]
 
 
-def pairs_reaching(view: DataMatrix, features: Indices, level: float) -> PairTable | None:
-    """All pairs of these features at a level, from blocks of rows of A; nothing where they are too many."""
-    inside = view.restricted(features)
+def pairs_reaching(inside: DataMatrix, features: Indices, level: float) -> PairTable | None:
+    """All pairs of these features at a level, from blocks of rows of A; nothing where they are too many.
+
+    ``inside`` is the view of these features alone.
+    """
     own = inside.gram_diagonal()
     short = level - own
     found, count = [], 0

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from sparing.budget import Budget
-from sparing.data import Covariance, DataMatrix, Remembered
+from sparing.data import GRAM_LIMIT, Covariance, DataMatrix, Remembered
+from sparing.data.gathered import Gathered
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import sum_of_largest
 from sparing.results import Array, Bound, Indices
@@ -73,7 +74,7 @@ class Prover:
     """What is proved about the sparse components of one view, and what is known that helps to prove more."""
 
     def __init__(self, view: DataMatrix) -> None:
-        self.view = Remembered(view)
+        self.view = view if isinstance(view, Remembered) else Remembered(view)
         self.quotient = Quotient(self.view)
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
@@ -239,13 +240,19 @@ class Prover:
         known = None if self._table is None else self._table.at(level, features)
         if known is not None:
             return known
-        rows = self.view.n_samples or 0
-        if len(features) > PAIRS or (not self.view.has_gram and rows * len(features) > GATHERED):
-            return None
-        self._table = pairs_reaching(self.view.base, features, SLACK * level)
-        if self._table is None:
-            self._table = pairs_reaching(self.view.base, features, level)
+        inside = self._inside(features)
+        if inside is not None:
+            self._table = pairs_reaching(inside, features, SLACK * level) or pairs_reaching(inside, features, level)
         return None if self._table is None else self._table.at(level, features)
+
+    def _inside(self, features: Indices) -> DataMatrix | None:
+        """These features alone: their columns or their matrix, whichever is smaller; nothing where both are large."""
+        view, count = self.view.base, len(features)
+        if count > PAIRS:
+            return None
+        if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
+            return Gathered(view.columns(features))
+        return view.restricted(features) if view.has_gram or count <= GRAM_LIMIT else None
 
     def _by_leaders(
         self, features: Indices, size: int, target: float, floors: Array, max_nodes: int, budget: Budget
