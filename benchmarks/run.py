@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sys
 
+import exact
 import import_time
 import memory
 import quality
+import shifted_low_rank
 import sparse_pca
 import speed
 import strategies
 
 BENCHMARKS = {
     "quality": quality,
+    "exact": exact,
     "import_time": import_time,
     "memory": memory,
+    "shifted_low_rank": shifted_low_rank,
     "sparse_pca": sparse_pca,
     "speed": speed,
     "strategies": strategies,

@@ -12,8 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparing import SparsePCA
-from sparing.certificates import VarianceCertificate
+from sparing.bounds import BranchAndBound
+from sparing.certificates import Problem, VarianceCertificate, certify_variance
+from sparing.data import Preparation, as_view
 from sparing.datasets import load_pitprops
+from sparing.linalg import top_spectrum
+from sparing.linalg.span import encoder_of
+from sparing.results import Bound
 
 COUNTEREXAMPLE = np.array(
     [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float
@@ -90,3 +95,37 @@ def test_no_bound_is_below_brute_force(seed, d, r, integers, scale):
     assert 0 <= certificate.gap <= 1
     assert certificate.value == pytest.approx(best, rel=0.05)
     assert certificate.recheck(X)
+
+
+def test_copies_of_one_feature_are_named():
+    """Floored expression data hold exactly collinear columns, and r of them are the best component of r features."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 12))
+    X[:, 5] = X[:, 3]
+    X[:, 7] = -2 * X[:, 3]
+    model = SparsePCA(n_nonzero=3, scale=True, random_state=0).fit(X)
+    assert list(model.support_) == [3, 5, 7]
+    assert "Its 3 features are multiples of one another" in str(model.certificate_)
+    fewer = SparsePCA(n_nonzero=4, scale=True, random_state=0).fit(X)
+    assert "multiples of one another" not in str(fewer.certificate_)
+
+
+def test_a_bound_below_the_value_is_never_shown():
+    C = load_pitprops().correlation
+    view = as_view(C, Preparation(precomputed=True))
+    found = encoder_of(view, np.eye(13, 1), view.total)
+    wrong = Bound(0.5, "wishful thinking", "always", lambda *_: 0.5)
+    spectrum = top_spectrum(view, 1, np.random.default_rng(0))
+    with pytest.raises(RuntimeError, match="wishful thinking.*a fault of sparing"):
+        certify_variance(view, found, spectrum, [wrong], Problem(1, 1, 13, "variance"), Preparation(precomputed=True))
+
+
+def test_dear_bounds_are_left_out_once_a_cheap_one_proves_the_value(monkeypatch):
+    def never(*args, **kwargs):
+        raise AssertionError("not needed")
+
+    monkeypatch.setattr(BranchAndBound, "bound", never)
+    model = SparsePCA(n_nonzero=13, precomputed=True, random_state=0).fit(load_pitprops().correlation)
+    assert model.certificate_.gap <= 1e-6
+    with pytest.raises(AssertionError, match="not needed"):
+        SparsePCA(n_nonzero=5, precomputed=True, random_state=0).fit(load_pitprops().correlation)

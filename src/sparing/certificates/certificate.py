@@ -76,6 +76,8 @@ class Certificate:
         ``always``, or ``numerical`` where the bound rests on a converged iteration whose error was subtracted.
     guarantees : tuple of Guarantee
         What theorems promised for this fit, and what was measured.
+    notes : tuple of str
+        What else a reader should know of the result.
     """
 
     problem: Problem
@@ -89,6 +91,7 @@ class Certificate:
     nothing: float = 0.0
     guarantees: tuple[Guarantee, ...] = ()
     parts: tuple[Certificate, ...] = ()
+    notes: tuple[str, ...] = ()
 
     _named: ClassVar[str] = "loss"
     _nothing_can: ClassVar[str] = "nothing can lose less"
@@ -179,7 +182,7 @@ class Certificate:
         return information_loss_of(view, self.components)
 
     def _lines(self) -> list[str]:
-        return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees)]
+        return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees), *self.notes]
 
     def __str__(self) -> str:
         return "\n".join(self._lines())

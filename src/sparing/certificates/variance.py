@@ -15,6 +15,9 @@ from sparing.data import DataMatrix, Preparation
 from sparing.linalg.variance import symmetric_total
 from sparing.results import Array, Bound, Encoder, Spectrum
 
+COLLINEAR = 1e-9
+"""Features count as collinear where no more than this share of their variance is left beside one direction."""
+
 CONTRADICTION = 1e-7
 """A bound below a value by more than this share is no rounding: one of them is wrong."""
 
@@ -42,7 +45,7 @@ class VarianceCertificate(Certificate):
         return symmetric_total(view, self.components.T)
 
     def _lines(self) -> list[str]:
-        return [_reached(self), _possible(self)]
+        return [_reached(self), _possible(self), *self.notes]
 
 
 def covariance_unit(view: DataMatrix) -> float:
@@ -78,6 +81,18 @@ def certify_variance(
         loadings=found.loadings,
         preparation=preparation,
         parts=tuple(parts),
+        notes=_copies(view, found, value),
+    )
+
+
+def _copies(view: DataMatrix, found: Encoder, value: float) -> tuple[str, ...]:
+    """A word where one component has all the variance of its features: they are one feature, several times."""
+    own = float(view.gram_diagonal()[found.support].sum())
+    if len(found.loadings) > 1 or len(found.support) == 1 or value < own * (1 - COLLINEAR):
+        return ()
+    return (
+        f"Its {len(found.support)} features are multiples of one another, as floored or duplicated columns are: "
+        f"together they say no more than one of them.",
     )
 
 

@@ -35,6 +35,9 @@ ROWS_OF_GRAM = 500
 SEARCHED, NODES = 1000, 1000
 """Up to as many features supports are searched without a time limit, and nodes of that search: a second at most."""
 
+STEPS = 10
+"""Steps of the test of optimality without a time limit, each a few reads of X."""
+
 DUAL, DUAL_LIMITED = 64, 500
 """Up to as many features the semidefinite relaxation takes a fraction of a second; and with a time limit."""
 
@@ -109,7 +112,8 @@ def _of_one(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool
     else:
         searched = [BranchAndBound(max_nodes=NODES).bound] if d <= SEARCHED else []
     duals: list[Method] = [SemidefiniteDual().bound, SharperDual().bound]
-    return [*searched, DirectOptimality().bound, ShiftedLowRank().bound] + (
+    optimality = DirectOptimality() if limited else DirectOptimality(max_iter=STEPS)
+    return [*searched, optimality.bound, ShiftedLowRank().bound] + (
         duals if d <= (DUAL_LIMITED if limited else DUAL) else []
     )
 
