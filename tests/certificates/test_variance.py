@@ -116,7 +116,7 @@ def test_a_bound_below_the_value_is_never_shown():
     found = encoder_of(view, np.eye(13, 1), view.total)
     wrong = Bound(0.5, "wishful thinking", "always", lambda *_: 0.5)
     spectrum = top_spectrum(view, 1, np.random.default_rng(0))
-    with pytest.raises(RuntimeError, match="wishful thinking.*a fault of sparing"):
+    with pytest.raises(RuntimeError, match=r"wishful thinking.*a fault of sparing"):
         certify_variance(view, found, spectrum, [wrong], Problem(1, 1, 13, "variance"), Preparation(precomputed=True))
 
 

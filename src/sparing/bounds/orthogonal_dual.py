@@ -14,7 +14,7 @@ from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.results import Bound, Reference
-from sparing.search.fantope import projection_value, relaxed_projection, shared_part, split, top_of_all
+from sparing.search.fantope import in_own_unit, projection_value, relaxed_projection, shared_part, split, top_of_all
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,16 @@ class OrthogonalDual:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
         if not (problem.orthogonal or getattr(problem, "disjoint", False)) or view.n_features > DUAL_LIMIT:
             return None
-        A, k, s = view.gram(), problem.n_components, nonzeros(problem, view.n_features)
+        unit, A = in_own_unit(view.gram())
+        k, s = problem.n_components, nonzeros(problem, view.n_features)
         _, Y = relaxed_projection(A, k, s, max_iter=self.max_iter, tolerance=self.tolerance, budget=budget)
-        found = [Bound(recompute(view, problem, Y), "the dual of the Fantope relaxation", "always", recompute, Y)]
+        dual = unit * Y
+        found = [Bound(recompute(view, problem, dual), "the dual of the Fantope relaxation", "always", recompute, dual)]
         exact = self.single is not None or top_of_all(A, problem.n_nonzero) is not None
         if exact and not problem.shared_support and not budget.expired:
             start, sizes = split(A, Y, k), [min(problem.n_nonzero, view.n_features)] * k
             rounds = self.rounds if len(A) <= SEARCHED else 0
-            W = shared_part(A, sizes, start, rounds=rounds, budget=budget)
+            W = unit * shared_part(A, sizes, start, rounds=rounds, budget=budget)
             check = partial(recompute_split, single=self.single)
             found.append(Bound(check(view, problem, W), METHOD, "always", check, W))
         return min(found, key=lambda bound: bound.value)

@@ -17,6 +17,7 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
 from sparing.results import Array, Bound, Reference
 from sparing.search.fantope import (
+    in_own_unit,
     leading_sum,
     projection_value,
     relaxed_projection,
@@ -79,16 +80,18 @@ class SharedPart:
         """The best of all with its W or Y; for several components and not too many features."""
         if problem.n_components == 1 or view.n_features > DUAL_LIMIT:
             return None
-        A, sizes = view.gram(), sizes_in_turn(problem, view.n_features)
+        (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
         k, radius = len(sizes), most_absolute(problem, view.n_features)
         _, Y = relaxed_projection(A, k, radius, max_iter=self.max_iter, tolerance=1e-4, budget=budget)
-        found = [Bound(recompute_dual(view, problem, Y), METHOD, "always", recompute_dual, Y)]
+        found = [Bound(recompute_dual(view, problem, unit * Y), METHOD, "always", recompute_dual, unit * Y)]
         trials = [split(A, Y, k), self._shifted(A, sizes)]
         if self.single is not None or all(top_of_all(A, t) is not None for t in sizes):
             rounds = self.rounds if len(A) <= SEARCHED else 0
             trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=budget)]  # never worse than its start
         check = partial(recompute, single=self.single)
-        found += [Bound(check(view, problem, W), METHOD, "always", check, W) for W in trials if not budget.expired]
+        for W in trials:
+            if not budget.expired:
+                found.append(Bound(check(view, problem, unit * W), METHOD, "always", check, unit * W))
         return min(found, key=lambda bound: bound.value)
 
     def _shifted(self, A: Array, sizes: list[int]) -> Array:

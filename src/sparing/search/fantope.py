@@ -120,6 +120,15 @@ def scale_of(A: Array) -> float:
     return float(np.abs(A).max())
 
 
+def in_own_unit(A: Array) -> tuple[float, Array]:
+    """The size of A, and A divided by it and cut to ten digits: for searches whose end hangs on the last ones.
+
+    So the same data in other units lead to the same witness; a bound is computed from A itself.
+    """
+    scale = scale_of(A) or 1.0
+    return scale, np.round(A / scale, 10)
+
+
 def on_fantope(W: Array, rank: int, guess: int) -> tuple[Array, int]:
     """The nearest 0 <= M <= I of trace ``rank``, and how many eigenvalues it has; ``guess`` is that from above.
 
