@@ -102,7 +102,8 @@ class Selection:
 class Bound:
     """A number that no feasible result can pass, and what proves it.
 
-    ``check(view, problem, witness)`` computes the bound again from the data and the witness alone.
+    ``check(view, problem, witness)`` computes the bound again from the data and the witness alone. ``reached`` says
+    that some feasible result is known to have this value, so that no bound can be better.
     """
 
     value: float
@@ -110,6 +111,7 @@ class Bound:
     strength: str
     check: Callable[..., float]
     witness: Any = None
+    reached: bool = False
 
 
 @dataclass(frozen=True)

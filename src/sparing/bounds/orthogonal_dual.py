@@ -45,7 +45,7 @@ class OrthogonalDual:
     single: Single | None = None
     max_iter: int = 200
     tolerance: float = 1e-4
-    rounds: int = 20
+    rounds: int = 10
 
     reference: ClassVar = Reference("vu2013", "Alg. 1, the dual of its problem")
 
@@ -64,9 +64,10 @@ class OrthogonalDual:
         if exact and not problem.shared_support and not budget.expired:
             start, sizes = split(A, Y, k), [min(problem.n_nonzero, view.n_features)] * k
             rounds = self.rounds if len(A) <= SEARCHED else 0
-            W = unit * shared_part(A, sizes, start, rounds=rounds, budget=budget)
             check = partial(recompute_split, single=self.single)
-            found.append(Bound(check(view, problem, W), METHOD, "always", check, W))
+            better = shared_part(A, sizes, start, rounds=rounds, budget=budget)
+            for W in (unit * start, unit * better):  # the second is better for the true lambda^(r), not for every bound
+                found.append(Bound(check(view, problem, W), METHOD, "always", check, W))
         return min(found, key=lambda bound: bound.value)
 
 

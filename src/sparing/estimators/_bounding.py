@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -94,7 +95,7 @@ def bounds_on_variance(
     computed = [bound for method in cheap if (bound := method(view, problem, found, rng, budget=budget)) is not None]
     value = symmetric_total(view, found.components.T)
     for method in dear:
-        if min(bound.value for bound in computed) <= value * (1 + PROVED):
+        if any(bound.reached or bound.value <= value * (1 + PROVED) for bound in computed):
             break
         if (bound := method(view, problem, found, rng, budget=budget)) is not None:
             computed.append(bound)
@@ -122,5 +123,7 @@ def _of_several(view: DataMatrix, problem: Problem, *, limited: bool) -> list[Me
     """For several components, each only where its hypothesis holds."""
     methods: list[Method] = [DisjointSupports().bound] if problem.disjoint else []
     if view.n_features <= (TOGETHER_LIMITED if limited else TOGETHER):
-        methods += [OrthogonalDual(most_of_one).bound] if problem.orthogonal else [SharedPart().bound]
+        shared = SharedPart() if limited else SharedPart(rounds=0)
+        orthogonal = OrthogonalDual(partial(most_of_one, max_nodes=20_000) if limited else most_of_one)
+        methods.append(orthogonal.bound if problem.orthogonal else shared.bound)
     return methods

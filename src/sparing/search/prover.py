@@ -41,6 +41,9 @@ SLACK = 0.95
 TIGHT, ROUNDING = 1e-9, 1e-10
 """How far above the best a target is at least; and what is added to a refuted one, far more than rounding can do."""
 
+REACHED = 1e-7
+"""A bound within this share of the best support is reached by it."""
+
 GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Targets above the best that are tried where the best itself is not proved, by turns from the middle."""
 
@@ -287,7 +290,8 @@ def _renumbered(outcome: Outcome, features: Indices) -> Outcome:
 
 def as_bound(proof: Proof) -> Bound:
     """What was proved, with the steps that prove it."""
-    return Bound(proof.bound, "branch and bound", "always", recompute, proof.steps)
+    reached = proof.bound - proof.value <= REACHED * abs(proof.value)
+    return Bound(proof.bound, "branch and bound", "always", recompute, proof.steps, reached)
 
 
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
@@ -299,12 +303,12 @@ def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     return rounded_up(prover.most_of(problem.n_nonzero), view)
 
 
-def most_of_one(A: Array, size: int) -> float:
+def most_of_one(A: Array, size: int, max_nodes: int = ONCE) -> float:
     """What no unit x with so many nonzeros exceeds in x'Ax, for any symmetric A, by a search of limited size."""
     values = np.linalg.eigvalsh(A)
     shift = max(-float(values[0]), 0.0)  # the same for all unit x
     view = Covariance(A + shift * np.eye(len(A)))
     start = Quotient(view).grown(size)
-    proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=ONCE, budget=Budget())
+    proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=max_nodes, budget=Budget())
     rounding = 8 * len(A) * EPS * float(np.abs(values).max())
     return min(proof.bound - shift, float(values[-1])) + rounding
