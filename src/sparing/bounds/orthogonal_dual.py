@@ -45,7 +45,7 @@ class OrthogonalDual:
     single: Single | None = None
     max_iter: int = 200
     tolerance: float = 1e-4
-    rounds: int = 10
+    rounds: int = 20
 
     reference: ClassVar = Reference("vu2013", "Alg. 1, the dual of its problem")
 

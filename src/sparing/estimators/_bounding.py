@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -124,6 +123,6 @@ def _of_several(view: DataMatrix, problem: Problem, *, limited: bool) -> list[Me
     methods: list[Method] = [DisjointSupports().bound] if problem.disjoint else []
     if view.n_features <= (TOGETHER_LIMITED if limited else TOGETHER):
         shared = SharedPart() if limited else SharedPart(rounds=0)
-        orthogonal = OrthogonalDual(partial(most_of_one, max_nodes=20_000) if limited else most_of_one)
+        orthogonal = OrthogonalDual(most_of_one, rounds=20 if limited else 10)
         methods.append(orthogonal.bound if problem.orthogonal else shared.bound)
     return methods

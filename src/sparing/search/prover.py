@@ -53,7 +53,7 @@ PART = 1 / 3
 RECHECKED = 10**7
 """Nodes to refute one step again: far more than it took."""
 
-ONCE = 2000
+ONCE = 20_000
 """Nodes for one of many matrices."""
 
 QUICK = LocalSearch(starts=8, finalists=2, kicks=0)
@@ -303,12 +303,12 @@ def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     return rounded_up(prover.most_of(problem.n_nonzero), view)
 
 
-def most_of_one(A: Array, size: int, max_nodes: int = ONCE) -> float:
+def most_of_one(A: Array, size: int) -> float:
     """What no unit x with so many nonzeros exceeds in x'Ax, for any symmetric A, by a search of limited size."""
     values = np.linalg.eigvalsh(A)
     shift = max(-float(values[0]), 0.0)  # the same for all unit x
     view = Covariance(A + shift * np.eye(len(A)))
     start = Quotient(view).grown(size)
-    proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=max_nodes, budget=Budget())
+    proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=ONCE, budget=Budget())
     rounding = 8 * len(A) * EPS * float(np.abs(values).max())
     return min(proof.bound - shift, float(values[-1])) + rounding
