@@ -129,3 +129,45 @@ def test_dear_bounds_are_left_out_once_a_cheap_one_proves_the_value(monkeypatch)
     assert model.certificate_.gap <= 1e-6
     with pytest.raises(AssertionError, match="not needed"):
         SparsePCA(n_nonzero=5, precomputed=True, random_state=0).fit(load_pitprops().correlation)
+
+
+def forged(certificate, A, **changes):
+    return replace(certificate, **changes).recheck(A)
+
+
+def test_a_recheck_sees_through_forgeries():
+    A = load_pitprops().correlation
+    c = SparsePCA(n_nonzero=5, precomputed=True, solver="exact", random_state=0).fit(A).certificate_
+    assert c.recheck(A)
+    values, vectors = np.linalg.eigh(A[:5, :5])
+    poor, loadings = float(values[-1]), vectors[:, [-1]].T
+    wish = replace(c.witness, value=poor * (1 + 1e-9), witness=((14, poor * (1 + 1e-9)),))
+    assert not forged(c, A, support=np.arange(5), loadings=loadings, value=poor, witness=wish), "more than d features"
+    dense = np.linalg.eigh(A)[1][:, [-1]].T
+    said = forged(c, A, support=np.arange(13), loadings=dense, value=float(np.linalg.eigvalsh(A)[-1]))
+    assert not said
+    assert "they use 13 features, not 5" in str(said)
+    said = forged(c, A, pca_value=c.value)
+    assert not said
+    assert "for PCA" in str(said)
+    assert not forged(c, A, witness=replace(c.witness, value=0.9 * c.value))
+
+
+def test_a_recheck_knows_the_rules_of_the_problem():
+    A = load_pitprops().correlation
+    several = SparsePCA(2, n_nonzero=4, precomputed=True, random_state=0).fit(A).certificate_
+    assert several.recheck(A)
+    for rule, words in (
+        ({"orthogonal": True}, "not orthogonal"),
+        ({"disjoint": True}, "share a feature"),
+        ({"nonnegative": True}, "negative"),
+        ({"n_components": 1}, "2 components, not 1"),
+    ):
+        H = several.loadings.copy()
+        H[1, np.flatnonzero(H[0])[0]] = -0.5
+        problem = replace(several.problem, n_nonzero=5, **rule)
+        value = replace(several, loadings=H)._value_on(as_view(A, Preparation(precomputed=True)))
+        certificate = replace(several, problem=problem, loadings=H, value=value, parts=())
+        assert words in str(certificate.recheck(A))
+    other = replace(several.parts[1], value=1.01 * several.parts[1].value)
+    assert "Of one component alone" in str(replace(several, parts=(several.parts[0], other)).recheck(A))

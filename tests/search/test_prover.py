@@ -6,14 +6,17 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from small_problems import matrices, optimum
 from sparing.budget import Budget
 from sparing.certificates import Problem
 from sparing.data import Covariance, Preparation, as_view
+from sparing.deflation import DEFLATIONS
 from sparing.search import prover
+from sparing.search.best_of_one import as_bound, most_of_one, recompute
 from sparing.search.pair_table import pairs_reaching
-from sparing.search.prover import Prover, as_bound, most_of_one, recompute
+from sparing.search.prover import Prover
 
 
 def prove(view, size, start=None, max_nodes=10**9, budget=None):
@@ -181,3 +184,39 @@ def test_any_symmetric_matrix_has_a_best_component():
         for size in range(1, len(A) + 1):
             best, most = optimum(A, size), most_of_one(A, size)
             assert best - 1e-12 * np.abs(A).max() <= most <= best + 1e-7 * np.abs(A).max()
+
+
+def test_a_step_about_more_features_than_there_are_proves_nothing():
+    A = next(A for kind, A in matrices(8, 71) if kind == "dense")
+    problem, best = Problem(1, 2, len(A), "variance"), optimum(A, 2)
+    for step in ((len(A) + 1, 0.1), (0, 0.1), (2, float("nan")), (2, float("-inf"))):
+        assert recompute(view_of(A), problem, (step,)) >= best
+
+
+def test_matrices_without_variance_end_at_once():
+    assert most_of_one(np.zeros((5, 5)), 3) == pytest.approx(0.0, abs=1e-300)
+    assert most_of_one(-np.eye(4), 2) == pytest.approx(-1.0)
+    nothing = Covariance(np.zeros((5, 5)), is_psd=False)
+    assert prove(nothing, 3, max_nodes=100).bound == pytest.approx(0.0, abs=1e-300)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_means_far_above_the_spread_end_too(seed):
+    """Variances from moments and from blocks differ by rounding; a target between them is reached by neither."""
+    X = sparse.csr_matrix(np.random.default_rng(seed).standard_normal((20, 6)) + 1e8)
+    view = as_view(X, Preparation())
+    for size in (1, 2, 3):
+        proof = prove(view, size, max_nodes=10_000)
+        assert proof.nodes < 1000
+        assert proof.value <= proof.bound <= proof.value * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("name", ["disjoint", "projection", "orthogonalized", "schur"])
+def test_deflated_views_remember_how_far_below_zero_they_may_be(name):
+    """A variance of zero with a covariance: by rounding only, but sub-additivity does not hold for it."""
+    A = np.diag([1.0, 0.0, 0.3, 2.0])
+    A[0, 1] = A[1, 0] = 1e-4
+    view = as_view(A, Preparation(precomputed=True))
+    assert view.is_psd
+    left = DEFLATIONS[name]().deflate(view, np.eye(4)[:, [3]]).view
+    assert prove(left, 2, start=np.array([0, 2])).bound >= optimum(left.gram_columns(np.arange(4)), 2) * (1 - 1e-15)

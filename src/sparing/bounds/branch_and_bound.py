@@ -10,7 +10,8 @@ import numpy as np
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.results import Bound, Reference
-from sparing.search.prover import Prover, as_bound
+from sparing.search.best_of_one import as_bound
+from sparing.search.prover import Prover
 
 
 @dataclass(frozen=True)

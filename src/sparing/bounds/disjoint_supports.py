@@ -64,6 +64,8 @@ def _start(problem: Any, incumbent: Any) -> list[Any] | None:
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The search again from the data, with the same prices and as many nodes; the supports only make it shorter."""
     prices, supports, nodes = witness
+    if not np.isfinite(prices).all():
+        return float("inf")
     found = best_disjoint(
         view.gram(), _sizes(problem), budget=Budget(), max_nodes=nodes, start=supports, prices=np.asarray(prices)
     )

@@ -71,6 +71,8 @@ def _at(mu: float, values: Array, weights: Array, problem: Any) -> float:
 
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data and mu."""
+    if not witness >= 0.0:
+        return float("inf")
     if witness == 0.0 and view.is_psd:
         used = min(_used(problem), view.n_features)
         short = max(used - problem.n_components, 0) * view.shortfall  # A + shortfall I is positive semidefinite

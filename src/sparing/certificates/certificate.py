@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, ClassVar
 
@@ -11,11 +11,15 @@ import numpy as np
 
 from sparing import errors
 from sparing.data import DataMatrix, Preparation, as_view
-from sparing.linalg import information_loss_of
-from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices
+from sparing.linalg import information_loss_of, top_spectrum
+from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices, Spectrum
 
 PROVED = 1e-6
 """A gap that counts as none: what rounding leaves between an optimum and its proof."""
+
+
+ORTHOGONAL = 1e-6
+"""The largest cosine that counts as none."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,13 @@ class Certificate:
         view = as_view(X, self.preparation)
         if view.n_features != self.problem.n_features:
             raise errors.wrong_n_features(view.n_features, self.problem.n_features, "this certificate")
+        for part in self.parts:
+            if not (checked := part._recheck_on(view)):
+                return replace(checked, sentence=f"Of one component alone: {checked.sentence}")
+        return self._recheck_on(view)
+
+    def _recheck_on(self, view: DataMatrix) -> Recheck:
+        """The claims of this certificate, without those of its parts."""
         unit = self._unit(view)
         value = self._value_on(view) * unit
         bound = self.witness.check(view, self.problem, self.witness.witness) * unit
@@ -150,21 +161,30 @@ class Certificate:
         same_value = abs(value - self.value) <= 1e-6 * self.value + rounding
         same_data = abs(total - self.total) <= 1e-6 * self.total
         if self.sense == "min":
-            valid_bound = self.bound <= bound * (1 + 1e-6) + rounding
+            valid_bound = self.bound <= bound * (1 + 1e-6) + rounding and self.bound <= value * (1 + 1e-6) + rounding
         else:
-            valid_bound = self.bound >= bound * (1 - 1e-6) - rounding
+            valid_bound = self.bound >= bound * (1 - 1e-6) - rounding and self.bound >= value * (1 - 1e-6) - rounding
+        wrong = "The certificate does NOT hold"
+        holds = False
         if not same_data:
-            said = (
-                f"The certificate does NOT hold: it is about data of variance {self.total:.6g}, these have {total:.6g}."
-            )
-        elif same_value and valid_bound:
-            said = f"The certificate holds: {self._named} {value:.6g}, and {self._nothing_can} than {bound:.6g}."
+            said = f"{wrong}: it is about data of variance {self.total:.6g}, these have {total:.6g}."
         elif not same_value:
-            claimed = f"{self._named} {self.value:.6g}"
-            said = f"The certificate does NOT hold for these data: it claims {claimed}, found {value:.6g}."
+            said = f"{wrong} for these data: it claims {self._named} {self.value:.6g}, found {value:.6g}."
+        elif (rule := _broken_rule(self)) is not None:
+            said = f"{wrong}: its loadings are not among those it speaks of: {rule}."
+        elif not valid_bound:
+            said = f"{wrong}: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
+        elif not self._pca_agrees(view, unit):
+            said = f"{wrong}: it claims {self._named} {self.pca_value:.6g} for PCA, which these data do not have."
         else:
-            said = f"The certificate does NOT hold: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
-        return Recheck(bool(same_data and same_value and valid_bound), value, bound, said)
+            holds = True
+            said = f"The certificate holds: {self._named} {value:.6g}, and {self._nothing_can} than {bound:.6g}."
+        return Recheck(holds, value, bound, said)
+
+    def _pca_agrees(self, view: DataMatrix, unit: float) -> bool:
+        """Does PCA lose as much as is claimed? Its loss as computed is never too small."""
+        tail = fresh_spectrum(view, self.problem.n_components).tail * unit
+        return self.pca_value <= tail * (1 + 1e-6) + 1e-10 * self.total
 
     @property
     def components(self) -> Array:
@@ -190,6 +210,34 @@ class Certificate:
     def _repr_html_(self) -> str:
         first, *rest = (escape(line) for line in self._lines())
         return f"<div><p><strong>{first}</strong></p>{''.join(f'<p>{line}</p>' for line in rest)}</div>"
+
+
+def fresh_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
+    """PCA again, from a start of its own."""
+    return top_spectrum(view, n_components, np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE)))
+
+
+def _broken_rule(certificate: Certificate) -> str | None:
+    """What the loadings do that the problem does not allow, in words."""
+    problem, H = certificate.problem, certificate.loadings
+    used = H != 0
+    if problem.objective != "loss" and len(H) > problem.n_components:
+        return f"there are {len(H)} components, not {problem.n_components}"
+    if not problem.shared_support:
+        most = int(used.sum(axis=1).max(initial=0))
+    else:
+        most = int(used.any(axis=0).sum() if problem.objective == "loss" else used.sum())
+    if most > problem.n_nonzero:
+        return f"they use {most} features, not {problem.n_nonzero}"
+    if problem.disjoint and used.sum(axis=0).max(initial=0) > 1:
+        return "components share a feature"
+    if problem.nonnegative and H.min(initial=0.0) < 0:
+        return "some are negative"
+    if problem.orthogonal:
+        unit = H / np.linalg.norm(H, axis=1, keepdims=True)
+        if np.abs(unit @ unit.T - np.eye(len(H))).max() > ORTHOGONAL:
+            return "they are not orthogonal"
+    return None
 
 
 def counted(number: int, noun: str) -> str:

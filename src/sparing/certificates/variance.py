@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.certificate import PROVED, Certificate, Problem, counted, percent, where
+from sparing.certificates.certificate import PROVED, Certificate, Problem, counted, fresh_spectrum, percent, where
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg.variance import symmetric_total
 from sparing.results import Array, Bound, Encoder, Spectrum
@@ -43,6 +43,11 @@ class VarianceCertificate(Certificate):
 
     def _value_on(self, view: DataMatrix) -> float:
         return symmetric_total(view, self.components.T)
+
+    def _pca_agrees(self, view: DataMatrix, unit: float) -> bool:
+        """Does PCA have as much as is claimed? Its variance as computed is never too large."""
+        variance = float(fresh_spectrum(view, self.problem.n_components).values.sum()) * unit
+        return self.pca_value >= variance * (1 - 1e-6)
 
     def _lines(self) -> list[str]:
         return [_reached(self), _possible(self), *self.notes]

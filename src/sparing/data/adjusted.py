@@ -15,13 +15,14 @@ from sparing.results import Array, Indices
 class Adjusted(DataMatrix):
     """``A + W C W'`` around a base view, for W (d x m) and symmetric C (m x m): what deflations leave.
 
-    It has no rows: not every such matrix is the Gram matrix of data, and ``is_psd`` says whether this one is.
+    It has no rows: not every such matrix is the Gram matrix of data, and ``is_psd`` says whether this one is. Where
+    it is, it compresses A by a projection: no eigenvalue falls further below zero than the base's.
     """
 
     def __init__(self, base: DataMatrix, W: Array, C: Array, *, is_psd: bool) -> None:
         self.base, self._W, self._C = base, W, C
         self.n_features = base.n_features
-        self.is_psd, self.square_unit = is_psd, base.square_unit
+        self.is_psd, self.square_unit, self.shortfall = is_psd, base.square_unit, base.shortfall
 
     @property
     def noise(self) -> float:
@@ -56,4 +57,5 @@ class Adjusted(DataMatrix):
     def restricted(self, J: Indices) -> DataMatrix:
         """Rows and columns J."""
         W = self._W[J]
-        return Covariance(self.base.restricted(J).gram() + W @ self._C @ W.T, is_psd=self.is_psd)
+        block = self.base.restricted(J).gram() + W @ self._C @ W.T
+        return Covariance(block, is_psd=self.is_psd, shortfall=self.shortfall)

@@ -94,7 +94,7 @@ class DataMatrix(ABC):
         """The view of the columns J alone, made so that its Gram columns are cheap."""
         from sparing.data.covariance import Covariance
 
-        return Covariance(self.gram_columns(J)[J], is_psd=self.is_psd)
+        return Covariance(self.gram_columns(J)[J], is_psd=self.is_psd, shortfall=self.shortfall)
 
     # --- views with rows ---
 

@@ -54,4 +54,4 @@ class Covariance(DataMatrix):
 
     def restricted(self, J: Indices) -> DataMatrix:
         """Rows and columns J."""
-        return Covariance(self._matrix[np.ix_(J, J)], is_psd=self.is_psd)
+        return Covariance(self._matrix[np.ix_(J, J)], is_psd=self.is_psd, shortfall=self.shortfall)

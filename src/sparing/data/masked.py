@@ -20,7 +20,7 @@ class Masked(DataMatrix):
         self._kept = np.ones(base.n_features)
         self._kept[dropped] = 0.0
         self.n_features = base.n_features
-        self.is_psd, self.square_unit = base.is_psd, base.square_unit
+        self.is_psd, self.square_unit, self.shortfall = base.is_psd, base.square_unit, base.shortfall
 
     @property
     def noise(self) -> float:
@@ -53,4 +53,5 @@ class Masked(DataMatrix):
     def restricted(self, J: Indices) -> DataMatrix:
         """Rows and columns J."""
         kept = self._kept[J]
-        return Covariance(self.base.restricted(J).gram() * np.multiply.outer(kept, kept), is_psd=self.is_psd)
+        block = self.base.restricted(J).gram() * np.multiply.outer(kept, kept)
+        return Covariance(block, is_psd=self.is_psd, shortfall=self.shortfall)

@@ -28,6 +28,9 @@ class Projected(DataMatrix):
         self.base = base
         self.n_features, self.n_samples = base.n_features, base.n_samples
         self.is_psd, self.has_rows, self.square_unit = base.is_psd, base.has_rows, base.square_unit
+        self.shortfall = base.shortfall
+        if residual_of is not None and base.shortfall > ROUNDING * float(np.abs(base.gram_diagonal()).max()):
+            self.is_psd = False  # what is below zero by rounding may grow when scores are regressed out
         self._inner = np.zeros((self.n_features, 0))  # H (H'AH)^-1/2: X times it is L
         self._left = self._inner  # Z
         if residual_of is not None:
@@ -117,7 +120,7 @@ class Projected(DataMatrix):
         if self._right.shape[1]:
             R, AR = self._right[J], self._gram_right[J]
             block = block - AR @ R.T - R @ (AR - R @ self._core).T
-        return Covariance((block + block.T) / 2, is_psd=self.is_psd)
+        return Covariance((block + block.T) / 2, is_psd=self.is_psd, shortfall=self.shortfall)
 
     def row_gram(self) -> Array:
         """``X @ X.T``, from that of the base."""

@@ -72,14 +72,15 @@ class Remembered(DataMatrix):
             return self.base.restricted(J)
         new = np.flatnonzero(self._slot[J] < 0)
         if len(new) > 1:
-            return Covariance(self.base.restricted(J).gram(), is_psd=self.is_psd)
+            return Covariance(self.base.restricted(J).gram(), is_psd=self.is_psd, shortfall=self.shortfall)
         if len(new) == 0:
-            return Covariance(self._stored[self._slot[J]][:, J], is_psd=self.is_psd)
+            block = self._stored[self._slot[J]][:, J]
+            return Covariance(block, is_psd=self.is_psd, shortfall=self.shortfall)
         j, known = new[0], np.delete(np.arange(len(J)), new[0])
         block = np.full((len(J), len(J)), self._diagonal[J[j]])
         block[known] = self._stored[self._slot[J[known]]][:, J]
         block[j, known] = block[known, j]
-        return Covariance(block, is_psd=self.is_psd)
+        return Covariance(block, is_psd=self.is_psd, shortfall=self.shortfall)
 
     def _fetch(self, J: Indices) -> None:
         new = np.unique(J[self._slot[J] < 0])

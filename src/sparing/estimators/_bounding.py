@@ -27,16 +27,16 @@ from sparing.certificates.variance import single
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg.variance import symmetric_total
 from sparing.results import Bound, Encoder, Spectrum
-from sparing.search.prover import most_of_one
+from sparing.search.best_of_one import most_of_one
 
 ROWS_OF_GRAM = 500
 """Up to as many features all rows of the Gram matrix are read for a bound, whatever the storage."""
 
-SEARCHED, NODES = 1000, 1000
-"""Up to as many features supports are searched without a time limit, and nodes of that search: a second at most."""
+SEARCHED, NODES = 1000, 500
+"""Up to as many features supports are searched without a time limit, and nodes of that search: half a second."""
 
-STEPS = 10
-"""Steps of the test of optimality without a time limit, each a few reads of X."""
+STEPS, STEP_WORK = 10, 3e8
+"""Steps of the test of optimality without a time limit, and what they may cost together: n x n x d each."""
 
 DUAL, DUAL_LIMITED = 64, 500
 """Up to as many features the semidefinite relaxation takes a fraction of a second; and with a time limit."""
@@ -112,8 +112,10 @@ def _of_one(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool
     else:
         searched = [BranchAndBound(max_nodes=NODES).bound] if d <= SEARCHED else []
     duals: list[Method] = [SemidefiniteDual().bound, SharperDual().bound]
-    optimality = DirectOptimality() if limited else DirectOptimality(max_iter=STEPS)
-    return [*searched, optimality.bound, ShiftedLowRank().bound] + (
+    samples = min(view.n_samples or d, d)
+    steps = 200 if limited else min(STEPS, int(STEP_WORK / (samples**2 * d)))
+    optimality: list[Method] = [DirectOptimality(max_iter=steps).bound] if steps else []
+    return [*searched, *optimality, ShiftedLowRank().bound] + (
         duals if d <= (DUAL_LIMITED if limited else DUAL) else []
     )
 

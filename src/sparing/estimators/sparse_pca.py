@@ -314,7 +314,7 @@ class SparsePCA(EncodingEstimator):
         disjoint = not in_all and isinstance(self._deflation(None), DisjointDeflation)
         return Problem(
             len(found.loadings),
-            min(most, n_features),
+            min(most, n_features * (len(found.loadings) if in_all else 1)),
             n_features,
             objective="variance",
             shared_support=in_all or len(found.loadings) == 1,

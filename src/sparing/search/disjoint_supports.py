@@ -209,7 +209,7 @@ class _Search:
         bound = float(prices.sum()) + sum(tops)
         for at, kind in enumerate(self.kinds):
             exchanged = bound - float(sorted_c[at][kind.count - 1]) + self._reduced(kind, prices)
-            self.kinds[at] = kind.kept(np.flatnonzero(exchanged > self.value))
+            self.kinds[at] = kind.kept(np.flatnonzero(~(exchanged <= self.value)))
 
     def run(self, prices: Array, max_nodes: int, budget: Budget) -> None:
         """The search itself; ``open`` is what is not yet searched when it ends early."""

@@ -8,16 +8,15 @@ features can have: a floor that most single features and pairs stay below. That 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sparing.budget import Budget
-from sparing.data import GRAM_LIMIT, Covariance, DataMatrix, Remembered
+from sparing.data import DataMatrix, Remembered
 from sparing.data.gathered import Gathered
-from sparing.linalg.rounding import EPS, rounded_up
+from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import sum_of_largest
-from sparing.results import Array, Bound, Indices
+from sparing.results import Array, Indices
 from sparing.search.local import LocalSearch
 from sparing.search.pair_table import PairTable, pairs_reaching
 from sparing.search.quotient import Quotient
@@ -32,8 +31,8 @@ DENSE, PARTNERS = 1500, 1500
 PAIRS = 20_000
 """The most features of which all pairs are looked at."""
 
-GATHERED = 2**25
-"""Entries of their columns at most (a quarter of a gibibyte)."""
+GATHERED = 2**24
+"""Entries at most of their columns, or of their matrix (128 MiB)."""
 
 SLACK = 0.95
 """Pairs are kept for a level lower by this factor, so that the next targets find them too."""
@@ -41,20 +40,11 @@ SLACK = 0.95
 TIGHT, ROUNDING = 1e-9, 1e-10
 """How far above the best a target is at least; and what is added to a refuted one, far more than rounding can do."""
 
-REACHED = 1e-7
-"""A bound within this share of the best support is reached by it."""
-
 GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Targets above the best that are tried where the best itself is not proved, by turns from the middle."""
 
 PART = 1 / 3
 """What one attempt of several may spend of what is left."""
-
-RECHECKED = 10**7
-"""Nodes to refute one step again: far more than it took."""
-
-ONCE = 20_000
-"""Nodes for one of many matrices."""
 
 QUICK = LocalSearch(starts=8, finalists=2, kicks=0)
 
@@ -81,6 +71,8 @@ class Prover:
         self.quotient = Quotient(self.view)
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
+        # what centring leaves in X makes the same variance differ from one way of computing it to another
+        self.tight = max(TIGHT, 8 * self.view.noise / np.sqrt(self.scale)) if self.scale > 0 else TIGHT
         self.most: dict[int, float] = {}  # what no so many features exceed
         self.steps: list[Step] = []
         self.nodes = 0
@@ -98,7 +90,7 @@ class Prover:
             for t in range(1, size) if nested else ():
                 left = max_nodes - self.nodes
                 smaller = self._settle(t, self._start(t, smaller), rng, int(PART * left), budget.share(PART))
-                if budget.expired or self.most_of(size) <= self._value(best) * (1 + TIGHT):
+                if budget.expired or self.most_of(size) <= self._value(best) * (1 + self.tight):
                     break
             if nested and self._value(grown := self._start(size, smaller)) > self._value(best):
                 best = grown
@@ -124,6 +116,8 @@ class Prover:
 
     def refute(self, size: int, target: float, *, max_nodes: int, budget: Budget) -> Outcome:
         """Does any support of so many features reach the target?"""
+        if not (1 <= size <= self.view.n_features and np.isfinite(target)):
+            return Outcome(None, False, 0)
         if self.own.max() >= target:
             return Outcome(np.array([int(self.own.argmax())], dtype=np.intp), False, 0)
         floors = self._floors(size, target)
@@ -139,8 +133,8 @@ class Prover:
 
     def learn(self, size: int, target: float) -> None:
         """A target was refuted: keep it."""
-        self.most[size] = min(self.most.get(size, np.inf), target + ROUNDING * max(self.scale, abs(target)))
         self.steps.append((size, target))
+        self.most[size] = min(self.most.get(size, np.inf), target + ROUNDING * max(self.scale, abs(target)))
 
     def _value(self, support: Indices) -> float:
         return self.quotient.solve(support)[0] if len(support) else -np.inf
@@ -177,7 +171,8 @@ class Prover:
         spent = self.nodes
         while True:
             value = self._value(best)
-            target = value + max(gap, TIGHT) * max(abs(value), self.scale)
+            step = max(gap, self.tight) * max(abs(value), self.scale)
+            target = max(value + step, float(np.nextafter(value, np.inf)))
             better = self._nearby(size, target, rng, budget)
             if len(better) == 0:
                 left = max_nodes - (self.nodes - spent)
@@ -189,8 +184,11 @@ class Prover:
                     self._report(size, value, budget)
                     return best, outcome.refuted
                 better = outcome.support
-            grown = self.quotient.grown(size, better)
-            best = self.quotient.improved(grown, 50)[1] if len(grown) else best
+            self.nodes += 1
+            grown = self.quotient.improved(self.quotient.grown(size, better), 50)[1]
+            if budget.expired or self._value(grown) <= value + 0.5 * step:  # it reaches the target by rounding alone
+                return (grown if self._value(grown) > value else best), False
+            best = grown
 
     def _nearby(self, size: int, target: float, rng: np.random.Generator, budget: Budget) -> Indices:
         """A support above the target, from a quick search among many features that are left; or none."""
@@ -255,7 +253,7 @@ class Prover:
             return None
         if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
             return Gathered(view.columns(features))
-        return view.restricted(features) if view.has_gram or count <= GRAM_LIMIT else None
+        return view.restricted(features) if view.has_gram or count**2 <= GATHERED else None
 
     def _by_leaders(
         self, features: Indices, size: int, target: float, floors: Array, max_nodes: int, budget: Budget
@@ -286,29 +284,3 @@ def _renumbered(outcome: Outcome, features: Indices) -> Outcome:
     if outcome.support is None:
         return outcome
     return Outcome(np.sort(features[outcome.support]), False, outcome.nodes)
-
-
-def as_bound(proof: Proof) -> Bound:
-    """What was proved, with the steps that prove it."""
-    reached = proof.bound - proof.value <= REACHED * abs(proof.value)
-    return Bound(proof.bound, "branch and bound", "always", recompute, proof.steps, reached)
-
-
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
-    prover = Prover(view)
-    for size, target in witness:
-        if prover.refute(size, target, max_nodes=RECHECKED, budget=Budget()).refuted:
-            prover.learn(size, target)
-    return rounded_up(prover.most_of(problem.n_nonzero), view)
-
-
-def most_of_one(A: Array, size: int) -> float:
-    """What no unit x with so many nonzeros exceeds in x'Ax, for any symmetric A, by a search of limited size."""
-    values = np.linalg.eigvalsh(A)
-    shift = max(-float(values[0]), 0.0)  # the same for all unit x
-    view = Covariance(A + shift * np.eye(len(A)))
-    start = Quotient(view).grown(size)
-    proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=ONCE, budget=Budget())
-    rounding = 8 * len(A) * EPS * float(np.abs(values).max())
-    return min(proof.bound - shift, float(values[-1])) + rounding

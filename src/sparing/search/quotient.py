@@ -77,7 +77,7 @@ class Quotient:
 
     def restricted(self, J: Indices) -> Quotient:
         """The same problem on the features J alone, in memory."""
-        inside = Covariance(self.view.restricted(J).gram(), is_psd=self.view.is_psd)
+        inside = Covariance(self.view.restricted(J).gram(), is_psd=self.view.is_psd, shortfall=self.view.shortfall)
         return Quotient(inside, None if self.metric is None else self.metric.restricted(J))
 
     def pulling(self, x: Array, n_features: int, outside: Indices) -> Indices:

@@ -11,7 +11,8 @@ from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.metric import Metric
 from sparing.results import Array, Component, Reference
-from sparing.search.prover import Prover, as_bound
+from sparing.search.best_of_one import as_bound
+from sparing.search.prover import Prover
 from sparing.search.quotient import Quotient
 from sparing.solvers.auto import Auto
 

@@ -1,0 +1,49 @@
+"""What the search for proofs says about one component: as a bound that can be checked again, and for any matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparing.budget import Budget
+from sparing.data import Covariance, DataMatrix
+from sparing.linalg.rounding import EPS, rounded_up
+from sparing.results import Array, Bound
+from sparing.search.prover import Proof, Prover
+from sparing.search.quotient import Quotient
+
+RECHECKED = 10**7
+"""Nodes to refute one step again: far more than it took."""
+
+ONCE = 20_000
+"""Nodes for one of many matrices."""
+
+REACHED = 1e-7
+"""A bound within this share of the best support is reached by it."""
+
+
+def as_bound(proof: Proof) -> Bound:
+    """What was proved, with the steps that prove it."""
+    reached = proof.bound - proof.value <= REACHED * abs(proof.value)
+    return Bound(proof.bound, "branch and bound", "always", recompute, proof.steps, reached)
+
+
+def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+    """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
+    prover = Prover(view)
+    for size, target in witness:
+        if prover.refute(int(size), float(target), max_nodes=RECHECKED, budget=Budget()).refuted:
+            prover.learn(int(size), float(target))
+    return rounded_up(prover.most_of(problem.n_nonzero), view)
+
+
+def most_of_one(A: Array, size: int) -> float:
+    """What no unit x with so many nonzeros exceeds in x'Ax, for any symmetric A, by a search of limited size."""
+    values = np.linalg.eigvalsh(A)
+    shift = max(-float(values[0]), 0.0)  # the same for all unit x
+    view = Covariance(A + shift * np.eye(len(A)))
+    start = Quotient(view).grown(size)
+    proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=ONCE, budget=Budget())
+    rounding = 8 * len(A) * EPS * float(np.abs(values).max())
+    return min(proof.bound - shift, float(values[-1])) + rounding
