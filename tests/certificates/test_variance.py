@@ -141,7 +141,7 @@ def test_a_recheck_sees_through_forgeries():
     assert c.recheck(A)
     values, vectors = np.linalg.eigh(A[:5, :5])
     poor, loadings = float(values[-1]), vectors[:, [-1]].T
-    wish = replace(c.witness, value=poor * (1 + 1e-9), witness=((14, poor * (1 + 1e-9)),))
+    wish = replace(c.witness, value=poor * (1 + 1e-9), witness=((14, poor * (1 + 1e-9), False),))
     assert not forged(c, A, support=np.arange(5), loadings=loadings, value=poor, witness=wish), "more than d features"
     dense = np.linalg.eigh(A)[1][:, [-1]].T
     said = forged(c, A, support=np.arange(13), loadings=dense, value=float(np.linalg.eigvalsh(A)[-1]))

@@ -67,7 +67,7 @@ def test_a_step_that_is_not_true_counts_for_nothing():
     A = next(A for kind, A in matrices(8, 23) if kind == "dense")
     best = optimum(A, 2)
     problem = Problem(1, 2, len(A), "variance")
-    assert recompute(view_of(A), problem, ((2, 0.5 * best),)) >= best
+    assert recompute(view_of(A), problem, ((2, 0.5 * best, False),)) >= best
 
 
 def test_wide_data_and_their_matrix_agree():
@@ -190,7 +190,8 @@ def test_a_step_about_more_features_than_there_are_proves_nothing():
     A = next(A for kind, A in matrices(8, 71) if kind == "dense")
     problem, best = Problem(1, 2, len(A), "variance"), optimum(A, 2)
     for step in ((len(A) + 1, 0.1), (0, 0.1), (2, float("nan")), (2, float("-inf"))):
-        assert recompute(view_of(A), problem, (step,)) >= best
+        for probing in (False, True):
+            assert recompute(view_of(A), problem, ((*step, probing),)) >= best
 
 
 def test_matrices_without_variance_end_at_once():

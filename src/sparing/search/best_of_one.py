@@ -32,9 +32,10 @@ def as_bound(proof: Proof) -> Bound:
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
     prover = Prover(view)
-    for size, target in witness:
-        if prover.refute(int(size), float(target), max_nodes=RECHECKED, budget=Budget()).refuted:
-            prover.learn(int(size), float(target))
+    for size, target, probing in witness:
+        step = int(size), float(target)
+        if prover.refute(*step, max_nodes=RECHECKED, budget=Budget(), probing=bool(probing)).refuted:
+            prover.learn(*step, probing=bool(probing))
     return rounded_up(prover.most_of(problem.n_nonzero), view)
 
 

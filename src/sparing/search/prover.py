@@ -19,6 +19,7 @@ from sparing.linalg.rows import sum_of_largest
 from sparing.results import Array, Indices
 from sparing.search.local import LocalSearch
 from sparing.search.pair_table import PairTable, pairs_reaching
+from sparing.search.probing import least_gap, probed
 from sparing.search.quotient import Quotient
 from sparing.search.schur_tree import Outcome, SchurTree
 
@@ -27,6 +28,9 @@ DIRECT = 1000
 
 DENSE, PARTNERS = 1500, 1500
 """The most features whose matrix a search holds: all that are left, or the partners of one."""
+
+PROBED = 500
+"""The most features that are probed one by one where the search alone leaves a gap."""
 
 PAIRS = 20_000
 """The most features of which all pairs are looked at."""
@@ -48,8 +52,8 @@ PART = 1 / 3
 
 QUICK = LocalSearch(starts=8, finalists=2, kicks=0)
 
-Step = tuple[int, float]
-"""A number of features, and a target that no so many reach."""
+Step = tuple[int, float, bool]
+"""A number of features, a target that no so many reach, and whether probing was needed to refute it."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +118,15 @@ class Prover:
             known.append((sum_of_largest(self.own, size) + size * low) * (1 + ROUNDING))
         return min(known)
 
-    def refute(self, size: int, target: float, *, max_nodes: int, budget: Budget) -> Outcome:
+    def refute(self, size: int, target: float, *, max_nodes: int, budget: Budget, probing: bool = False) -> Outcome:
         """Does any support of so many features reach the target?"""
         if not (1 <= size <= self.view.n_features and np.isfinite(target)):
             return Outcome(None, False, 0)
         if self.own.max() >= target:
             return Outcome(np.array([int(self.own.argmax())], dtype=np.intp), False, 0)
         floors = self._floors(size, target)
+        if probing and self._can_probe(size):
+            return probed(self.view.gram(), size, target, floors, max_nodes=max_nodes, budget=budget)
         features = self._candidates(size, target, floors)
         if features is None:
             return Outcome(None, False, 0)
@@ -131,9 +137,9 @@ class Prover:
         tree = SchurTree(self.view.restricted(features).gram(), size, target, floors)
         return _renumbered(tree.search(max_nodes, budget), features)
 
-    def learn(self, size: int, target: float) -> None:
+    def learn(self, size: int, target: float, *, probing: bool = False) -> None:
         """A target was refuted: keep it."""
-        self.steps.append((size, target))
+        self.steps.append((size, target, probing))
         self.most[size] = min(self.most.get(size, np.inf), target + ROUNDING * max(self.scale, abs(target)))
 
     def _value(self, support: Indices) -> float:
@@ -146,7 +152,10 @@ class Prover:
     def _settle(self, size: int, best: Indices, rng: np.random.Generator, max_nodes: int, budget: Budget) -> Indices:
         """Prove the best support of one size, or bring the gap down; the support, a better one where one was found."""
         spent = self.nodes
-        best, refuted = self._attempt(size, best, 0.0, rng, int(0.6 * max_nodes), budget.share(0.6))
+        part = 0.3 if self._can_probe(size) else 0.6
+        best, refuted = self._attempt(size, best, 0.0, rng, int(part * max_nodes), budget.share(part))
+        if not refuted and self._can_probe(size):
+            return self._narrow(size, best, max_nodes - (self.nodes - spent), budget)
         at, step = GAPS.index(0.05), -1
         while not refuted and 0 <= at < len(GAPS) and not budget.expired and self.nodes - spent < max_nodes:
             value = self._value(best)
@@ -162,6 +171,28 @@ class Prover:
             if not closed:
                 step = 1
             at += step
+        return best
+
+    def _can_probe(self, size: int) -> bool:
+        return size >= 2 and self.view.n_features <= PROBED
+
+    def _narrow(self, size: int, best: Indices, max_nodes: int, budget: Budget) -> Indices:
+        """Bring the gap down by duals: of all features, and of what is left beside each of them."""
+        A, end = self.view.gram(), self.nodes + max_nodes
+        while self.nodes < end and not budget.expired:
+            value = self._value(best)
+            floors = self._floors(size, value)
+            found = least_gap(A, size, value, floors, max_nodes=end - self.nodes, budget=budget)
+            self.nodes += 1 + found.nodes
+            if np.isfinite(found.target):
+                self.learn(size, found.target + TIGHT * max(abs(value), self.scale), probing=True)
+                self._report(size, value, budget)
+            if found.support is None:
+                break
+            better = self.quotient.improved(self.quotient.grown(size, found.support), 50)[1]
+            if self._value(better) <= value:
+                break
+            best = better
         return best
 
     def _attempt(
