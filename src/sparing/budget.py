@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ class Budget:
     deadline: float | None = None
     nodes: int | None = None
     progress: Callable[[str], None] | None = None
-    interrupted: bool = False
+    interruption: list[bool] = field(default_factory=list)  # shared by all parts; not empty once the user interrupted
 
     @classmethod
     def of(cls, time_limit: float | None, verbose: bool | int = False) -> Budget:
@@ -42,7 +42,16 @@ class Budget:
         if self.deadline is None:
             return self
         now = time.monotonic()
-        return Budget(now + part * (self.deadline - now), self.nodes, self.progress, self.interrupted)
+        return Budget(now + part * (self.deadline - now), self.nodes, self.progress, self.interruption)
+
+    @property
+    def interrupted(self) -> bool:
+        """Did the user ask for what there is?"""
+        return bool(self.interruption)
+
+    def interrupt(self) -> None:
+        """End all work that looks at this budget, and at those it was shared into."""
+        self.interruption.append(True)
 
     def say(self, message: str) -> None:
         """Report progress where somebody listens."""

@@ -161,7 +161,7 @@ def test_nothing_is_refuted_without_nodes_or_time():
     target = 1.15 * np.linalg.eigvalsh(A[:r, :r])[-1]
     for outcome in (
         *(solve(A, r, target, max_nodes=cap) for cap in (0, 1, 10, 100, 400)),
-        solve(A, r, target, budget=Budget(interrupted=True)),
+        solve(A, r, target, budget=Budget(interruption=[True])),
     ):
         assert not outcome.refuted
         assert outcome.support is None

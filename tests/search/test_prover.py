@@ -88,7 +88,7 @@ def test_pairs_are_those_of_the_matrix():
         if level <= 0:
             continue
         features = np.arange(d)[:: 1 + d % 2]
-        table = pairs_reaching(Covariance(A).restricted(features), features, level)
+        table = pairs_reaching(Covariance(A).restricted(features), features, level, Budget())
         expected = {
             (i, j)
             for i in range(len(features))
@@ -97,7 +97,7 @@ def test_pairs_are_those_of_the_matrix():
         }
         assert set(zip(table.rows.tolist(), table.columns.tolist(), strict=True)) == expected
         higher = table.at(1.05 * level, features[1:])
-        again = pairs_reaching(Covariance(A).restricted(features[1:]), features[1:], 1.05 * level)
+        again = pairs_reaching(Covariance(A).restricted(features[1:]), features[1:], 1.05 * level, Budget())
         assert np.array_equal(higher.rows, again.rows)
         assert np.allclose(higher.strength(3), again.strength(3))
         assert table.at(0.9 * level, features) is None
@@ -114,7 +114,7 @@ def test_useful_features_include_those_of_every_support_that_reaches_the_target(
             if target <= max(np.diagonal(A).max(), 0.0):
                 continue
             level = -np.inf if d < 3 else min(np.linalg.eigvalsh(A)[0], 0.0) - 1.0  # all pairs
-            table = pairs_reaching(Covariance(A), np.arange(d), level)
+            table = pairs_reaching(Covariance(A), np.arange(d), level, Budget())
             useful = set(table.useful(size, target).tolist())
             for S in combinations(range(d), size):
                 if np.linalg.eigvalsh(A[np.ix_(S, S)])[-1] >= target:

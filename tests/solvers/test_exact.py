@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 from sparing import SparsePCA, certify
+from sparing.bounds import BranchAndBound
+from sparing.budget import Budget
+from sparing.data import Preparation, as_view
 from sparing.datasets import load_pitprops
+from sparing.search.prover import Prover
 from sparing.solvers import Exact, TruncatedPower
 
 PIT_PROPS = [
@@ -143,3 +147,60 @@ def test_foreign_loadings_are_judged_by_the_same_search():
     certificate = certify(loadings, A, objective="variance", precomputed=True)
     assert certificate.bound == pytest.approx(2.475331, abs=6e-7)
     assert certificate.gap > 0.01
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"max_nodes": 0}, "max_nodes"),
+        ({"max_nodes": -1}, "max_nodes"),
+        ({"max_nodes": True}, "max_nodes"),
+        ({"max_nodes": "x"}, "max_nodes"),
+        ({"max_nodes": float("inf")}, "max_nodes"),
+        ({"incumbent": "auto"}, "not its name or class"),
+        ({"incumbent": TruncatedPower}, "not its name or class"),
+        ({"incumbent": None}, "not its name or class"),
+    ],
+)
+def test_bad_settings_get_a_sentence(settings, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        Exact(**settings)
+
+
+def test_what_is_known_before_the_search_ends_it():
+    """The first eigenvalue is reached by one feature; no search is needed to see that nothing has more."""
+    X = np.eye(60)
+    said = []
+    proof = Prover(as_view(X, Preparation())).prove(
+        10, np.arange(10), np.random.default_rng(0), max_nodes=10**6, budget=Budget(progress=said.append)
+    )
+    assert proof.nodes < 100
+    assert exact(np.eye(60) - 1 / 60, 10).certificate_.gap <= 1e-6
+
+
+def test_an_interruption_of_the_certificate_keeps_the_components(monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BranchAndBound, "bound", interrupt)
+    X = np.random.default_rng(0).standard_normal((60, 40))
+    model = SparsePCA(n_nonzero=5, random_state=0).fit(X)
+    assert np.count_nonzero(model.components_) == 5
+    assert model.certificate_.bound >= model.certificate_.value
+    assert "interrupted" in str(model.certificate_)
+
+
+def test_foreign_loadings_hear_how_good_the_best_is():
+    loadings = np.zeros((1, 13))
+    loadings[0, [0, 1, 2]] = 1.0
+    said = str(certify(loadings, load_pitprops().correlation, objective="variance", precomputed=True))
+    assert "The best component with 3 features has 58.7% of PCA's" in said
+    assert "proved by branch and bound" in said
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_time_is_shared_by_the_components(k):
+    X = np.random.default_rng(3).standard_normal((60, 80))
+    model = SparsePCA(k, n_nonzero=6, solver="exact", time_limit=0.6, random_state=0).fit(X)
+    quick = SparsePCA(k, n_nonzero=6, deflation="orthogonalized", random_state=0).fit(X)
+    assert (model.variance_ >= 0.98 * quick.variance_).all()

@@ -276,7 +276,8 @@ def where(certificate: Certificate) -> str:
         return f"{used} of {counted(problem.n_features, 'feature')}"
     each = np.count_nonzero(certificate.loadings, axis=1)
     counts = str(each[0]) if (each == each[0]).all() else ", ".join(map(str, each))
-    return f"{counts} features each ({used} of {problem.n_features} in all)"
+    noun = "feature" if each.max() == 1 else "features"
+    return f"{counts} {noun} each ({used} of {problem.n_features} in all)"
 
 
 def _possible(certificate: Certificate) -> str:

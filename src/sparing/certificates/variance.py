@@ -114,7 +114,7 @@ def _reached(c: VarianceCertificate) -> str:
     features = where(c)
     if k > 1 and c.problem.shared_support:
         features = f"{np.count_nonzero(c.loadings)} loadings in all ({used} of {c.problem.n_features} features)"
-    share = f"{math.floor(c.ratio * 1000 + 1e-9) / 10:.1f}%"
+    share = f"{math.floor((c.ratio + PROVED) * 1000) / 10:.1f}%"
     pca = "PCA's first component" if k == 1 else f"PCA's first {k} components"
     return (
         f"{counted(k, 'component')} on {features} {'has' if k == 1 else 'have'} {share} of the variance of {pca} "
@@ -137,6 +137,11 @@ def _possible(c: VarianceCertificate) -> str:
         return f"No {who} can have more: proved optimal by {c.witness.method}."
     firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error added"
     most = percent(min(c.bound / c.pca_value, 1.0))
+    if c.witness.reached:
+        return (
+            f"The best {who} has {most} of PCA's: at most {percent(c.gap)} of it are missing here (proved by "
+            f"{c.witness.method})."
+        )
     return (
         f"That is within {percent(c.gap)} of the best possible: no {who} can have more than {most} of PCA's. "
         f"Nothing tighter is proved ({c.witness.method}{firm})."

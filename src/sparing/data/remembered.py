@@ -94,5 +94,5 @@ class Remembered(DataMatrix):
             room[: self._count] = self._stored[: self._count]
             self._stored = room
         self._stored[self._count : self._count + len(new)] = self.base.gram_columns(new).T
-        self._slot[new] = np.arange(self._count, self._count + len(new))
-        self._count += len(new)
+        first, self._count = self._count, self._count + len(new)
+        self._slot[new] = np.arange(first, self._count)  # last, so that an interruption leaves no column half known

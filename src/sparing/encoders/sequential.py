@@ -86,11 +86,12 @@ def sequential_components(
     """One component per size, as the solver gave it; fewer where nothing is left."""
     components: list[Component] = []
     H = np.zeros((view.n_features, 0))
-    for size in sizes:
+    for number, size in enumerate(sizes):
         left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
         if left.gram_diagonal().max() <= NOTHING * spectrum.total:
             break
-        found = solver.solve(left, size, rng, metric=metric, start=spectrum.basis, budget=budget)
+        share = budget.share(1 / (len(sizes) - number))
+        found = solver.solve(left, size, rng, metric=metric, start=spectrum.basis, budget=share)
         x = found.vector(view.n_features)
         if len(found.support) == 0 or found.variance <= NOTHING * spectrum.total or not keeps(metric, x):
             break

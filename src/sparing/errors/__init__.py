@@ -5,6 +5,7 @@ is left to the caller, so that a traceback ends where the mistake is.
 """
 
 from sparing.errors.components import (
+    bad_incumbent,
     bound_below_value,
     constraint_decides,
     constraint_leaves_fewer,
@@ -105,6 +106,7 @@ __all__ = [
     "SparingWarning",
     "bad_components",
     "bad_components_values",
+    "bad_incumbent",
     "bad_random_state",
     "bad_spike",
     "bad_time_limit",

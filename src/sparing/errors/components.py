@@ -67,3 +67,11 @@ def bound_below_value(method: str, bound: float, value: float) -> RuntimeError:
         f"this is a fault of sparing. Please report it with the data; certify=False gives the components without a "
         f"certificate."
     )
+
+
+def bad_incumbent(value: object) -> ValueError:
+    """Where an exact search is to start from something that does not search."""
+    return ValueError(
+        f"Exact(incumbent={value!r}): the search starts from the answer of another solver. Pass one with its settings, "
+        f"for example Auto() or TruncatedPower(), not its name or class."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,14 +36,16 @@ ROWS_OF_GRAM = 500
 SEARCHED, NODES = 1000, 500
 """Up to as many features supports are searched without a time limit, and nodes of that search: half a second."""
 
-STEPS, STEP_WORK = 10, 3e8
-"""Steps of the test of optimality without a time limit, and what they may cost together: n x n x d each."""
+STEPS, LOOK = 10, 5e7
+"""Steps of the test of optimality without a time limit, and what one look at it may cost: n x n x d and eigenvalues."""
 
 DUAL, DUAL_LIMITED = 64, 500
 """Up to as many features the semidefinite relaxation takes a fraction of a second; and with a time limit."""
 
 TOGETHER, TOGETHER_LIMITED = 32, 200
 """The same for several components together."""
+
+INTERRUPTED = "The search was interrupted: more time could find or prove more."
 
 UNLIMITED = 10**9
 """Nodes where time is the limit."""
@@ -71,7 +74,10 @@ def variance_certificate(
             if part.n_nonzero not in known:
                 known[part.n_nonzero] = bounds_on_variance(view, part, alone, component, rng, budget)
             parts.append(certify_variance(view, component, alone, known[part.n_nonzero], part, preparation))
-    return certify_variance(view, found, spectrum, bounds, problem, preparation, parts=parts)
+    certificate = certify_variance(view, found, spectrum, bounds, problem, preparation, parts=parts)
+    if budget.interrupted:
+        return replace(certificate, notes=(*certificate.notes, INTERRUPTED))
+    return certificate
 
 
 def bounds_on_variance(
@@ -93,11 +99,16 @@ def bounds_on_variance(
         dear = _of_several(view, problem, limited=budget.deadline is not None)
     computed = [bound for method in cheap if (bound := method(view, problem, found, rng, budget=budget)) is not None]
     value = symmetric_total(view, found.components.T)
-    for method in dear:
-        if any(bound.reached or bound.value <= value * (1 + PROVED) for bound in computed):
-            break
-        if (bound := method(view, problem, found, rng, budget=budget)) is not None:
-            computed.append(bound)
+    try:
+        for method in dear:
+            if any(bound.reached or bound.value <= value * (1 + PROVED) for bound in computed):
+                break
+            if (bound := method(view, problem, found, rng, budget=budget)) is not None:
+                computed.append(bound)
+            if budget.expired:
+                break
+    except KeyboardInterrupt:  # what is proved so far is an answer
+        budget.interrupt()
     return computed
 
 
@@ -112,9 +123,9 @@ def _of_one(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool
     else:
         searched = [BranchAndBound(max_nodes=NODES).bound] if d <= SEARCHED else []
     duals: list[Method] = [SemidefiniteDual().bound, SharperDual().bound]
-    samples = min(view.n_samples or d, d)
-    steps = 200 if limited else min(STEPS, int(STEP_WORK / (samples**2 * d)))
-    optimality: list[Method] = [DirectOptimality(max_iter=steps).bound] if steps else []
+    n = min(view.n_samples or d, d)
+    steps = 200 if limited else STEPS
+    optimality: list[Method] = [DirectOptimality(max_iter=steps).bound] if limited or n**2 * (d + 4 * n) <= LOOK else []
     return [*searched, *optimality, ShiftedLowRank().bound] + (
         duals if d <= (DUAL_LIMITED if limited else DUAL) else []
     )

@@ -234,7 +234,7 @@ class SparsePCA(EncodingEstimator):
             return solver
         deflation = self._deflation(solver)
         if isinstance(solver, Exact) and isinstance(deflation, DisjointDeflation) and self.n_components != 1:
-            return Disjoint()
+            return Disjoint(solver.incumbent)
         if joint and self.n_components != 1:
             constraint = None if self.constraint is None else CONSTRAINTS[self.constraint]()
             return JointVariance(

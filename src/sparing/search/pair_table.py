@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.results import Array, Indices
 from sparing.search.schur_tree import best_shift
@@ -86,8 +87,8 @@ class PairTable:
             rows, columns, squares = rows[kept], columns[kept], squares[kept]
 
 
-def pairs_reaching(inside: DataMatrix, features: Indices, level: float) -> PairTable | None:
-    """All pairs of these features at a level, from blocks of rows of A; nothing where they are too many.
+def pairs_reaching(inside: DataMatrix, features: Indices, level: float, budget: Budget) -> PairTable | None:
+    """All pairs of these features at a level, from blocks of rows of A; nothing where they or the time are too much.
 
     ``inside`` is the view of these features alone.
     """
@@ -103,7 +104,7 @@ def pairs_reaching(inside: DataMatrix, features: Indices, level: float) -> PairT
         i, j = np.nonzero(reaching)
         found.append((i + at, j + at, G[i, j]))
         count += len(i)
-        if 2 * count > MOST_PAIRS:
+        if 2 * count > MOST_PAIRS or budget.expired:
             return None
     i, j, entries = (np.concatenate(part) for part in zip(*found, strict=True))
     rows, columns, entries = np.append(i, j), np.append(j, i), np.append(entries, entries)

@@ -14,7 +14,7 @@ import numpy as np
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Remembered
 from sparing.data.gathered import Gathered
-from sparing.linalg.rounding import rounded_up
+from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import sum_of_largest
 from sparing.results import Array, Indices
 from sparing.search.local import LocalSearch
@@ -35,6 +35,9 @@ PROBED = 500
 PAIRS = 20_000
 """The most features of which all pairs are looked at."""
 
+PAIR_WORK = 3e11
+"""Multiplications for that at most, half a minute."""
+
 GATHERED = 2**24
 """Entries at most of their columns, or of their matrix (128 MiB)."""
 
@@ -46,6 +49,9 @@ TIGHT, ROUNDING = 1e-9, 1e-10
 
 GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Targets above the best that are tried where the best itself is not proved, by turns from the middle."""
+
+FIRST, FEW = 0.1, 400
+"""What the search for a proof may spend at first where probing comes next; and nodes that it always has."""
 
 PART = 1 / 3
 """What one attempt of several may spend of what is left."""
@@ -79,8 +85,12 @@ class Prover:
         self.tight = max(TIGHT, 8 * self.view.noise / np.sqrt(self.scale)) if self.scale > 0 else TIGHT
         self.most: dict[int, float] = {}  # what no so many features exceed
         self.steps: list[Step] = []
+        self._said = ""  # the last report
         self.nodes = 0
         self._table: PairTable | None = None
+        if self.view.n_features <= PROBED:  # no component has more than the largest eigenvalue
+            values = np.linalg.eigvalsh(self.view.gram())
+            self.most[self.view.n_features] = float(values[-1] + 8 * len(values) * EPS * np.abs(values).max())
 
     def prove(self, size: int, support: Indices, rng: np.random.Generator, *, max_nodes: int, budget: Budget) -> Proof:
         """Improve the support, and refute what is above it, as far as nodes and time allow.
@@ -100,7 +110,7 @@ class Prover:
                 best = grown
             best = self._settle(size, best, rng, max_nodes - self.nodes, budget)
         except KeyboardInterrupt:
-            budget.interrupted = True
+            budget.interrupt()
         value = self._value(best)
         bound = rounded_up(max(self.most_of(size), value), self.view)
         return Proof(np.sort(best), value, bound, tuple(self.steps), self.nodes)
@@ -110,7 +120,7 @@ class Prover:
 
         x'Ax = |sum x_i b_i|^2 for A = B'B; of its r terms the t largest have t/r of the sum at least.
         """
-        known = [self.most.get(size, np.inf)]
+        known = [self.most.get(size, np.inf), self.most.get(self.view.n_features, np.inf)]
         if self.view.is_psd:
             low = self.view.shortfall
             known += [most + low * (other - size) for other, most in self.most.items() if other > size]
@@ -127,14 +137,14 @@ class Prover:
         floors = self._floors(size, target)
         if probing and self._can_probe(size):
             return probed(self.view.gram(), size, target, floors, max_nodes=max_nodes, budget=budget)
-        features = self._candidates(size, target, floors)
+        features = self._candidates(size, target, floors, budget)
         if features is None:
-            return Outcome(None, False, 0)
+            return Outcome(None, False, 1)
         if len(features) < size or size == 1:
             return Outcome(None, True, 1)
         if len(features) > DENSE:
             return self._by_leaders(features, size, target, floors, max_nodes, budget)
-        tree = SchurTree(self.view.restricted(features).gram(), size, target, floors)
+        tree = SchurTree(self.view.restricted(features).gram(), size, target, floors, said=self._said)
         return _renumbered(tree.search(max_nodes, budget), features)
 
     def learn(self, size: int, target: float, *, probing: bool = False) -> None:
@@ -151,11 +161,17 @@ class Prover:
 
     def _settle(self, size: int, best: Indices, rng: np.random.Generator, max_nodes: int, budget: Budget) -> Indices:
         """Prove the best support of one size, or bring the gap down; the support, a better one where one was found."""
-        spent = self.nodes
-        part = 0.3 if self._can_probe(size) else 0.6
-        best, refuted = self._attempt(size, best, 0.0, rng, int(part * max_nodes), budget.share(part))
-        if not refuted and self._can_probe(size):
-            return self._narrow(size, best, max_nodes - (self.nodes - spent), budget)
+        spent, probing = self.nodes, self._can_probe(size)
+        if self.most_of(size) <= self._value(best) * (1 + self.tight):
+            return best
+        part = FIRST if probing else 0.6
+        first = max(int(part * max_nodes), min(FEW, int(0.8 * max_nodes)))
+        best, refuted = self._attempt(size, best, 0.0, rng, first, budget.share(part))
+        if probing and not refuted:
+            left = max_nodes - (self.nodes - spent)
+            best = self._narrow(size, best, int(0.6 * left), budget.share(0.6))
+            left = max_nodes - (self.nodes - spent)
+            return self._attempt(size, best, 0.0, rng, left, budget)[0] if left > first else best
         at, step = GAPS.index(0.05), -1
         while not refuted and 0 <= at < len(GAPS) and not budget.expired and self.nodes - spent < max_nodes:
             value = self._value(best)
@@ -225,7 +241,7 @@ class Prover:
         """A support above the target, from a quick search among many features that are left; or none."""
         if self.view.n_features <= DIRECT or size < 2:
             return np.zeros(0, dtype=np.intp)
-        features = self._candidates(size, target, self._floors(size, target))
+        features = self._candidates(size, target, self._floors(size, target), budget)
         if features is None or len(features) < size:
             return np.zeros(0, dtype=np.intp)
         if len(features) > DENSE // 3 and self._table is not None:
@@ -243,11 +259,12 @@ class Prover:
     def _report(self, size: int, value: float, budget: Budget) -> None:
         bound = self.most_of(size)
         gap = max(1 - value / bound, 0.0) if bound > 0 and np.isfinite(bound) else 1.0
-        unit = self.view.square_unit
-        budget.say(
-            f"{size} features: {value * unit:.6g} found, {bound * unit:.6g} not exceeded, "
-            f"gap {gap:.2%}, {self.nodes} nodes"
+        unit = self.view.square_unit / max((self.view.n_samples or 2) - 1, 1)
+        self._said = (
+            f"{size} feature{'s' if size > 1 else ''}: variance {value * unit:.6g} found, {bound * unit:.6g} not "
+            f"exceeded, gap {gap:.2%}"
         )
+        budget.say(f"{self._said}, {self.nodes} nodes")
 
     def _floors(self, size: int, target: float) -> Array:
         """What t features of a support that reaches the target have at least."""
@@ -258,29 +275,32 @@ class Prover:
                 floors[t] = floor if floor > 0 else -np.inf
         return floors
 
-    def _candidates(self, size: int, target: float, floors: Array) -> Indices | None:
+    def _candidates(self, size: int, target: float, floors: Array, budget: Budget) -> Indices | None:
         """Features that may be in a support that reaches the target; nothing where they are too many to tell."""
         features = np.flatnonzero(self.own >= (floors[1] if size > 1 else target))
         if len(features) <= DENSE or size < 2:
             return features
         level = target if size == 2 else floors[2]
-        table = self._pairs(features, level) if level > 0 else None
+        table = self._pairs(features, level, budget) if level > 0 else None
         return None if table is None else table.useful(size, target)
 
-    def _pairs(self, features: Indices, level: float) -> PairTable | None:
+    def _pairs(self, features: Indices, level: float, budget: Budget) -> PairTable | None:
         """The pairs of these features that reach a level, from those known already where possible."""
         known = None if self._table is None else self._table.at(level, features)
         if known is not None:
             return known
         inside = self._inside(features)
         if inside is not None:
-            self._table = pairs_reaching(inside, features, SLACK * level) or pairs_reaching(inside, features, level)
+            for lower in (SLACK * level, level):
+                if (table := pairs_reaching(inside, features, lower, budget)) is not None:
+                    self._table = table
+                    break
         return None if self._table is None else self._table.at(level, features)
 
     def _inside(self, features: Indices) -> DataMatrix | None:
         """These features alone: their columns or their matrix, whichever is smaller; nothing where both are large."""
         view, count = self.view.base, len(features)
-        if count > PAIRS:
+        if count > PAIRS or (not view.has_gram and (view.n_samples or 0) * count**2 > PAIR_WORK):
             return None
         if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
             return Gathered(view.columns(features))
@@ -290,7 +310,7 @@ class Prover:
         self, features: Indices, size: int, target: float, floors: Array, max_nodes: int, budget: Budget
     ) -> Outcome:
         """One search for each feature with its partners, the strongest first; it is gone from those that follow."""
-        table = self._pairs(features, target if size == 2 else floors[2])
+        table = self._pairs(features, target if size == 2 else floors[2], budget)
         if table is None:
             return Outcome(None, False, 0)
         nodes, alive = 0, np.ones(len(features), dtype=bool)

@@ -19,7 +19,7 @@ from sparing.results import Array, Indices
 
 Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
-ENTRIES_PER_NODE = 10_000
+ENTRIES_PER_NODE = 20_000
 """A node is counted once more for so many entries of its matrix, so that a count means about the same time."""
 
 TOGETHER = 20
@@ -80,10 +80,15 @@ class SchurTree:
         infinity where nothing is known.
     leader : int, optional
         A feature that every support looked at contains.
+    said : str
+        What is known so far, for reports.
     """
 
-    def __init__(self, A: Array, size: int, target: float, floors: Array, leader: int | None = None) -> None:
+    def __init__(
+        self, A: Array, size: int, target: float, floors: Array, leader: int | None = None, *, said: str = ""
+    ) -> None:
         self.A, self.size, self.target, self.floors = A, size, target, floors
+        self._said = said or f"{size} features"
         root = Node((), np.arange(len(A)), A, ~np.eye(len(A), dtype=bool))
         self._open: list[Callable[[], Node]] = [lambda: root]
         if leader is not None:
@@ -99,7 +104,7 @@ class SchurTree:
             nodes += 1 + len(node.free) ** 2 // ENTRIES_PER_NODE
             if nodes >= spoken + SPOKEN:
                 spoken = nodes
-                budget.say(f"{self.size} features: {nodes} nodes, {len(self._open)} open")
+                budget.say(f"{self._said}; {nodes} nodes more, {len(self._open)} open")
             node, support = self._reduced(self._floored(node))
             if support is not None:
                 return Outcome(np.sort(np.array(support, dtype=np.intp)), False, nodes)

@@ -20,9 +20,9 @@ from sparing.solvers.greedy import Greedy
 POOL, ROUNDS = 256, 5
 """Features searched at a time where there are more than twice as many, and searches among those that pull most."""
 
-SCATTERED, KEPT, ALIKE = 64, 8, 0.5
-"""Features anywhere that are started from, and supports kept of what is reached, where the POOL largest variances are
-all above this share of the largest."""
+SCATTERED, SCATTERED_ENTRIES, KEPT, ALIKE = 64, 2 * 10**6, 8, 0.5
+"""Features anywhere that are started from, up to four times as many where there are not too many features in all, and
+supports kept of what is reached, where the POOL largest variances are all above this share of the largest."""
 
 MANY, POWER_STEPS = 200, 30
 """Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
@@ -113,14 +113,17 @@ class Auto:
     def _scattered(quotient: Quotient, n_nonzero: int, rng: np.random.Generator, budget: Budget) -> Indices:
         """The features of the best supports that truncated power reaches from single features anywhere."""
         view, usable = quotient.view, np.flatnonzero(quotient.usable)
-        chosen = rng.choice(usable, min(SCATTERED, len(usable)), replace=False)
-        starts = np.zeros((view.n_features, len(chosen)))
-        starts[chosen, np.arange(len(chosen))] = 1.0
-        ends = truncated_powers(
-            view, starts, n_nonzero, max_iter=6, settled=2, budget=budget, allowed=quotient.usable[:, None]
-        )
-        values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
-        return np.flatnonzero(ends[:, np.argsort(-values)[:KEPT]].any(axis=1))
+        many = max(SCATTERED, min(4 * SCATTERED, SCATTERED_ENTRIES // view.n_features))
+        chosen = rng.choice(usable, min(many, len(usable)), replace=False)
+        ends = np.zeros((view.n_features, len(chosen)))
+        ends[chosen, np.arange(len(chosen))] = 1.0
+        for steps, kept in ((4, 2 * KEPT), (6, KEPT)):
+            ends = truncated_powers(
+                view, ends, n_nonzero, max_iter=steps, settled=2, budget=budget, allowed=quotient.usable[:, None]
+            )
+            values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
+            ends = ends[:, np.argsort(-values, kind="stable")[:kept]]
+        return np.flatnonzero(ends.any(axis=1))
 
     @property
     def _local(self) -> LocalSearch:

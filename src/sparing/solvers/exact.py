@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.metric import Metric
@@ -41,6 +42,14 @@ class Exact:
     max_nodes: int = 200_000
 
     reference: ClassVar = Reference("berk2019", "Algorithm 1")
+
+    def __post_init__(self) -> None:
+        if isinstance(self.max_nodes, bool) or not isinstance(self.max_nodes, (int, np.integer)):
+            raise errors.not_an_integer("max_nodes", self.max_nodes)
+        if self.max_nodes < 1:
+            raise errors.not_positive("max_nodes", self.max_nodes)
+        if isinstance(self.incumbent, type) or not callable(getattr(self.incumbent, "solve", None)):
+            raise errors.bad_incumbent(self.incumbent)
 
     def solve(
         self,
