@@ -2,7 +2,8 @@
 
     python benchmarks/noise.py [seconds]
 
-The tree alone walks down the targets of GAPS; the dual alone is the plain semidefinite relaxation.
+The tree alone walks down the targets of GAPS; the dual alone is the plain semidefinite relaxation. A gap is what the
+bound exceeds the value by.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import sys
 
 import numpy as np
 
+from sparing import SparsePCA
 from sparing.budget import Budget
 from sparing.data import Preparation, as_view
 from sparing.linalg.threads import single_threaded_blas
 from sparing.search.local import LocalSearch
-from sparing.search.probing import least_gap
 from sparing.search.quotient import Quotient
 from sparing.search.schur_tree import SchurTree
 from sparing.search.semidefinite_relaxation import dual_value, relaxed
 
-SPIKES, SEEDS, SIZE = (0.0, 0.5, 1.0, 2.0), 5, 10
+SPIKES, SEEDS, SIZE = (0.0, 1.0), 5, 10
 
 GAPS = (0.2, 0.15, 0.12, 0.1, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.0)
 
@@ -58,25 +59,26 @@ def by_dual(A: np.ndarray, value: float, seconds: float) -> float:
     return dual_value(A, Y, SIZE) / value - 1
 
 
-def by_probing(A: np.ndarray, value: float, seconds: float) -> float:
-    floors = np.full(SIZE + 1, -np.inf)
-    found = least_gap(A, SIZE, value, floors, max_nodes=ANY_NUMBER, budget=Budget.of(seconds))
-    assert found.support is None, "the best known is not the best"
-    return found.target / value - 1
+def by_exact(A: np.ndarray, value: float, seconds: float) -> float:
+    """What a user gets: the search for a proof, then probing."""
+    model = SparsePCA(n_nonzero=SIZE, solver="exact", precomputed=True, time_limit=seconds, random_state=0).fit(A)
+    return model.certificate_.gap / (1 - model.certificate_.gap)
 
 
 def main(seconds: float = 20.0) -> None:
-    print(f"| spike | tree alone | dual alone | probing | worst | ({seconds:g} s each)\n|---|---|---|---|---|")
+    print("Noise: certified gaps where nothing stands out (wanted: 4% for noise, 2% for a spike of 1)")
+    print(f"| spike | tree alone | dual alone | exact | worst | ({seconds:g} s each)\n|---|---|---|---|---|")
     with single_threaded_blas():
         for spike in SPIKES:
             matrices = [problem(spike, seed) for seed in range(SEEDS)]
             values = [best_known(A) for A in matrices]
             gaps = [
                 [100 * way(A, value, seconds) for A, value in zip(matrices, values, strict=True)]
-                for way in (by_tree, by_dual, by_probing)
+                for way in (by_tree, by_dual, by_exact)
             ]
             means = " | ".join(f"{np.mean(row):.2f}%" for row in gaps)
             print(f"| {spike:g} | {means} | {max(gaps[2]):.2f}% |", flush=True)
+    print()
 
 
 if __name__ == "__main__":

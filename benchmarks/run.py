@@ -7,6 +7,7 @@ import sys
 import exact
 import import_time
 import memory
+import noise
 import quality
 import shifted_low_rank
 import sparse_pca
@@ -18,6 +19,7 @@ BENCHMARKS = {
     "exact": exact,
     "import_time": import_time,
     "memory": memory,
+    "noise": noise,
     "shifted_low_rank": shifted_low_rank,
     "sparse_pca": sparse_pca,
     "speed": speed,

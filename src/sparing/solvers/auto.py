@@ -115,15 +115,21 @@ class Auto:
         view, usable = quotient.view, np.flatnonzero(quotient.usable)
         many = max(SCATTERED, min(4 * SCATTERED, SCATTERED_ENTRIES // view.n_features))
         chosen = rng.choice(usable, min(many, len(usable)), replace=False)
-        ends = np.zeros((view.n_features, len(chosen)))
-        ends[chosen, np.arange(len(chosen))] = 1.0
-        for steps, kept in ((4, 2 * KEPT), (6, KEPT)):
+
+        def best_of(starts: Array, steps: int) -> Array:
             ends = truncated_powers(
-                view, ends, n_nonzero, max_iter=steps, settled=2, budget=budget, allowed=quotient.usable[:, None]
+                view, starts, n_nonzero, max_iter=steps, settled=2, budget=budget, allowed=quotient.usable[:, None]
             )
             values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
-            ends = ends[:, np.argsort(-values, kind="stable")[:kept]]
-        return np.flatnonzero(ends.any(axis=1))
+            return ends[:, np.argsort(-values, kind="stable")[:KEPT]]
+
+        kept = []
+        for at in range(0, len(chosen), SCATTERED):
+            some = chosen[at : at + SCATTERED]
+            starts = np.zeros((view.n_features, len(some)))
+            starts[some, np.arange(len(some))] = 1.0
+            kept.append(best_of(starts, 4))
+        return np.flatnonzero(best_of(np.column_stack(kept), 6).any(axis=1))
 
     @property
     def _local(self) -> LocalSearch:
