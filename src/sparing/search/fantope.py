@@ -22,7 +22,7 @@ from sparing.results import Array, Indices
 from sparing.search.alternation import SWAPS
 from sparing.search.power import truncated_powers
 from sparing.search.quotient import Quotient
-from sparing.search.semidefinite_relaxation import CHECKED, EPS, SPARE, UNBALANCED, into_l1_ball, made_feasible
+from sparing.search.semidefinite_relaxation import EPS, alternating
 
 ENUMERATED = 20_000
 """The most supports that are all looked at: a fraction of a second."""
@@ -71,31 +71,16 @@ def relaxed_projection(
     M is made feasible: its diagonal is in the Fantope too, and mixing the two stays there. Of all iterates looked at
     the best M and the best Y are returned; each stands for itself.
     """
-    d, values = len(A), np.linalg.eigvalsh(A)
-    size = float(np.abs(values).max())
-    best_M, best_Y = np.eye(d) * (rank / d), np.zeros((d, d))
-    reached, possible = float(np.trace(A)) * rank / d, float(values[d - rank :].sum())
-    Z, U, rho, held = np.zeros((d, d)), np.zeros((d, d)), size, rank
-    for step in range(1, max_iter + 1):
-        if possible - reached <= tolerance * abs(possible):
-            break
-        M, held = on_fantope(Z - U + A / rho, rank, held + SPARE)
-        before, Z = Z, into_l1_ball(M + U, radius)
-        U += M - Z
-        last = step == max_iter or budget.expired
-        if step % CHECKED == 0 or last:
-            feasible, Y = rank * made_feasible(M / rank, radius / rank), rho / 2 * (U + U.T)
-            if (value := float(np.vdot(A, feasible))) > reached:
-                best_M, reached = feasible, value
-            if (value := projection_value(A, Y, rank, radius)) < possible:
-                best_Y, possible = Y, value
-            apart, moved = float(np.linalg.norm(M - Z)), rho / size * float(np.linalg.norm(Z - before))
-            if max(apart, moved) > UNBALANCED * min(apart, moved):
-                factor = 2.0 if apart > moved else 0.5
-                rho, U = rho * factor, U / factor
-        if last:
-            break
-    return best_M, best_Y
+    return alternating(
+        A,
+        rank,
+        radius,
+        lambda W, guess: on_fantope(W, rank, guess),
+        lambda Y: projection_value(A, Y, rank, radius),
+        max_iter=max_iter,
+        tolerance=tolerance,
+        budget=budget,
+    )
 
 
 def projection_value(A: Array, Y: Array, rank: int, radius: float) -> float:

@@ -7,6 +7,9 @@ the best Y makes that equal to the largest tr(AM).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from sparing.budget import Budget
@@ -46,23 +49,43 @@ def relaxed(A: Array, r: int, *, max_iter: int, tolerance: float, budget: Budget
     M is made feasible: mixing it with its own diagonal keeps it semidefinite and of trace 1. Of all iterates looked at
     the best M and the best Y are returned; each stands for itself.
     """
+    return alternating(
+        A, 1, r, on_spectraplex, partial(dual_value, A, r=r), max_iter=max_iter, tolerance=tolerance, budget=budget
+    )
+
+
+def alternating(
+    A: Array,
+    trace: int,
+    radius: float,
+    project: Callable[[Array, int], tuple[Array, int]],
+    bound: Callable[[Array], float],
+    *,
+    max_iter: int,
+    tolerance: float,
+    budget: Budget,
+) -> tuple[Array, Array]:
+    """The best M and Y of all iterates looked at, for any set of matrices of this trace that can be projected on.
+
+    ``project(W, guess)`` is the nearest matrix of the set and its rank, ``bound(Y)`` what no M exceeds by this Y.
+    """
     d, values = len(A), np.linalg.eigvalsh(A)
     size = float(np.abs(values).max())
-    best_M, best_Y = np.eye(d) / d, np.zeros((d, d))
-    reached, possible = float(np.trace(A)) / d, float(values[-1])
-    Z, U, rho, rank = np.zeros((d, d)), np.zeros((d, d)), size, 1
+    best_M, best_Y = np.eye(d) * (trace / d), np.zeros((d, d))
+    reached, possible = float(np.trace(A)) * trace / d, float(values[d - trace :].sum())
+    Z, U, rho, rank = np.zeros((d, d)), np.zeros((d, d)), size, trace
     for step in range(1, max_iter + 1):
         if possible - reached <= tolerance * abs(possible):
             break
-        M, rank = on_spectraplex(Z - U + A / rho, rank + SPARE)
-        before, Z = Z, into_l1_ball(M + U, r)
+        M, rank = project(Z - U + A / rho, rank + SPARE)
+        before, Z = Z, into_l1_ball(M + U, radius)
         U += M - Z
         last = step == max_iter or budget.expired
         if step % CHECKED == 0 or last:
-            feasible, Y = made_feasible(M, r), rho / 2 * (U + U.T)
+            feasible, Y = trace * made_feasible(M / trace, radius / trace), rho / 2 * (U + U.T)
             if (value := float(np.vdot(A, feasible))) > reached:
                 best_M, reached = feasible, value
-            if (value := dual_value(A, Y, r)) < possible:
+            if (value := bound(Y)) < possible:
                 best_Y, possible = Y, value
             apart, moved = float(np.linalg.norm(M - Z)), rho / size * float(np.linalg.norm(Z - before))
             if max(apart, moved) > UNBALANCED * min(apart, moved):
