@@ -41,3 +41,34 @@ def matrices(count: int, seed: int, largest: int = 8) -> Iterator[tuple[str, np.
         else:
             A = (B + B.T) / 2 - 5 * np.eye(d)
         yield kind, A
+
+
+def covariance(kind: str, rng: np.random.Generator, d: int) -> np.ndarray:
+    """One matrix of a kind, never zero: for tests that draw their own."""
+    X = rng.standard_normal((3 if kind == "wide" else d + 3, d))
+    if kind == "integer":
+        X = rng.integers(-2, 3, X.shape).astype(float)
+    elif kind == "tied":
+        A = np.full((d, d), rng.choice([0.0, 0.25, 0.5]))
+        np.fill_diagonal(A, 1.0)
+        return A
+    elif kind == "rank_deficient":
+        X = rng.standard_normal((2, d))
+    elif kind == "block":
+        X[: d // 2, d // 2 :], X[d // 2 :, : d // 2] = 0.0, 0.0
+    elif kind == "coupled":
+        labels = rng.integers(0, 3, d)
+        A = X.T @ X
+        return np.where(labels[:, None] == labels, A, rng.choice([0.0, 0.01, 0.1]) * A)
+    elif kind == "noisy":
+        X = 0.3 * X + np.outer(rng.standard_normal(d + 3), rng.random(d) < 0.5)
+    elif kind == "indefinite":
+        return X[:d] + X[:d].T - np.eye(d)
+    A = X.T @ X
+    return A if A.any() else np.eye(d)
+
+
+GAMED = np.array(
+    [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float
+)
+"""Two components of three features each have 27.217, more than twice the best single one: random tests miss it."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from itertools import combinations
 
 import numpy as np
 import pytest
 
+from small_problems import covariance, optimum
 from sparing.bounds import RowSquares, RowSums
 from sparing.bounds import block_split as module
 from sparing.bounds.block_split import BlockSplit, recompute
@@ -15,33 +15,7 @@ from sparing.budget import Budget
 from sparing.certificates import Problem
 from sparing.data import Covariance, as_view
 
-KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite")
-
-
-def covariance(kind, rng, d):
-    X = rng.standard_normal((d + 3, d))
-    if kind == "integer":
-        X = rng.integers(-2, 3, X.shape).astype(float)
-    elif kind == "tied":
-        A = np.full((d, d), rng.choice([0.0, 0.25, 0.5]))
-        np.fill_diagonal(A, 1.0)
-        return A
-    elif kind == "rank_deficient":
-        X = rng.standard_normal((2, d))
-    elif kind == "block":
-        labels = rng.integers(0, 3, d)
-        A = X.T @ X
-        return np.where(labels[:, None] == labels, A, rng.choice([0.0, 0.01, 0.1]) * A)
-    elif kind == "noisy":
-        X = 0.3 * X + np.outer(rng.standard_normal(d + 3), rng.random(d) < 0.5)
-    elif kind == "indefinite":
-        return X[:d] + X[:d].T
-    return X.T @ X
-
-
-def optimum(A, r):
-    S = np.array(list(combinations(range(len(A)), r)))
-    return float(np.linalg.eigvalsh(A[S[:, :, None], S[:, None, :]])[:, -1].max())
+KINDS = ("dense", "integer", "tied", "rank_deficient", "coupled", "noisy", "indefinite")
 
 
 def found(A, r, budget=None):

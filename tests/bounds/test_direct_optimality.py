@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from small_problems import covariance
 from sparing.bounds import direct_optimality as module
 from sparing.bounds.direct_optimality import DirectOptimality, Dominance, recompute
 from sparing.budget import Budget
@@ -18,25 +19,6 @@ from sparing.data import Covariance, Preparation, as_view
 from sparing.datasets import load_pitprops
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "wide", "indefinite")
-
-
-def covariance(kind, rng, d):
-    X = rng.standard_normal((3 if kind == "wide" else d + 3, d))
-    if kind == "integer":
-        X = rng.integers(-2, 3, X.shape).astype(float)
-    elif kind == "tied":
-        A = np.full((d, d), rng.choice([0.0, 0.25, 0.5]))
-        np.fill_diagonal(A, 1.0)
-        return A
-    elif kind == "rank_deficient":
-        X = rng.standard_normal((2, d))
-    elif kind == "block":
-        X[: d // 2, d // 2 :], X[d // 2 :, : d // 2] = 0.0, 0.0
-    elif kind == "noisy":
-        X = 0.3 * X + np.outer(rng.standard_normal(d + 3), rng.random(d) < 0.5)
-    elif kind == "indefinite":
-        return X[:d] + X[:d].T
-    return X.T @ X
 
 
 def solved(A, r):

@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_wine
 
+from small_problems import GAMED, covariance
 from sparing.bounds.disjoint_supports import DisjointSupports
 from sparing.bounds.orthogonal_dual import OrthogonalDual, nonzeros, recompute_split
 from sparing.bounds.semidefinite_dual import SemidefiniteDual
@@ -27,33 +28,12 @@ from sparing.search.fantope import leading_sum, projection_value
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block")
 QUICK = {"max_iter": 20, "rounds": 1}
 
-GAMED = np.array(
-    [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float
-)
-"""Two components of three features each have 27.217, more than twice the best single one: random tests miss it."""
-
 
 @pytest.fixture(autouse=True)
 def one_thread():
     """As in every fit: many small products are slower on several threads."""
     with single_threaded_blas():
         yield
-
-
-def covariance(kind, rng, d):
-    X = rng.standard_normal((d + 3, d))
-    if kind == "integer":
-        X = rng.integers(-2, 3, X.shape).astype(float)
-    elif kind == "tied":
-        A = np.full((d, d), rng.choice([0.0, 0.25, 0.5]))
-        np.fill_diagonal(A, 1.0)
-        return A
-    elif kind == "rank_deficient":
-        X = rng.standard_normal((2, d))
-    elif kind == "block":
-        X[: d // 2, d // 2 :], X[d // 2 :, : d // 2] = 0.0, 0.0
-    A = X.T @ X
-    return A if A.any() else np.eye(d)
 
 
 def several(k, r, d, *, orthogonal=False, total=False):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
+from small_problems import covariance, optimum
 from sparing.bounds.semidefinite_dual import SemidefiniteDual
 from sparing.bounds.sharper_dual import SharperDual, recompute
 from sparing.budget import Budget
@@ -19,30 +19,6 @@ from sparing.datasets import load_pitprops
 from sparing.search.sharper_dual import _Search, prices, sharper_value
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite")
-
-
-def covariance(kind, rng, d):
-    X = rng.standard_normal((d + 3, d))
-    if kind == "integer":
-        X = rng.integers(-2, 3, X.shape).astype(float)
-    elif kind == "tied":
-        A = np.full((d, d), rng.choice([0.0, 0.25, 0.5]))
-        np.fill_diagonal(A, 1.0)
-        return A
-    elif kind == "rank_deficient":
-        X = rng.standard_normal((2, d))
-    elif kind == "block":
-        X[: d // 2, d // 2 :], X[d // 2 :, : d // 2] = 0.0, 0.0
-    elif kind == "noisy":
-        X = 0.3 * X + np.outer(rng.standard_normal(d + 3), rng.random(d) < 0.5)
-    elif kind == "indefinite":
-        return X[:d] + X[:d].T
-    return X.T @ X
-
-
-def optimum(A, r):
-    S = np.array(list(combinations(range(len(A)), r)))
-    return float(np.linalg.eigvalsh(A[S[:, :, None], S[:, None, :]])[:, -1].max())
 
 
 def found(A, r, incumbent=None, budget=None, **options):

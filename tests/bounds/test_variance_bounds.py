@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 
+from small_problems import GAMED, covariance
 from sparing import certify
 from sparing.bounds import LargestDiagonals, LeadingVariance, RowSquares, RowSums, SemidefiniteDual
 from sparing.budget import Budget
@@ -24,29 +25,6 @@ from sparing.linalg import top_spectrum
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy")
 ONE = (LargestDiagonals(), RowSums(), RowSquares(), SemidefiniteDual(max_iter=20))
 """For one component; LeadingVariance joins them with its spectrum."""
-
-GAMED = np.array(
-    [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float
-)
-"""Two components of three features each have 27.217, more than twice the best single one: random tests miss it."""
-
-
-def covariance(kind, rng, d):
-    X = rng.standard_normal((d + 3, d))
-    if kind == "integer":
-        X = rng.integers(-2, 3, X.shape).astype(float)
-    elif kind == "tied":
-        A = np.full((d, d), rng.choice([0.0, 0.25, 0.5]))
-        np.fill_diagonal(A, 1.0)
-        return A
-    elif kind == "rank_deficient":
-        X = rng.standard_normal((2, d))
-    elif kind == "block":
-        X[: d // 2, d // 2 :], X[d // 2 :, : d // 2] = 0.0, 0.0
-    elif kind == "noisy":
-        X = 0.3 * X + np.outer(rng.standard_normal(d + 3), rng.random(d) < 0.5)
-    A = X.T @ X
-    return A if A.any() else np.eye(d)
 
 
 def optimum(A, r, k=1):
