@@ -47,11 +47,14 @@ SLACK = 0.95
 TIGHT, ROUNDING = 1e-9, 1e-10
 """How far above the best a target is at least; and what is added to a refuted one, far more than rounding can do."""
 
-GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
 """Targets above the best that are tried where the best itself is not proved, by turns from the middle."""
 
 FIRST, FEW = 0.1, 400
 """What the search for a proof may spend at first where probing comes next; and nodes that it always has."""
+
+PASSES = 4
+"""How often all sizes are looked at, while something new is proved."""
 
 PART = 1 / 3
 """What one attempt of several may spend of what is left."""
@@ -98,22 +101,34 @@ class Prover:
         An interruption from the keyboard ends the search and keeps what it has.
         """
         nested = self.view.is_psd and self.view.n_features > DIRECT
-        best = support
+        sizes = range(1, size + 1) if nested else (size,)
+        known: dict[int, Indices] = {size: support}
         try:
-            smaller = support[:0]
-            for t in range(1, size) if nested else ():
-                left = max_nodes - self.nodes
-                smaller = self._settle(t, self._start(t, smaller), rng, int(PART * left), budget.share(PART))
-                if budget.expired or self.most_of(size) <= self._value(best) * (1 + self.tight):
+            for _ in range(PASSES if nested else 1):  # what could not be proved may be with what is left
+                before = len(self.steps)
+                for t in sizes:
+                    best = known.get(t, support[:0])
+                    if t > 1 and nested and self._value(grown := self._start(t, known[t - 1])) > self._value(best):
+                        best = grown
+                    part = 1.0 if t == size else PART
+                    left = int(part * (max_nodes - self.nodes))
+                    known[t] = self._settle(
+                        t, best if len(best) else self._start(t, best), rng, left, budget.share(part)
+                    )
+                    if budget.expired or self._proved(size, known[size]):
+                        break
+                if len(self.steps) == before or budget.expired or self._proved(size, known[size]):
                     break
-            if nested and self._value(grown := self._start(size, smaller)) > self._value(best):
-                best = grown
-            best = self._settle(size, best, rng, max_nodes - self.nodes, budget)
         except KeyboardInterrupt:
             budget.interrupt()
+        best = known[size]
         value = self._value(best)
         bound = rounded_up(max(self.most_of(size), value), self.view)
         return Proof(np.sort(best), value, bound, tuple(self.steps), self.nodes)
+
+    def _proved(self, size: int, best: Indices) -> bool:
+        """Is nothing above the best, up to rounding?"""
+        return self.most_of(size) <= self._value(best) * (1 + 2 * self.tight)
 
     def most_of(self, size: int) -> float:
         """The least that is proved about so many features, by other sizes too where A is positive semidefinite.
@@ -162,7 +177,7 @@ class Prover:
     def _settle(self, size: int, best: Indices, rng: np.random.Generator, max_nodes: int, budget: Budget) -> Indices:
         """Prove the best support of one size, or bring the gap down; the support, a better one where one was found."""
         spent, probing = self.nodes, self._can_probe(size)
-        if self.most_of(size) <= self._value(best) * (1 + self.tight):
+        if self._proved(size, best):
             return best
         part = FIRST if probing else 0.6
         first = max(int(part * max_nodes), min(FEW, int(0.8 * max_nodes)))
