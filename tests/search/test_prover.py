@@ -13,7 +13,7 @@ from sparing.budget import Budget
 from sparing.certificates import Problem
 from sparing.data import Covariance, Preparation, as_view
 from sparing.deflation import DEFLATIONS
-from sparing.search import prover
+from sparing.search import prover, refuter
 from sparing.search.best_of_one import as_bound, most_of_one, recompute
 from sparing.search.pair_table import pairs_reaching
 from sparing.search.prover import Prover
@@ -35,7 +35,8 @@ def small_limits(request, monkeypatch):
     """Every way that thousands of features take, tried on a few."""
     limits = {"at once": (1000, 1500), "in turn": (1, 1500), "pairs": (1, 4), "leaders": (1, 1)}[request.param]
     monkeypatch.setattr(prover, "DIRECT", limits[0])
-    monkeypatch.setattr(prover, "DENSE", limits[1])
+    for module in (prover, refuter):
+        monkeypatch.setattr(module, "DENSE", limits[1])
     return request.param
 
 
@@ -152,7 +153,7 @@ def test_an_interruption_keeps_what_is_known(monkeypatch):
         calls.append(1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(prover.SchurTree, "search", interrupt)
+    monkeypatch.setattr(refuter.SchurTree, "search", interrupt)
     proof = prove(view, 6, budget=budget)
     assert calls
     assert budget.expired, "what follows does not start long work either"

@@ -19,7 +19,7 @@ class BranchAndBound:
     """Refuted targets above the best support known, on Schur complements [berk2019, Algorithm 1]; one component.
 
     The same search as ``solvers.Exact``. What refutes a target, and how, is in ``search/schur_tree.py``; how thousands
-    of features become few, in ``search/prover.py``. The witness is the list of targets: a recheck refutes them again.
+    of features become few, in ``search/refuter.py``. The witness is the list of targets: a recheck refutes them again.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.results import Array, Bound
 from sparing.search.prover import Proof, Prover
 from sparing.search.quotient import Quotient
+from sparing.search.refuter import Refuter
 
 RECHECKED = 10**7
 """Nodes to refute one step again: far more than it took."""
@@ -31,12 +32,12 @@ def as_bound(proof: Proof) -> Bound:
 
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
-    prover = Prover(view)
+    refuter = Refuter(view)
     for size, target, probing in witness:
         step = int(size), float(target)
-        if prover.refute(*step, max_nodes=RECHECKED, budget=Budget(), probing=bool(probing)).refuted:
-            prover.learn(*step, probing=bool(probing))
-    return rounded_up(prover.most_of(problem.n_nonzero), view)
+        if refuter.refute(*step, max_nodes=RECHECKED, budget=Budget(), probing=bool(probing)).refuted:
+            refuter.learn(*step, probing=bool(probing))
+    return rounded_up(refuter.most_of(problem.n_nonzero), view)
 
 
 def most_of_one(A: Array, size: int) -> float:
