@@ -42,6 +42,9 @@ STEPS, LOOK = 10, 5e7
 DUAL, DUAL_LIMITED = 64, 500
 """Up to as many features the semidefinite relaxation takes a fraction of a second; and with a time limit."""
 
+QUICK_DUAL, QUICK_STEPS = 200, 40
+"""Up to as many features a few of its iterations do, a quarter of a second: what is left of a gap for noise."""
+
 TOGETHER, TOGETHER_LIMITED = 32, 200
 """The same for several components together."""
 
@@ -122,13 +125,15 @@ def _of_one(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool
         searched = [BranchAndBound(max_nodes=UNLIMITED).bound]
     else:
         searched = [BranchAndBound(max_nodes=NODES).bound] if d <= SEARCHED else []
-    duals: list[Method] = [SemidefiniteDual().bound, SharperDual().bound]
+    duals: list[Method] = []
+    if d <= (DUAL_LIMITED if limited else DUAL):
+        duals = [SemidefiniteDual().bound, SharperDual().bound]
+    elif d <= QUICK_DUAL:
+        duals = [SemidefiniteDual(max_iter=QUICK_STEPS).bound]
     n = min(view.n_samples or d, d)
     steps = 200 if limited else STEPS
     optimality: list[Method] = [DirectOptimality(max_iter=steps).bound] if limited or n**2 * (d + 4 * n) <= LOOK else []
-    return [*searched, *optimality, ShiftedLowRank().bound] + (
-        duals if d <= (DUAL_LIMITED if limited else DUAL) else []
-    )
+    return [*searched, *optimality, ShiftedLowRank().bound, *duals]
 
 
 def _of_several(view: DataMatrix, problem: Problem, *, limited: bool) -> list[Method]:
