@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
-import re
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +11,6 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from small_problems import GAMED, covariance
-from sparing.bounds.disjoint_supports import DisjointSupports
 from sparing.bounds.orthogonal_dual import OrthogonalDual, nonzeros, recompute_split
 from sparing.bounds.semidefinite_dual import SemidefiniteDual
 from sparing.bounds.shared_part import SharedPart, best_single, most_absolute, sizes_in_turn, split_value
@@ -268,12 +264,3 @@ def test_what_does_not_apply_is_left_to_others(rng):
     large = Covariance(np.eye(501))
     assert OrthogonalDual().bound(large, several(2, 3, 501, orthogonal=True), None, rng, budget=Budget()) is None
     assert SharedPart().bound(large, several(2, 3, 501), None, rng, budget=Budget()) is None
-
-
-@pytest.mark.parametrize("algorithm", [OrthogonalDual, SharedPart, DisjointSupports])
-def test_cites_its_source_in_code_and_in_prose(algorithm):
-    bibliography = (Path(__file__).parents[2] / "docs" / "references.bib").read_text()
-    reference = algorithm.reference
-    assert f"{{{reference.key}," in bibliography
-    assert re.search(r"(Alg|Table|Theorem|Sec)", reference.where)
-    assert f"[{reference.key}, " in inspect.getdoc(algorithm)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,9 +165,3 @@ def test_leukemia(shared):
     plain, nonnegative = (bound(view, 50, nonnegative=sign).value / top for sign in (False, True))
     assert 0.2309 <= nonnegative <= plain
     np.testing.assert_allclose([plain, nonnegative], [0.342, 0.32], atol=0.005)
-
-
-def test_cites_its_source_in_code_and_in_prose():
-    bibliography = (Path(__file__).parents[2] / "docs" / "references.bib").read_text()
-    assert f"{{{ShiftedLowRank.reference.key}," in bibliography
-    assert f"[{ShiftedLowRank.reference.key}, " in inspect.getdoc(ShiftedLowRank)

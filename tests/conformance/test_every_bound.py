@@ -104,4 +104,5 @@ def test_it_cites_its_paper_in_code_and_in_prose(name):
     known = set(re.findall(r"@\w+\{(\w+),", BIBLIOGRAPHY.read_text()))
     kind = getattr(bounds, name)
     assert kind.reference.key in known
-    assert f"[{kind.reference.key}" in inspect.getdoc(kind)
+    assert re.search(r"(Alg|Table|Theorem|Sec)", kind.reference.where), "name the numbered place"
+    assert f"[{kind.reference.key}, " in inspect.getdoc(kind)

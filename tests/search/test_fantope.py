@@ -156,7 +156,7 @@ def test_the_search_for_a_split_improves_on_its_start(listed, rng, monkeypatch):
 
 
 def test_agrees_with_a_solver_for_conic_programs(rng):
-    cvxpy = pytest.importorskip("cvxpy")
+    cvxpy = pytest.importorskip("cvxpy", reason="an independent check, for those who have cvxpy")
     A = np.cov(rng.standard_normal((12, 8)), rowvar=False)
     for k, r in ((2, 2), (3, 2)):
         X = cvxpy.Variable((8, 8), PSD=True)

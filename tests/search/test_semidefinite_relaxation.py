@@ -115,7 +115,7 @@ def test_indefinite_matrices_units_and_an_expired_budget(rng):
 
 
 def test_agrees_with_a_solver_for_conic_programs(rng):
-    cvxpy = pytest.importorskip("cvxpy")
+    cvxpy = pytest.importorskip("cvxpy", reason="an independent check, for those who have cvxpy")
     for r in (2, 4):
         A = np.cov(rng.standard_normal((12, 8)), rowvar=False)
         X = cvxpy.Variable((8, 8), PSD=True)

@@ -204,3 +204,10 @@ def test_time_is_shared_by_the_components(k):
     model = SparsePCA(k, n_nonzero=6, solver="exact", time_limit=0.6, random_state=0).fit(X)
     quick = SparsePCA(k, n_nonzero=6, deflation="orthogonalized", random_state=0).fit(X)
     assert (model.variance_ >= 0.98 * quick.variance_).all()
+
+
+def test_the_proof_of_the_solver_serves_the_part_too(monkeypatch):
+    """The first of several components was proved when it was found: its certificate does not search again."""
+    monkeypatch.setattr("sparing.estimators._bounding.BranchAndBound", None)
+    model = exact(load_pitprops().correlation, 5, n_components=2)
+    assert model.certificate_.parts[0].gap <= 1e-8

@@ -36,7 +36,7 @@ class DisjointSupports:
     ) -> Bound | None:
         """The bound with its prices and supports, for few enough supports."""
         shared = problem.shared_support and problem.n_components > 1
-        if not getattr(problem, "disjoint", False) or shared or not countable(view.n_features, _sizes(problem)):
+        if not problem.disjoint or shared or not countable(view.n_features, _sizes(problem)):
             return None
         found = best_disjoint(
             view.gram(), _sizes(problem), budget=budget, max_nodes=self.max_nodes, start=_start(problem, incumbent)

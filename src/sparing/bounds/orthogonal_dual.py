@@ -53,7 +53,7 @@ class OrthogonalDual:
         self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
     ) -> Bound | None:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
-        if not (problem.orthogonal or getattr(problem, "disjoint", False)) or view.n_features > DUAL_LIMIT:
+        if not (problem.orthogonal or problem.disjoint) or view.n_features > DUAL_LIMIT:
             return None
         unit, A = in_own_unit(view.gram())
         k, s = problem.n_components, nonzeros(problem, view.n_features)

@@ -105,7 +105,14 @@ def single(found: Encoder, number: int) -> Encoder:
     """One component of several, as an encoder of its own without a decoder."""
     loadings: Array = found.loadings[number : number + 1]
     used = loadings[0] != 0
-    return Encoder(found.support[used], loadings[:, used], found.decoder[:0], found.captured[:0], found.loss)
+    return Encoder(
+        found.support[used],
+        loadings[:, used],
+        found.decoder[:0],
+        found.captured[:0],
+        found.loss,
+        single_bounds=found.single_bounds,
+    )
 
 
 def _reached(c: VarianceCertificate) -> str:

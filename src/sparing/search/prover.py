@@ -63,14 +63,9 @@ class Prover(Refuter):
             for _ in range(PASSES if nested else 1):  # what could not be proved may be with what is left
                 before = len(self.steps)
                 for t in sizes:
-                    best = known.get(t, support[:0])
-                    if t > 1 and nested and self._value(grown := self._start(t, known[t - 1])) > self._value(best):
-                        best = grown
                     part = 1.0 if t == size else PART
                     left = int(part * (max_nodes - self.nodes))
-                    known[t] = self._settle(
-                        t, best if len(best) else self._start(t, best), rng, left, budget.share(part)
-                    )
+                    known[t] = self._settle(t, self._begin(t, known), rng, left, budget.share(part))
                     if budget.expired or self._proved(size, known[size]):
                         break
                 if len(self.steps) == before or budget.expired or self._proved(size, known[size]):
@@ -89,9 +84,12 @@ class Prover(Refuter):
     def _value(self, support: Indices) -> float:
         return self.quotient.solve(support)[0] if len(support) else -np.inf
 
-    def _start(self, size: int, smaller: Indices) -> Indices:
-        """A support to begin with: one more feature than the best of the size before."""
-        return self.quotient.improved(self.quotient.grown(size, smaller if len(smaller) else None), 50)[1]
+    def _begin(self, size: int, known: dict[int, Indices]) -> Indices:
+        """A support to begin with: the best known, or one more feature than the best of the size before."""
+        starts = [known[size]] if len(known.get(size, ())) else []
+        if size - 1 in known or not starts:
+            starts.append(self.quotient.improved(self.quotient.grown(size, known.get(size - 1)), 50)[1])
+        return max(starts, key=self._value)
 
     def _settle(self, size: int, best: Indices, rng: np.random.Generator, max_nodes: int, budget: Budget) -> Indices:
         """Prove the best support of one size, or bring the gap down; the support, a better one where one was found."""
