@@ -14,6 +14,18 @@ def optimum(A: np.ndarray, size: int) -> float:
     return float(np.linalg.eigvalsh(A[sets[:, :, None], sets[:, None, :]])[:, -1].max())
 
 
+def nonnegative_optimum(A: np.ndarray, size: int) -> float:
+    """The same over x >= 0: the best is the leading eigenvector on its own support, which has one sign therefore."""
+    best = -np.inf
+    for count in range(1, size + 1):
+        S = np.array(list(combinations(range(len(A)), count)))
+        values, vectors = np.linalg.eigh(A[S[:, :, None], S[:, None, :]])
+        leading = vectors[:, :, -1]
+        one_signed = (leading > -1e-9).all(axis=1) | (leading < 1e-9).all(axis=1)
+        best = max(best, float(values[one_signed, -1].max(initial=-np.inf)))
+    return best
+
+
 def matrices(count: int, seed: int, largest: int = 8) -> Iterator[tuple[str, np.ndarray]]:
     """Dense, integer and tied, rank-deficient, block, noisy and indefinite ones by turns."""
     rng = np.random.default_rng(seed)

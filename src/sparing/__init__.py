@@ -4,6 +4,7 @@ from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.estimators.foreign import certify, polish
 from sparing.estimators.metrics import explained_variance, information_loss
+from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
 from sparing.estimators.sparse_encoder import SparseEncoder
 from sparing.estimators.sparse_pca import SparsePCA
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
@@ -14,6 +15,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ColumnSelector",
     "DoublySparseEncoder",
+    "NonnegativeSparsePCA",
     "SparseEncoder",
     "SparsePCA",
     "SparsePCARegressor",

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import pickle
-from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from small_problems import covariance, optimum
-from sparing.bounds import shifted_low_rank
+from small_problems import covariance, nonnegative_optimum, optimum
 from sparing.bounds.shifted_low_rank import ShiftedLowRank
 from sparing.budget import Budget
 from sparing.certificates import Problem
 from sparing.data import Covariance, Preparation, as_view
 from sparing.datasets import load_pitprops
+from sparing.search import low_rank
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite")
-
-
-def nonnegative_optimum(A, r):
-    """The best x >= 0 is the leading eigenvector on its own support, which has one sign therefore."""
-    best = -np.inf
-    for size in range(1, r + 1):
-        S = np.array(list(combinations(range(len(A)), size)))
-        values, vectors = np.linalg.eigh(A[S[:, :, None], S[:, None, :]])
-        leading = vectors[:, :, -1]
-        one_signed = (leading > -1e-9).all(axis=1) | (leading < 1e-9).all(axis=1)
-        best = max(best, float(values[one_signed, -1].max(initial=-np.inf)))
-    return best
 
 
 def bound(view, r, rank=6, budget=None, nonnegative=False, **options):
@@ -107,15 +94,15 @@ def test_few_rows_give_what_the_gram_matrix_gives(nonnegative, rng, monkeypatch)
         X = np.where(rng.random((n, 40)) < 0.5, rng.standard_normal((n, 40)), 0.0) + 0.1
         for storage, center in ((X, True), (X, False), (sparse.csr_array(X), True)):
             view = as_view(storage, Preparation(center=center))
-            monkeypatch.setattr(shifted_low_rank, "GRAM_DECOMPOSED", 1000)
+            monkeypatch.setattr(low_rank, "GRAM_DECOMPOSED", 1000)
             narrow = bound(view, 4, 4, nonnegative=nonnegative, accuracy=1e-9).value
-            monkeypatch.setattr(shifted_low_rank, "GRAM_DECOMPOSED", 10)
+            monkeypatch.setattr(low_rank, "GRAM_DECOMPOSED", 10)
             wide = bound(view, 4, 4, nonnegative=nonnegative, accuracy=1e-9).value
             np.testing.assert_allclose(wide, narrow, rtol=1e-8)
 
 
 def test_wide_data_against_brute_force(rng, monkeypatch):
-    monkeypatch.setattr(shifted_low_rank, "GRAM_DECOMPOSED", 2)
+    monkeypatch.setattr(low_rank, "GRAM_DECOMPOSED", 2)
     for n in (2, 4, 7):
         X = rng.standard_normal((n, 9))
         view = as_view(X, Preparation(center=False))
@@ -126,7 +113,7 @@ def test_wide_data_against_brute_force(rng, monkeypatch):
 
 @pytest.mark.parametrize("max_cells", [1, 300, 50_000])
 def test_bounds_are_computed_again_from_data_and_witness(max_cells, rng):
-    """The witness is three numbers; where cells ran out the second bound may be tighter, never weaker."""
+    """The witness is four numbers; where cells ran out the second bound may be tighter, never weaker."""
     A = np.cov(rng.standard_normal((40, 20)), rowvar=False)
     view, problem = Covariance(A), Problem(1, 6, 20, "variance")
     found = pickle.loads(pickle.dumps(bound(view, 6, max_cells=max_cells)))
@@ -134,7 +121,23 @@ def test_bounds_are_computed_again_from_data_and_witness(max_cells, rng):
     assert optimum(A, 6) <= again <= found.value * (1 + 1e-12)
     if max_cells == 50_000:
         np.testing.assert_allclose(again, found.value, rtol=1e-12)
-    assert len(found.witness) == 3
+    assert len(found.witness) == 4
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_the_bound_of_the_paper_is_the_sum_and_never_below_the_shifted_one(nonnegative, rng, monkeypatch):
+    for wide in (False, True):
+        monkeypatch.setattr(low_rank, "GRAM_DECOMPOSED", 2 if wide else 1000)
+        X = rng.standard_normal((12, 7)) * np.linspace(3, 1, 7)
+        view = as_view(X, Preparation(center=False))
+        values, vectors = np.linalg.eigh(view.gram())
+        V = vectors[:, -3:] * np.sqrt(values[-3:])
+        best = nonnegative_optimum(V @ V.T, 3) if nonnegative else optimum(V @ V.T, 3)
+        printed = bound(view, 3, 3, nonnegative=nonnegative, shifted=False)
+        np.testing.assert_allclose(printed.value, best + values[-4], rtol=1e-6)
+        assert bound(view, 3, 3, nonnegative=nonnegative).value < printed.value
+        problem = Problem(1, 3, 7, "variance", nonnegative=nonnegative)
+        np.testing.assert_allclose(printed.check(view, problem, printed.witness), printed.value, rtol=1e-9)
 
 
 def test_units_do_not_matter(rng):

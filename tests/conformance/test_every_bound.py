@@ -35,7 +35,8 @@ ONE = [
     "SharperDual",
     "ShiftedLowRank",
 ]
-SEVERAL = ["DisjointSupports", "OrthogonalDual", "SharedPart"]
+SEVERAL = ["DisjointSupports", "EachAlone", "OrthogonalDual", "SharedPart"]
+NONNEGATIVE = ["DoublyNonnegativeDual", "NonnegativeBranchAndBound", "NonnegativeOptimality"]
 OF_LOSS = ["LossTree", "PcaLoss"]
 
 every_bound = pytest.mark.parametrize("name", ONE)
@@ -54,7 +55,7 @@ def compute(name, view, size):
 
 
 def test_every_bound_is_here():
-    assert sorted(ONE + SEVERAL + OF_LOSS) == sorted(bounds.__all__)
+    assert sorted(ONE + SEVERAL + NONNEGATIVE + OF_LOSS) == sorted(bounds.__all__)
 
 
 @every_bound
@@ -99,7 +100,7 @@ def test_it_is_for_one_component_or_says_nothing(name):
     assert (bound is not None) == (name in ("LeadingVariance", "LargestDiagonals"))
 
 
-@pytest.mark.parametrize("name", ONE + SEVERAL)
+@pytest.mark.parametrize("name", ONE + SEVERAL + NONNEGATIVE)
 def test_it_cites_its_paper_in_code_and_in_prose(name):
     known = set(re.findall(r"@\w+\{(\w+),", BIBLIOGRAPHY.read_text()))
     kind = getattr(bounds, name)

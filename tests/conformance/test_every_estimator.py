@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparing import SparseEncoder, SparsePCA, information_loss
+from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, information_loss
 
 MAKE = {
     "batch": lambda **kw: SparseEncoder(**{"n_components": 2, "n_nonzero": 4, "random_state": 0, **kw}),
@@ -41,6 +41,10 @@ MAKE = {
     "greedy, schur": lambda **kw: SparsePCA(
         **{"n_components": 2, "n_nonzero": 3, "solver": "greedy", "deflation": "schur", "random_state": 0, **kw}
     ),
+    "nonnegative": lambda **kw: NonnegativeSparsePCA(**{"n_components": 2, "n_nonzero": 3, "random_state": 0, **kw}),
+    "nonnegative, disjoint": lambda **kw: NonnegativeSparsePCA(
+        **{"n_components": 2, "n_nonzero": 3, "solver": "spannogram", "deflation": "disjoint", "random_state": 0, **kw}
+    ),
 }
 estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
 
@@ -51,6 +55,8 @@ estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
         SparseEncoder(n_components=1, n_nonzero=1, scale=True),
         SparsePCA(),
         SparsePCA(n_components=2, n_nonzero=1, scale=True),
+        NonnegativeSparsePCA(),
+        NonnegativeSparsePCA(n_components=2, n_nonzero=1, scale=True, solver="spannogram_net"),
     ]
 )
 def test_scikit_learn(estimator, check):

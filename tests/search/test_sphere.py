@@ -9,7 +9,7 @@ import pytest
 
 from sparing.budget import Budget
 from sparing.search import sphere
-from sparing.search.sphere import _Cells, _Rows, highest
+from sparing.search.sphere import Cells, Rows, highest
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy")
 
@@ -101,8 +101,8 @@ def test_holds_wherever_it_stops(nonnegative, rng, monkeypatch):
 def test_cells_with_half_their_radius_are_no_proof(rng, monkeypatch):
     """Control: the checks above notice a wrong angle, though only where no incumbent makes up for it."""
     monkeypatch.setattr(sphere, "CLIMBS", 0)
-    true = _Cells.cosines
-    monkeypatch.setattr(_Cells, "cosines", lambda cells: np.cos(np.arccos(true(cells)) / 2))
+    true = Cells.cosines
+    monkeypatch.setattr(Cells, "cosines", lambda cells: np.cos(np.arccos(true(cells)) / 2))
     wrong = 0
     for _ in range(40):
         V = rng.standard_normal((7, 4))
@@ -113,7 +113,7 @@ def test_cells_with_half_their_radius_are_no_proof(rng, monkeypatch):
 @pytest.mark.parametrize("m", [1, 2, 3, 5])
 def test_no_direction_of_a_cell_is_farther_than_its_angle(m, rng):
     """Random directions of random cells, and that the angle is not far too large: it is that of a ball around them."""
-    cells = _Cells(np.eye(m), np.arange(m), np.zeros(m, dtype=np.intp), np.ones(m))
+    cells = Cells(np.eye(m), np.arange(m), np.zeros(m, dtype=np.intp), np.ones(m))
     for _ in range(8 if m > 1 else 0):
         cells = cells.halves()
     cells = cells.some(rng.integers(0, len(cells.bounds), 60))
@@ -133,7 +133,7 @@ def test_no_direction_of_a_cell_is_farther_than_its_angle(m, rng):
 def test_cells_cover_the_sphere(rng):
     """Every direction, or its opposite, lies in exactly one cell of each level."""
     m = 4
-    cells = _Cells(np.eye(m), np.arange(m), np.zeros(m, dtype=np.intp), np.ones(m))
+    cells = Cells(np.eye(m), np.arange(m), np.zeros(m, dtype=np.intp), np.ones(m))
     for _ in range(7):
         cells = cells.halves()
         order = (np.arange(m) - cells.faces[:, None] - 1) % m
@@ -153,7 +153,7 @@ def test_rows_that_are_not_looked_at_change_nothing(nonnegative, rng, monkeypatc
     looked_at = []
     for few in (1, 60, 1000):
         monkeypatch.setattr(sphere, "FEW", few)
-        searched = _Rows(V, 12, nonnegative)
+        searched = Rows(V, 12, nonnegative)
         entries = np.maximum(C @ V.T, 0) if nonnegative else C @ V.T
         largest = np.sort(np.square(entries), axis=1)[:, -12:].sum(axis=1)
         np.testing.assert_allclose(searched.reached(C), largest)
@@ -165,7 +165,7 @@ def test_rows_that_are_not_looked_at_change_nothing(nonnegative, rng, monkeypatc
 
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_climbing_never_falls(nonnegative, rng, monkeypatch):
-    searched = _Rows(rng.standard_normal((60, 5)), 7, nonnegative)
+    searched = Rows(rng.standard_normal((60, 5)), 7, nonnegative)
     monkeypatch.setattr(sphere, "CLIMBS", 1)
     C = rng.standard_normal((30, 5))
     C /= np.linalg.norm(C, axis=1, keepdims=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,11 +34,14 @@ class BranchAndBound:
     def bound(
         self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
     ) -> Bound | None:
-        """The bound with its refuted targets, for one component of any sign."""
+        """The bound with its refuted targets, for one component; it holds for x >= 0, but need not be reached there."""
         if problem.n_components != 1:
             return None
         prover = Prover(view)
         proof = prover.prove(
             min(problem.n_nonzero, view.n_features), incumbent.support, rng, max_nodes=self.max_nodes, budget=budget
         )
-        return as_bound(proof) if np.isfinite(proof.bound) else None
+        if not np.isfinite(proof.bound):
+            return None
+        bound = as_bound(proof)
+        return replace(bound, reached=False) if problem.nonnegative else bound

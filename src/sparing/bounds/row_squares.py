@@ -20,7 +20,8 @@ from sparing.results import Bound, Reference
 class RowSquares:
     """lambda_max(A_S)^2 <= |A_S|_F^2 <= the r largest f_i, one component [golub1996, Sec. 2.3].
 
-    f_i = A_ii^2 + the r - 1 largest A_ij^2 is the most that row i adds to any block of r rows and columns.
+    f_i = A_ii^2 + the r - 1 largest A_ij^2 is the most that row i adds to any block of r rows and columns. For x >= 0
+    only positive A_ij count, as in ``RowSums``.
     """
 
     reference: ClassVar = Reference("golub1996", "Sec. 2.3, the Frobenius norm bounds the 2-norm")
@@ -36,6 +37,6 @@ class RowSquares:
 
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data."""
-    r = problem.n_nonzero
-    most = by_rows(view, lambda rows, own: squares(rows, own, r))
+    r, sign = problem.n_nonzero, problem.nonnegative
+    most = by_rows(view, lambda rows, own: squares(rows, own, r, nonnegative=sign))
     return rounded_up(math.sqrt(sum_of_largest(most, r)), view)

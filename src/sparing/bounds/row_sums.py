@@ -21,7 +21,8 @@ ROWS_LIMIT = 3000
 class RowSums:
     """lambda_max(A_S) <= max over i of A_ii + the r - 1 largest |A_ij| [golub1996, Theorem 7.2.1], one component.
 
-    The maximum is over *all* rows: a bound that leaves out rows, even of features that are fixed already, is wrong.
+    The maximum is over *all* rows: a bound that leaves out rows, even of features that are fixed already, is wrong. For
+    x >= 0 only positive A_ij count: x'Ax is at most x'Bx for A with its negative entries beside the diagonal set to 0.
     """
 
     reference: ClassVar = Reference("golub1996", "Theorem 7.2.1, circles of Gershgorin")
@@ -37,4 +38,5 @@ class RowSums:
 
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data."""
-    return rounded_up(float(by_rows(view, lambda rows, own: sums(rows, own, problem.n_nonzero)).max()), view)
+    r, sign = problem.n_nonzero, problem.nonnegative
+    return rounded_up(float(by_rows(view, lambda rows, own: sums(rows, own, r, nonnegative=sign)).max()), view)

@@ -50,7 +50,7 @@ class VarianceCertificate(Certificate):
         return self.pca_value >= variance * (1 - 1e-6)
 
     def _lines(self) -> list[str]:
-        return [_reached(self), _possible(self), *self.notes]
+        return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees), *self.notes]
 
 
 def covariance_unit(view: DataMatrix) -> float:
@@ -119,12 +119,13 @@ def _reached(c: VarianceCertificate) -> str:
     """What the components have, rounded down."""
     k, used = len(c.loadings), len(c.support)
     features = where(c)
+    noun = f"{'nonnegative ' if c.problem.nonnegative else ''}component"
     if k > 1 and c.problem.shared_support:
         features = f"{np.count_nonzero(c.loadings)} loadings in all ({used} of {c.problem.n_features} features)"
     share = f"{math.floor((c.ratio + PROVED) * 1000) / 10:.1f}%"
     pca = "PCA's first component" if k == 1 else f"PCA's first {k} components"
     return (
-        f"{counted(k, 'component')} on {features} {'has' if k == 1 else 'have'} {share} of the variance of {pca} "
+        f"{counted(k, noun)} on {features} {'has' if k == 1 else 'have'} {share} of the variance of {pca} "
         f"(PCA: {c.pca_value / c.total:.1%} of the total)."
     )
 
@@ -133,10 +134,11 @@ def _possible(c: VarianceCertificate) -> str:
     """What others could have, rounded up."""
     problem = c.problem
     features = counted(problem.n_nonzero, "feature")
+    sign = "nonnegative " if problem.nonnegative else ""
     if problem.n_components == 1:
-        who = f"component with {features}"
+        who = f"{sign}component with {features}"
     else:
-        kind = "disjoint " if problem.disjoint else "orthogonal " if problem.orthogonal else ""
+        kind = sign + ("disjoint " if problem.disjoint else "orthogonal " if problem.orthogonal else "")
         who = (
             f"{problem.n_components} {kind}components with {features} {'in all' if problem.shared_support else 'each'}"
         )

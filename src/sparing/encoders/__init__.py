@@ -7,6 +7,7 @@ from sparing.encoders.elastic_net import ElasticNet
 from sparing.encoders.fewest import fewest_features, fewest_for_each, fewest_in_turn
 from sparing.encoders.iterative import Iterative
 from sparing.encoders.joint import Joint
+from sparing.encoders.joint_nonnegative import JointNonnegative
 from sparing.encoders.joint_variance import JointVariance
 from sparing.encoders.regression import Regression
 from sparing.encoders.sequential import Sequential
@@ -20,6 +21,7 @@ __all__ = [
     "ElasticNet",
     "Iterative",
     "Joint",
+    "JointNonnegative",
     "JointVariance",
     "Regression",
     "Sequential",

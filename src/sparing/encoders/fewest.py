@@ -91,26 +91,36 @@ def fewest_in_turn(
     rng: np.random.Generator,
     *,
     budget: Budget,
+    nonnegative: bool = False,
 ) -> tuple[list[int], Array]:
     """Counts and directions: the fewest features found that keep a share of the variance of each dense component.
 
     The dense one is the leading component of what the earlier ones leave; its variance is taken with its error added.
+    With ``nonnegative`` it is what the solver finds where all features are allowed.
     Bisects from a count that surely is enough. The last count tried is the answer when time runs out.
     """
     H, sizes = np.zeros((view.n_features, 0)), list[int]()
     limit = int((view.gram_diagonal() > 0).sum())
     for _ in range(spectrum.rank):
         left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
-        leading = top_spectrum(left, 1, rng, tolerance=PRECISE)
-        if leading.rank == 0 or leading.values[0] <= NOTHING * spectrum.total:
-            break
-        dense = float(leading.values[0]) + leading.tail_error
 
         def solved(count: int, left: DataMatrix = left, metric: Metric | None = metric) -> Component:
             return solver.solve(left, count, rng, metric=metric, start=spectrum.basis, budget=budget)
 
+        if left.gram_diagonal().max() <= NOTHING * spectrum.total:
+            break
+        if nonnegative:
+            whole = solved(limit)
+            dense, direction = whole.variance, whole.vector(view.n_features)
+        else:
+            leading = top_spectrum(left, 1, rng, tolerance=PRECISE)
+            if leading.rank == 0:
+                break
+            dense, direction = float(leading.values[0]) + leading.tail_error, leading.basis[:, 0]
+        if dense <= NOTHING * spectrum.total:
+            break
         enough = min_variance * dense * (1 - 1e-9)
-        count = min(_surely_enough(leading.basis[:, 0], min_variance), limit)
+        count = min(_surely_enough(direction, min_variance), limit)
         too_few, found = 0, solved(count)
         while found.variance < enough and count < limit and not budget.expired:
             too_few, count = count, min(2 * count, limit)
@@ -131,6 +141,9 @@ def fewest_in_turn(
 
 
 def _surely_enough(leading: Array, min_variance: float) -> int:
-    """A count that does: x cut from the leading eigenvector v has x'Ax >= lambda (v'x)^2, what its squares sum to."""
+    """A count that does: x cut from the leading eigenvector v has x'Ax >= lambda (v'x)^2, what its squares sum to.
+
+    The same holds for a nonnegative optimum v, because Av = lambda v on its features: (x'Av)^2 <= x'Ax v'Av.
+    """
     kept = np.cumsum(np.sort(np.square(leading))[::-1])
     return int(np.searchsorted(kept, min_variance * (1 - 1e-9))) + 1

@@ -11,14 +11,6 @@ def two_ways_to_count(first: str, second: str) -> ValueError:
     )
 
 
-def min_variance_out_of_range(value: object) -> ValueError:
-    """A share of the variance that is none."""
-    return ValueError(
-        f"min_variance={value!r} must be a number above 0 and at most 1: the share of the dense component's variance "
-        f"that each component keeps. min_variance=0.9 keeps 90% of it."
-    )
-
-
 def total_too_small(total: int, n_components: int) -> ValueError:
     """Fewer features than components."""
     return ValueError(

@@ -144,6 +144,12 @@ def not_a_nonnegative_number(name: str, value: object) -> ValueError:
     return ValueError(f"{name}={value!r} must be a number of at least 0.")
 
 
+def not_a_share(name: str, value: object, example: str, *, below_one: bool = False) -> ValueError:
+    """A number that is no share of one."""
+    limit = "below 1" if below_one else "at most 1"
+    return ValueError(f"{name}={value!r} must be a number above 0 and {limit}. {example}")
+
+
 def not_a_power_of_two(name: str, value: object, least: int) -> ValueError:
     """A size for which there is no Hadamard matrix of the simple kind."""
     return ValueError(f"{name}={value!r} must be a power of two of at least {least}, such as {max(least, 128)}.")

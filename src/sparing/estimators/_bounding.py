@@ -11,8 +11,12 @@ from sparing.bounds import (
     BranchAndBound,
     DirectOptimality,
     DisjointSupports,
+    DoublyNonnegativeDual,
+    EachAlone,
     LargestDiagonals,
     LeadingVariance,
+    NonnegativeBranchAndBound,
+    NonnegativeOptimality,
     OrthogonalDual,
     RowSquares,
     RowSums,
@@ -45,6 +49,9 @@ DUAL, DUAL_LIMITED = 64, 500
 QUICK_DUAL, QUICK_STEPS = 200, 40
 """Up to as many features a few of its iterations do, a quarter of a second: what is left of a gap for noise."""
 
+RANK = 8
+"""Rank of the surrogate for nonnegative components, of which fewer directions come into question."""
+
 TOGETHER, TOGETHER_LIMITED = 32, 200
 """The same for several components together."""
 
@@ -69,14 +76,23 @@ def variance_certificate(
     bounds = bounds_on_variance(view, problem, spectrum, found, rng, budget)
     parts = list[Certificate]()
     if len(found.loadings) > 1:
-        alone = spectrum.leading(1)
-        known: dict[int, list[Bound]] = {}
+        alone, known = spectrum.leading(1), dict[int, list[Bound]]()
+
+        def of_one(component: Encoder, n_nonzero: int) -> tuple[Problem, list[Bound]]:
+            part = Problem(1, n_nonzero, view.n_features, "variance", nonnegative=problem.nonnegative)
+            if n_nonzero not in known:
+                known[n_nonzero] = bounds_on_variance(view, part, alone, component, rng, budget)
+            return part, known[n_nonzero]
+
         for number in range(len(found.loadings)):
             component = single(found, number)
-            part = Problem(1, len(component.support), view.n_features, "variance")
-            if part.n_nonzero not in known:
-                known[part.n_nonzero] = bounds_on_variance(view, part, alone, component, rng, budget)
-            parts.append(certify_variance(view, component, alone, known[part.n_nonzero], part, preparation))
+            part, its_bounds = of_one(component, len(component.support))
+            parts.append(certify_variance(view, component, alone, its_bounds, part, preparation))
+        if problem.orthogonal and not problem.shared_support:
+            _, largest = of_one(single(found, 0), problem.n_nonzero)
+            least = min(largest, key=lambda bound: bound.value)
+            if (together := EachAlone(least).bound(view, problem, found, rng, budget=budget)) is not None:
+                bounds.append(together)
     certificate = certify_variance(view, found, spectrum, bounds, problem, preparation, parts=parts)
     if budget.interrupted:
         return replace(certificate, notes=(*certificate.notes, INTERRUPTED))
@@ -97,7 +113,8 @@ def bounds_on_variance(
     if problem.n_components == 1:
         if view.n_features <= ROWS_OF_GRAM:
             cheap += [RowSums().bound, RowSquares().bound]
-        dear = _of_one(view, problem, found, limited=budget.deadline is not None)
+        of_one = _of_one_nonnegative if problem.nonnegative else _of_one
+        dear = of_one(view, problem, found, limited=budget.deadline is not None)
     else:
         dear = _of_several(view, problem, limited=budget.deadline is not None)
     computed = [bound for method in cheap if (bound := method(view, problem, found, rng, budget=budget)) is not None]
@@ -134,6 +151,23 @@ def _of_one(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool
     steps = 200 if limited else STEPS
     optimality: list[Method] = [DirectOptimality(max_iter=steps).bound] if limited or n**2 * (d + 4 * n) <= LOOK else []
     return [*searched, *optimality, ShiftedLowRank().bound, *duals]
+
+
+def _of_one_nonnegative(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool) -> list[Method]:
+    """The same for one nonnegative component: what knows of signs first, then what holds for any sign."""
+    d, known = view.n_features, problem.n_nonzero in found.single_bounds
+    quick = not limited and d > QUICK_DUAL
+    methods: list[Method] = []
+    if known:  # the solver has searched already
+        methods = [lambda *_, **__: found.single_bounds[problem.n_nonzero]]
+    elif d <= SEARCHED:
+        nodes = UNLIMITED if limited else NODES
+        methods = [NonnegativeBranchAndBound(max_nodes=nodes, max_iter=0 if quick else 100).bound]
+    if d <= DUAL_LIMITED:
+        methods.append(DoublyNonnegativeDual(max_iter=QUICK_STEPS if quick else 200).bound)
+    methods += [ShiftedLowRank(rank=RANK).bound, NonnegativeOptimality().bound]
+    plain = replace(problem, nonnegative=False)
+    return methods + _of_one(view, plain, replace(found, single_bounds={}), limited=limited)
 
 
 def _of_several(view: DataMatrix, problem: Problem, *, limited: bool) -> list[Method]:

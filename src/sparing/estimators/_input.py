@@ -121,11 +121,11 @@ def loss_limit(value: Any) -> float:
     return float(min(value, sys.float_info.max))
 
 
-def variance_share(value: Any) -> float:
+def share(name: str, value: Any, example: str) -> float:
     """A number above 0 and at most 1."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number or not 0 < value <= 1:
-        raise errors.min_variance_out_of_range(value)
+        raise errors.not_a_share(name, value, example)
     return float(value)
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sparing import errors
-from sparing.budget import Budget
 from sparing.certificates import Problem
-from sparing.certificates.variance import covariance_unit
-from sparing.data import DataMatrix, Preparation
 from sparing.deflation import (
     CONSTRAINTS,
     DEFLATIONS,
@@ -22,26 +18,11 @@ from sparing.deflation import (
     GeneralizedDeflation,
     OrthogonalizedDeflation,
 )
-from sparing.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax, fewest_in_turn
-from sparing.estimators._bounding import variance_certificate
-from sparing.estimators._encoding import EncodingEstimator
-from sparing.estimators._input import (
-    checked_view,
-    count,
-    feature_count,
-    flag,
-    generator_of,
-    resolved,
-    steady,
-    variance_share,
-    with_variance,
-)
-from sparing.linalg import top_spectrum
-from sparing.linalg.span import encoder_of
-from sparing.results import Array, Encoder, Indices, Spectrum, TwoSidedEncoder
-from sparing.solvers import SOLVERS, Auto, Exact, Solver
-
-DEFAULT_MIN_VARIANCE = 0.9
+from sparing.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
+from sparing.estimators._components import ComponentsEstimator
+from sparing.estimators._input import count, flag, resolved
+from sparing.results import Encoder
+from sparing.solvers import SOLVERS, Auto, Exact
 
 QUICK = Auto(starts=3, finalists=2, kicks=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
@@ -50,7 +31,7 @@ BLOCK_SOLVERS: dict[str, Any] = {"elastic_net": ElasticNet, "varimax": Varimax}
 """Methods that find all components at once."""
 
 
-class SparsePCA(EncodingEstimator):
+class SparsePCA(ComponentsEstimator):
     """Ordered components of maximal variance, each with a few features, and a certificate.
 
     Each component is a unit vector with ``n_nonzero`` nonzero entries. Together they maximise the variance of their
@@ -132,7 +113,7 @@ class SparsePCA(EncodingEstimator):
     array([0, 1, 6, 8, 9])
     """
 
-    support_: Indices
+    _auto, _quick = Auto, QUICK
 
     def __init__(
         self,
@@ -170,43 +151,6 @@ class SparsePCA(EncodingEstimator):
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None) -> SparsePCA:
-        """Find the components.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
-            With ``precomputed=True``, a covariance of shape (n_features, n_features).
-        y : ignored
-
-        Returns
-        -------
-        SparsePCA
-        """
-        for learned in ("certificate_", "row_components_"):  # of an earlier fit
-            self.__dict__.pop(learned, None)
-        preparation = Preparation(
-            flag("center", self.center), flag("scale", self.scale), flag("precomputed", self.precomputed)
-        )
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
-        encoder = self._encoder()
-        view = checked_view(self, X, preparation)
-        n_components, n_nonzero = self._counts(view.n_features)
-        with steady(view, n_components):
-            spectrum = top_spectrum(with_variance(view, preparation.center), n_components, rng)
-            if n_nonzero is None:
-                n_nonzero, found = self._fewest(encoder, view, spectrum, rng, budget)
-            else:
-                found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
-            self._publish(view, found, spectrum)
-            if flag("certify", self.certify):
-                problem = self._problem(n_nonzero, found, view.n_features)
-                pca = spectrum.leading(problem.n_components)
-                self.certificate_ = variance_certificate(view, found, pca, problem, preparation, rng, budget)
-        self.n_passes_ = view.passes
-        self._warn(n_components, spectrum)
-        return self
 
     def _encoder(self) -> Any:
         """The algorithm that the parameters describe."""
@@ -259,53 +203,6 @@ class SparsePCA(EncodingEstimator):
         chosen: Deflation = resolved("deflation", DEFLATIONS, "deflate", self.deflation, also=("auto",))
         return chosen
 
-    def _counts(self, n_features: int) -> tuple[int, int | list[int] | None]:
-        """Checked numbers of components and features."""
-        n_components = count("n_components", self.n_components)
-        if n_components > n_features:
-            raise errors.n_components_too_large(n_components, n_features)
-        given = [name for name in ("n_nonzero", "min_variance", "n_nonzero_total") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise errors.two_ways_to_count(*given[:2])
-        if self.n_nonzero_total is not None:
-            total = count("n_nonzero_total", self.n_nonzero_total)
-            if total < n_components:
-                raise errors.total_too_small(total, n_components)
-            return n_components, min(total, n_components * n_features)
-        if self.n_nonzero is None:
-            self._min_variance()
-            return n_components, None
-        if np.ndim(self.n_nonzero) == 0:
-            return n_components, feature_count("n_nonzero", self.n_nonzero, n_features)
-        counts = [feature_count("n_nonzero", r, n_features) for r in self.n_nonzero]  # type: ignore[union-attr]
-        if len(counts) != n_components:
-            raise errors.wrong_number_of_counts(len(counts), n_components)
-        return n_components, counts
-
-    def _min_variance(self) -> float:
-        return DEFAULT_MIN_VARIANCE if self.min_variance is None else variance_share(self.min_variance)
-
-    def _fewest(
-        self, encoder: Any, view: DataMatrix, spectrum: Spectrum, rng: np.random.Generator, budget: Budget
-    ) -> tuple[list[int], Encoder]:
-        """Counts found one component after the other, and components that have them.
-
-        Those of a named solver are kept as they were found; ``auto`` and methods for all components at once start
-        again with the counts that a quick search needs.
-        """
-        solver: Solver = getattr(encoder, "solver", QUICK)
-        quick = QUICK if isinstance(solver, Auto) else solver
-        deflation = getattr(encoder, "deflation", None) or getattr(encoder, "constraint", None)
-        sizes, H = fewest_in_turn(
-            quick, deflation or GeneralizedDeflation(), view, spectrum, self._min_variance(), rng, budget=budget
-        )
-        kept = encoder_of(view, H, spectrum.total)
-        if isinstance(encoder, Sequential) and solver is quick:
-            return sizes, kept
-        found: Encoder = encoder.encode(view, spectrum, sizes, rng, budget=budget)
-        alone = len(sizes) == 1 and isinstance(encoder, Sequential)
-        return sizes, kept if alone and kept.captured[0] > found.captured[0] else found
-
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any components with as many features as these may have."""
         in_all = self.n_nonzero_total is not None
@@ -320,32 +217,4 @@ class SparsePCA(EncodingEstimator):
             shared_support=in_all or len(found.loadings) == 1,
             orthogonal=disjoint or self.constraint == "orthogonal",
             disjoint=disjoint,
-        )
-
-    def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:
-        self.components_: Array = found.components
-        self.decoder_: Array = found.decoder
-        self.support_ = found.support
-        self.mean_, self.scale_ = view.mean, view.scale
-        self.loss_ = found.loss * view.square_unit
-        self.loss_ratio_ = spectrum.loss_ratio(found.loss)
-        self.explained_variance_ratio_: Array = found.captured / spectrum.total
-        H = self.components_.T
-        self.variance_: Array = np.einsum("ij,ij->j", H, view.gram_matmat(H)) * covariance_unit(view)
-        self.n_components_ = len(found.loadings)
-        if isinstance(found, TwoSidedEncoder):
-            self.row_components_: Array = found.rows
-
-    def _warn(self, n_components: int, spectrum: Spectrum) -> None:
-        """One warning where the answer is not quite what was asked for."""
-        if self.n_components_ == n_components:
-            return
-        if spectrum.rank < n_components and spectrum.rank <= self.n_components_:
-            why = f"X has rank {spectrum.rank}"
-        elif self.constraint is not None:
-            why = errors.constraint_leaves_fewer(self.constraint, self.n_components_)
-        else:
-            why = "further ones would repeat those found"
-        warnings.warn(
-            errors.fewer_components(n_components, self.n_components_, why), errors.SparingWarning, stacklevel=3
         )

@@ -23,6 +23,9 @@ EXACT = 1e-10
 class Metric(Protocol):
     """A positive semidefinite M (d x d), by its columns."""
 
+    def matmat(self, V: Array) -> Array:
+        """``M @ V``."""
+
     def columns(self, J: Indices) -> Array:
         """``M[:, J]``."""
 
@@ -53,6 +56,10 @@ class NearIdentity:
     W: Array
     weights: Array
     level: float = 1.0
+
+    def matmat(self, V: Array) -> Array:
+        """``M @ V``."""
+        return self.level * V + self.W @ (self.weights[:, None] * (self.W.T @ V))
 
     def columns(self, J: Indices) -> Array:
         """``M[:, J]``."""
@@ -98,6 +105,10 @@ class Whole:
     """Any matrix, given in full."""
 
     matrix: Array
+
+    def matmat(self, V: Array) -> Array:
+        """``M @ V``."""
+        return self.matrix @ V
 
     def columns(self, J: Indices) -> Array:
         """``M[:, J]``."""

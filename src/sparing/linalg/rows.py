@@ -13,10 +13,13 @@ from sparing.results import Array, Indices
 BLOCK = 256
 
 
-def strongest(rows: Array, own: Indices, size: int) -> tuple[Array, Array]:
-    """A_ii and the ``size - 1`` largest |A_ij| beside it, for rows (m x d) that are numbers ``own`` of A."""
+def strongest(rows: Array, own: Indices, size: int, *, nonnegative: bool = False) -> tuple[Array, Array]:
+    """A_ii and the ``size - 1`` largest |A_ij| beside it, for rows (m x d) that are numbers ``own`` of A.
+
+    For x >= 0 a negative A_ij adds nothing to x'Ax: with ``nonnegative`` it counts as zero.
+    """
     at = np.arange(len(rows))
-    beside = np.abs(rows)
+    beside = np.maximum(rows, 0.0) if nonnegative else np.abs(rows)
     beside[at, own] = 0.0
     d, others = rows.shape[1], size - 1
     if others < d:
@@ -24,15 +27,15 @@ def strongest(rows: Array, own: Indices, size: int) -> tuple[Array, Array]:
     return rows[at, own], beside
 
 
-def sums(rows: Array, own: Indices, size: int) -> Array:
+def sums(rows: Array, own: Indices, size: int, *, nonnegative: bool = False) -> Array:
     """A_ii + the ``size - 1`` largest |A_ij|: where all rows of a block have at most t, no eigenvalue exceeds t."""
-    diagonal, beside = strongest(rows, own, size)
+    diagonal, beside = strongest(rows, own, size, nonnegative=nonnegative)
     return cast(Array, diagonal + beside.sum(axis=1))
 
 
-def squares(rows: Array, own: Indices, size: int) -> Array:
+def squares(rows: Array, own: Indices, size: int, *, nonnegative: bool = False) -> Array:
     """A_ii^2 + the ``size - 1`` largest A_ij^2: what row i adds at most to the Frobenius norm of a block."""
-    diagonal, beside = strongest(rows, own, size)
+    diagonal, beside = strongest(rows, own, size, nonnegative=nonnegative)
     return cast(Array, np.square(diagonal) + np.square(beside).sum(axis=1))
 
 

@@ -22,7 +22,7 @@ from sparing.results import Array, Indices
 from sparing.search.alternation import SWAPS
 from sparing.search.power import truncated_powers
 from sparing.search.quotient import Quotient
-from sparing.search.semidefinite_relaxation import EPS, alternating
+from sparing.search.semidefinite_relaxation import EPS, alternating, into_l1_ball, made_feasible
 
 ENUMERATED = 20_000
 """The most supports that are all looked at: a fraction of a second."""
@@ -74,8 +74,9 @@ def relaxed_projection(
     return alternating(
         A,
         rank,
-        radius,
         lambda W, guess: on_fantope(W, rank, guess),
+        lambda W: into_l1_ball(W, radius),
+        lambda M: rank * made_feasible(M / rank, radius / rank),
         lambda Y: projection_value(A, Y, rank, radius),
         max_iter=max_iter,
         tolerance=tolerance,

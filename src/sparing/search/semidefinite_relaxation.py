@@ -8,7 +8,6 @@ the best Y makes that equal to the largest tr(AM).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -50,41 +49,53 @@ def relaxed(A: Array, r: int, *, max_iter: int, tolerance: float, budget: Budget
     the best M and the best Y are returned; each stands for itself.
     """
     return alternating(
-        A, 1, r, on_spectraplex, partial(dual_value, A, r=r), max_iter=max_iter, tolerance=tolerance, budget=budget
+        A,
+        1,
+        on_spectraplex,
+        lambda W: into_l1_ball(W, r),
+        lambda M: made_feasible(M, r),
+        lambda Y: dual_value(A, Y, r),
+        max_iter=max_iter,
+        tolerance=tolerance,
+        budget=budget,
     )
 
 
 def alternating(
     A: Array,
     trace: int,
-    radius: float,
     project: Callable[[Array, int], tuple[Array, int]],
+    shrink: Callable[[Array], Array],
+    feasible: Callable[[Array], Array],
     bound: Callable[[Array], float],
     *,
+    reached: float = -np.inf,
     max_iter: int,
     tolerance: float,
     budget: Budget,
 ) -> tuple[Array, Array]:
-    """The best M and Y of all iterates looked at, for any set of matrices of this trace that can be projected on.
+    """The best M and Y of all iterates looked at, for any two sets of matrices of this trace that can be projected on.
 
-    ``project(W, guess)`` is the nearest matrix of the set and its rank, ``bound(Y)`` what no M exceeds by this Y.
+    ``project(W, guess)`` is the nearest matrix of the first set and its rank, ``shrink(W)`` that of the second one,
+    ``feasible(M)`` is in both for M in the first, ``bound(Y)`` is what no such M exceeds by this Y. ``reached`` is a
+    value that some feasible matrix is known to have.
     """
     d, values = len(A), np.linalg.eigvalsh(A)
     size = float(np.abs(values).max())
     best_M, best_Y = np.eye(d) * (trace / d), np.zeros((d, d))
-    reached, possible = float(np.trace(A)) * trace / d, float(values[d - trace :].sum())
+    reached, possible = max(float(np.trace(A)) * trace / d, reached), float(values[d - trace :].sum())
     Z, U, rho, rank = np.zeros((d, d)), np.zeros((d, d)), size, trace
     for step in range(1, max_iter + 1):
         if possible - reached <= tolerance * abs(possible):
             break
         M, rank = project(Z - U + A / rho, rank + SPARE)
-        before, Z = Z, into_l1_ball(M + U, radius)
+        before, Z = Z, shrink(M + U)
         U += M - Z
         last = step == max_iter or budget.expired
         if step % CHECKED == 0 or last:
-            feasible, Y = trace * made_feasible(M / trace, radius / trace), rho / 2 * (U + U.T)
-            if (value := float(np.vdot(A, feasible))) > reached:
-                best_M, reached = feasible, value
+            inside, Y = feasible(M), rho / 2 * (U + U.T)
+            if (value := float(np.vdot(A, inside))) > reached:
+                best_M, reached = inside, value
             if (value := bound(Y)) < possible:
                 best_Y, possible = Y, value
             apart, moved = float(np.linalg.norm(M - Z)), rho / size * float(np.linalg.norm(Z - before))

@@ -60,7 +60,7 @@ class Highest:
     cells: int
 
 
-class _Cells(NamedTuple):
+class Cells(NamedTuple):
     """Centres on the cube (one coordinate, of number ``face``, is 1 or -1), how often halved, and bounds."""
 
     centres: Array
@@ -68,15 +68,17 @@ class _Cells(NamedTuple):
     levels: Indices
     bounds: Array
 
-    def some(self, which: Indices | NDArray[np.bool_]) -> _Cells:
-        return _Cells(self.centres[which], self.faces[which], self.levels[which], self.bounds[which])
+    def some(self, which: Indices | NDArray[np.bool_]) -> Cells:
+        """Those at places, or where a mask is true."""
+        return Cells(self.centres[which], self.faces[which], self.levels[which], self.bounds[which])
 
-    def joined(self, others: _Cells) -> _Cells:
+    def joined(self, others: Cells) -> Cells:
+        """These and others."""
         centres, faces = np.concatenate([self.centres, others.centres]), np.concatenate([self.faces, others.faces])
         levels, bounds = np.concatenate([self.levels, others.levels]), np.concatenate([self.bounds, others.bounds])
-        return _Cells(centres, faces, levels, bounds)
+        return Cells(centres, faces, levels, bounds)
 
-    def halves(self) -> _Cells:
+    def halves(self) -> Cells:
         """Both halves of every cell, cut across the free coordinate whose turn it is."""
         count, m = self.centres.shape
         turn, rounds = self.levels % (m - 1), self.levels // (m - 1)
@@ -96,7 +98,7 @@ class _Cells(NamedTuple):
         return cast(Array, (square + s) / np.sqrt(square * (square + 2 * s + reach)))
 
 
-class _Rows:
+class Rows:
     """The rows of V by falling norm, so that few of them have to be looked at."""
 
     def __init__(self, V: Array, size: int, nonnegative: bool) -> None:
@@ -190,10 +192,10 @@ def highest(
     **Differs from the paper.** Its net of directions is drawn at random and equally fine everywhere; this one is
     refined only where the optimum can be, and what it proves holds always.
     """
-    rows, m = _Rows(V, size, nonnegative), V.shape[1]
+    rows, m = Rows(V, size, nonnegative), V.shape[1]
     ends = np.concatenate([np.eye(m), -np.eye(m)]) if nonnegative else np.eye(m)  # g(c) = g(-c) otherwise
     count = len(ends)
-    cells = _Cells(ends, np.arange(count) % m, np.zeros(count, dtype=np.intp), np.full(count, rows.ceiling()))
+    cells = Cells(ends, np.arange(count) % m, np.zeros(count, dtype=np.intp), np.full(count, rows.ceiling()))
     longest = rows.rows[:CLIMBED][rows.norms[:CLIMBED] > 0]
     best, value = _best(rows, np.concatenate([ends, longest / np.linalg.norm(longest, axis=1, keepdims=True)]))
     waiting, closed, seen, turns = cells.some(np.arange(0)), value, 0, 0
@@ -226,7 +228,7 @@ def highest(
     return Highest(np.sort(rows.order[support]), best, value, bound, spent)
 
 
-def _best(rows: _Rows, C: Array) -> tuple[Array, float]:
+def _best(rows: Rows, C: Array) -> tuple[Array, float]:
     """The best direction that climbing from any row of C finds, and its g."""
     arrived = rows.climbed(C)
     reached = rows.reached(arrived)

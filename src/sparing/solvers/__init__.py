@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-import numpy as np
-
-from sparing.budget import Budget
-from sparing.data import DataMatrix
-from sparing.linalg.metric import Metric
-from sparing.results import Array, Component
 from sparing.solvers.auto import Auto
+from sparing.solvers.base import Solver
 from sparing.solvers.exact import Exact
 from sparing.solvers.generalized_power_l0 import GeneralizedPowerL0
 from sparing.solvers.generalized_power_l1 import GeneralizedPowerL1
 from sparing.solvers.greedy import Greedy
 from sparing.solvers.max_component import MaxComponent
+from sparing.solvers.nonnegative import (
+    NONNEGATIVE_SOLVERS,
+    ExpectationMaximization,
+    NonnegativeAuto,
+    NonnegativeExact,
+    Nspca,
+    Spannogram,
+    SpannogramNet,
+)
 from sparing.solvers.rounding import Rounding
 from sparing.solvers.semidefinite import Semidefinite
 from sparing.solvers.truncated_power import TruncatedPower
-
-
-class Solver(Protocol):
-    """The verb of this folder."""
-
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
-        """A unit direction with at most ``n_nonzero`` features and large x'Ax, or x'Ax / x'Mx with a metric M.
-
-        ``start`` (d x m) holds directions worth starting from; those that have no use for them ignore it.
-        """
-
 
 SOLVERS: dict[str, type[Solver]] = {
     "auto": Auto,
@@ -53,15 +35,22 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 
 __all__ = [
+    "NONNEGATIVE_SOLVERS",
     "SOLVERS",
     "Auto",
     "Exact",
+    "ExpectationMaximization",
     "GeneralizedPowerL0",
     "GeneralizedPowerL1",
     "Greedy",
     "MaxComponent",
+    "NonnegativeAuto",
+    "NonnegativeExact",
+    "Nspca",
     "Rounding",
     "Semidefinite",
     "Solver",
+    "Spannogram",
+    "SpannogramNet",
     "TruncatedPower",
 ]

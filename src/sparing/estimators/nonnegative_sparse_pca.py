@@ -1,0 +1,217 @@
+"""Nonnegative sparse components of maximal variance."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.budget import Budget
+from sparing.certificates import Problem, VarianceCertificate
+from sparing.data import DataMatrix
+from sparing.deflation import DEFLATIONS, Deflation, DisjointDeflation, GeneralizedDeflation, OrthogonalizedDeflation
+from sparing.encoders import JointNonnegative, Sequential
+from sparing.estimators._components import ComponentsEstimator
+from sparing.estimators._input import count, flag, resolved, share
+from sparing.linalg import top_spectrum
+from sparing.linalg.nonnegative_promises import approximation_factor
+from sparing.results import Encoder, Guarantee, Reference
+from sparing.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, NonnegativeExact, Spannogram, SpannogramNet
+
+QUICK = NonnegativeAuto(starts=4, finalists=2, kicks=0)
+"""Where many components are found on the way to those returned, each need not be the very best."""
+
+
+class NonnegativeSparsePCA(ComponentsEstimator):
+    """Ordered components of maximal variance, each with a few features, no loading below zero, and a certificate.
+
+    For parts of images, concentrations, spectra, topics: what only adds up. Each component is a unit vector with at
+    most ``n_nonzero`` positive entries; more may not help, because some features only pull the other way.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+    n_nonzero : int or sequence of int, optional
+        Features of each component, at most, or one number for each.
+    min_variance : float, optional
+        Instead of a number: the fewest features per component found that keep this share of the variance of the
+        nonnegative component with all features, one after the other. 0.9 where nothing else is given.
+    solver : str or a solver, default="auto"
+        How one component is found: ``auto`` (many starts and surrogates of low rank, climbed on the whole matrix),
+        ``exact`` (the same, and as much proof as can be had), ``spannogram`` (the exact optimum of the surrogate of
+        rank ``rank``), ``spannogram_net`` (the same within ``accuracy``, by chance), ``em`` (expectation and
+        maximisation), ``nspca`` (penalised coordinate ascent). An instance with its own settings is accepted too.
+    rank : int, default=3
+        Rank of the surrogate of ``spannogram`` and ``spannogram_net``. ``auto`` and ``exact`` choose their own.
+    accuracy : float, default=0.1
+        How far below the optimum of the surrogate ``spannogram_net`` may stay, as a share of it.
+    deflation : str or a deflation, default="auto"
+        How the next component is found: ``disjoint`` (features are used once, so that components are orthogonal),
+        ``projection``, ``hotelling``, ``schur``, ``orthogonalized``, ``generalized``. ``auto`` improves all components
+        together when ``solver="auto"``, is ``orthogonalized`` with ``solver="exact"`` and ``generalized`` with others.
+    refit : bool, default=True
+        Climb on the whole matrix from the answer of the solver. Otherwise its own answer, as published.
+    center, scale : bool, default=True, False
+        Subtract means; divide by standard deviations (n - 1). Sparse data stay sparse.
+    certify : bool, default=True
+        Recompute the variance from the data and prove what nothing can pass. Never changes the components.
+    precomputed : bool, default=False
+        X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
+    time_limit : float, optional
+        Seconds after which the best answer so far is returned, still with a valid bound.
+    random_state : int, Generator, RandomState or None, default=None
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Unit rows without negative entries, at most ``n_nonzero`` positive ones each.
+    variance_ : ndarray of shape (n_components,)
+        x'Ax of each component for the covariance A (n - 1), or the matrix given.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        What each component adds to what the best decoder rebuilds; sums to 1 - loss / total.
+    decoder_ : ndarray of shape (n_components, n_features)
+        The best linear decoder; it may have negative entries.
+    support_ : ndarray of int
+        Sorted indices of all features used.
+    loss_, loss_ratio_ : float
+        What the best decoder cannot rebuild, and divided by what PCA loses.
+    mean_, scale_ : ndarray of shape (n_features,)
+    certificate_ : VarianceCertificate
+        Print it. ``certificate_.parts`` has one for each component.
+    n_passes_ : int
+        How often all of X was read.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sparing import NonnegativeSparsePCA
+    >>> from sparing.datasets import load_pitprops
+    >>> model = NonnegativeSparsePCA(n_nonzero=10, precomputed=True, random_state=0).fit(load_pitprops().correlation)
+    >>> model.variance_.round(4)
+    array([4.1441])
+    >>> bool((model.components_ >= 0).all())
+    True
+    """
+
+    _auto, _quick, _nonnegative = NonnegativeAuto, QUICK, True
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        n_nonzero: int | Sequence[int] | None = None,
+        min_variance: float | None = None,
+        solver: Any = "auto",
+        rank: int = 3,
+        accuracy: float = 0.1,
+        deflation: Any = "auto",
+        refit: bool = True,
+        center: bool = True,
+        scale: bool = False,
+        certify: bool = True,
+        precomputed: bool = False,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_nonzero = n_nonzero
+        self.min_variance = min_variance
+        self.solver = solver
+        self.rank = rank
+        self.accuracy = accuracy
+        self.deflation = deflation
+        self.refit = refit
+        self.center = center
+        self.scale = scale
+        self.certify = certify
+        self.precomputed = precomputed
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _encoder(self) -> Any:
+        """The algorithm that the parameters describe."""
+        solver = self._solver()
+        auto_deflation = isinstance(self.deflation, str) and self.deflation == "auto"
+        if auto_deflation and isinstance(solver, NonnegativeAuto) and self.n_components != 1:
+            return JointNonnegative(QUICK if self.solver == "auto" else solver)
+        return Sequential(solver, self._deflation(solver))
+
+    def _solver(self) -> Any:
+        """The solver with its settings: those of the estimator where it was named, its own where it was given."""
+        solver = resolved("solver", NONNEGATIVE_SOLVERS, "solve", self.solver)
+        names = {field.name for field in dataclasses.fields(solver)} if dataclasses.is_dataclass(solver) else set()
+        settings: dict[str, Any] = {} if flag("refit", self.refit) or "refit" not in names else {"refit": False}
+        rank, accuracy = count("rank", self.rank), share("accuracy", self.accuracy, "0.1 allows to miss a tenth.")
+        if isinstance(self.solver, str):
+            wishes = {"rank": rank, "accuracy": accuracy} if isinstance(solver, Spannogram | SpannogramNet) else {}
+            settings |= {name: value for name, value in wishes.items() if name in names}
+        return dataclasses.replace(solver, **settings) if settings else solver
+
+    def _deflation(self, solver: Any) -> Deflation:
+        if isinstance(self.deflation, str) and self.deflation == "auto":
+            return OrthogonalizedDeflation() if isinstance(solver, NonnegativeExact) else GeneralizedDeflation()
+        chosen: Deflation = resolved("deflation", DEFLATIONS, "deflate", self.deflation, also=("auto",))
+        return chosen
+
+    def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
+        """What the certificate is about: any nonnegative components with as many features as these may have."""
+        if found.loadings.min(initial=0.0) < 0:
+            raise errors.negative_loadings(self.solver)
+        disjoint = isinstance(self._deflation(None), DisjointDeflation)
+        return Problem(
+            len(found.loadings),
+            int(np.max(n_nonzero)),
+            n_features,
+            objective="variance",
+            shared_support=len(found.loadings) == 1,
+            nonnegative=True,
+            orthogonal=disjoint,
+            disjoint=disjoint,
+        )
+
+    def _annotated(
+        self,
+        certificate: VarianceCertificate,
+        view: DataMatrix,
+        encoder: Any,
+        rng: np.random.Generator,
+        budget: Budget,
+    ) -> VarianceCertificate:
+        """With what the theorems of the paper promised for one component, and how orthogonal several are."""
+        H = certificate.loadings
+        if len(H) > 1:
+            largest = float(np.max(np.abs(np.triu(H @ H.T, 1))))
+            said = (
+                "No feature is in two components: they are orthogonal."
+                if largest == 0
+                else f"Components share features: the largest cosine between two of them is {largest:.3f}."
+            )
+            return dataclasses.replace(certificate, notes=(*certificate.notes, said))
+        if budget.expired:  # the theorems are about searches that came to their end
+            return certificate
+        return dataclasses.replace(certificate, guarantees=_promised(certificate, view, encoder.solver, rng))
+
+
+def _promised(
+    certificate: VarianceCertificate, view: DataMatrix, solver: Any, rng: np.random.Generator
+) -> tuple[Guarantee, ...]:
+    """Theorems 1 and 2 for the solvers that they are about. The optimum is not known: at most the bound is."""
+    if not isinstance(solver, Spannogram | SpannogramNet) or certificate.value <= 0:
+        return ()
+    problem, values = certificate.problem, top_spectrum(view, solver.rank + 1, rng).values
+    factor = approximation_factor(values, problem.n_features, problem.n_nonzero, solver.rank)
+    where, strength = "Theorem 1", "always"
+    if isinstance(solver, SpannogramNet):
+        factor *= 1 - solver.accuracy
+        failure = 1 / problem.n_features if solver.failure is None else solver.failure
+        where, strength = "Theorem 2", f"probability {1 - failure:.4g}"
+    claim = f"Best possible variance over that found, by the surrogate of rank {solver.rank}"
+    measured = certificate.bound / certificate.value
+    return (Guarantee(claim, 1 / factor, measured, strength, Reference("asteris2014", where)),)

@@ -1,0 +1,148 @@
+"""Many starts on the whole matrix, one of them from the sphere: the nonnegative solver for everyone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.budget import Budget
+from sparing.data import DataMatrix, Remembered
+from sparing.linalg.metric import Metric
+from sparing.results import Array, Component, Reference
+from sparing.search.nonnegative import NonnegativeQuotient, positive_powers
+from sparing.search.power import column_starts, leading_directions
+from sparing.search.quotient import GROWTH
+from sparing.search.sphere import highest
+
+RANKS = (3, 6, 8)
+"""Ranks of the surrogates whose best directions are started from; each takes about as long as all before it."""
+
+CELLS, TOLERANCE = 4000, 1e-3
+"""Cells for each, and how close to its optimum is close enough to start from: the climb that follows gains more."""
+
+STEPS = 40
+"""Truncated steps of all starts together, before the best of them go on alone."""
+
+SHAKEN = 0.3
+"""Share of its features that the best gives up when shaken."""
+
+
+@dataclass(frozen=True)
+class NonnegativeAuto:
+    """The best directions of low rank surrogates [asteris2014, Sec. 3.2] and other starts, climbed on the whole matrix.
+
+    Parameters
+    ----------
+    starts : int
+        Features, and as many directions drawn by chance, to start from, beside leading eigenvectors and the sphere.
+    finalists : int
+        Distinct directions, the best of all starts, that exchanges of single features then improve.
+    max_swaps : int
+        Exchanges per finalist, at most.
+    kicks : int
+        Times that the best is shaken and improved again.
+
+    Notes
+    -----
+    **Optimises** x'Ax over unit x >= 0 with r nonzeros, or x'Ax / x'Mx.
+    **Differs from the paper.** The optimum of the surrogate is found by branch and bound on the sphere in place of its
+    Algorithms 1 to 3, at higher rank, and is only a start: what is returned is a local optimum of A itself.
+    """
+
+    starts: int = 16
+    finalists: int = 6
+    max_swaps: int = 60
+    kicks: int = 8
+
+    reference: ClassVar = Reference("asteris2014", "Sec. 3.2")
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """The best of all finalists."""
+        quotient = NonnegativeQuotient(Remembered(view), metric)
+        size = min(n_nonzero, view.n_features)
+        ends = positive_powers(
+            view,
+            self._starts(view, size, rng, start, budget),
+            size,
+            max_iter=STEPS,
+            settled=2,
+            budget=budget,
+            allowed=quotient.usable,
+        )
+        best, reached = quotient.best_feature(), -np.inf
+        for x in self._distinct(quotient, ends):
+            rho, x = quotient.climbed(x, size)
+            if not budget.expired:
+                rho, x = quotient.exchanged(x, size, self.max_swaps)
+            if rho > reached * (1 + GROWTH):
+                best, reached = x, rho
+            if budget.expired:
+                break
+        for _ in range(self.kicks):
+            if budget.expired:
+                break
+            rho, x = quotient.exchanged(self._shaken(quotient, best, size, rng), size, self.max_swaps)
+            if rho > reached * (1 + GROWTH):
+                best, reached = x, rho
+        return quotient.found(reached, best)
+
+    def _starts(
+        self, view: DataMatrix, size: int, rng: np.random.Generator, start: Array | None, budget: Budget
+    ) -> Array:
+        """Nonnegative directions from everywhere."""
+        leading = leading_directions(view, min(max(RANKS), view.n_features), rng)
+        columns = column_starts(view, self.starts, leading)
+        chance = np.abs(rng.standard_normal((view.n_features, self.starts)))
+        given = leading if start is None else np.column_stack([start, leading])
+        sphere = self._from_surrogates(view, size, leading, budget)
+        return np.column_stack([sphere, given, -given, columns, chance])
+
+    @staticmethod
+    def _from_surrogates(view: DataMatrix, size: int, leading: Array, budget: Budget) -> Array:
+        """The best directions of the shifted low rank surrogates, as vectors of features."""
+        products = view.gram_matmat(leading)
+        values, turn = np.linalg.eigh(leading.T @ products)
+        values, turn = values[::-1], turn[:, ::-1]
+        found = []
+        for rank in RANKS:
+            last = float(values[rank]) if rank < len(values) else 0.0
+            kept = values[:rank] > max(last, 0.0) * (1 + GROWTH) + np.finfo(float).tiny
+            if not kept.any() or budget.expired:
+                break
+            U, excess = leading @ turn[:, :rank][:, kept], values[:rank][kept] - max(last, 0.0)
+            V = U * np.sqrt(excess)
+            best = highest(V, size, tolerance=TOLERANCE, max_cells=CELLS, budget=budget, nonnegative=True)
+            found.append(V @ best.direction)
+        return np.column_stack([np.zeros((view.n_features, 0)), *found])
+
+    def _distinct(self, quotient: NonnegativeQuotient, ends: Array) -> list[Array]:
+        """The best of those that differ in their features."""
+        if ends.shape[1] == 0:
+            return [quotient.best_feature()]
+        below = 1.0 if quotient.metric is None else np.einsum("ij,ij->j", ends, quotient.metric.matmat(ends))
+        ratios = np.einsum("ij,ij->j", ends, quotient.view.gram_matmat(ends)) / below
+        chosen = dict[tuple[int, ...], Array]()
+        for j in np.argsort(-ratios, kind="stable"):
+            chosen.setdefault(tuple(np.flatnonzero(ends[:, j]).tolist()), ends[:, j])
+            if len(chosen) == self.finalists:
+                break
+        return list(chosen.values())
+
+    @staticmethod
+    def _shaken(quotient: NonnegativeQuotient, best: Array, size: int, rng: np.random.Generator) -> Array:
+        """The best without some of its features, climbed again."""
+        support = np.flatnonzero(best)
+        x = best.copy()
+        x[rng.permutation(support)[: int(SHAKEN * len(support))]] = 0.0
+        return quotient.climbed(x, size)[1]

@@ -1,0 +1,64 @@
+"""The nonnegative solver for everyone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from small_problems import covariance, nonnegative_optimum
+from sparing.budget import Budget
+from sparing.data import Covariance, Preparation, as_view
+from sparing.datasets import load_pitprops
+from sparing.linalg import top_spectrum
+from sparing.solvers import NonnegativeAuto
+
+PITPROPS = (1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190, 4.068607, 4.138647) + 4 * (4.144111,)
+"""Nonnegative optima for 1 to 13 features, by brute force; the first nine are those of any sign."""
+
+
+def solve(view, r, **settings):
+    return NonnegativeAuto(**settings).solve(view, r, np.random.default_rng(0), budget=Budget())
+
+
+@pytest.mark.parametrize("r", range(1, 14))
+def test_pit_props(r):
+    assert solve(Covariance(load_pitprops().correlation), r).variance == pytest.approx(PITPROPS[r - 1], abs=1e-6)
+
+
+def test_brute_force_is_reached():
+    """60 matrices of six kinds: all but one."""
+    rng, missed = np.random.default_rng(5), 0
+    for number in range(60):
+        kind = ("dense", "integer", "tied", "rank_deficient", "noisy", "block")[number % 6]
+        A, r = covariance(kind, rng, 8), int(rng.integers(1, 9))
+        missed += solve(Covariance(A), r).variance < nonnegative_optimum(A, r) * (1 - 1e-9)
+    assert missed <= 1
+
+
+def test_exchanges_and_shaking_pay():
+    """The control: without them poorer local optima remain where noise is all there is."""
+    rng, ahead = np.random.default_rng(6), 0
+    for _ in range(10):
+        view = Covariance(np.corrcoef(rng.standard_normal((60, 100))))
+        few, full = solve(view, 8, starts=1, finalists=1, max_swaps=0, kicks=0), solve(view, 8)
+        assert full.variance >= few.variance * (1 - 1e-9)
+        ahead += full.variance > few.variance * (1 + 1e-9)
+    assert ahead >= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "r", "share"),
+    [("lrs", 20, 0.8869), ("cbcl_faces", 40, 0.2351), ("cbcl_faces", 180, 0.6825), ("leukemia_armstrong", 50, 0.2305)],
+)
+def test_the_data_of_the_paper(name, r, share, shared):
+    view = as_view(shared(f"{name}.npz").astype(float), Preparation())
+    largest = top_spectrum(view, 1, np.random.default_rng(0)).values[0]
+    assert solve(view, r).variance / largest >= share
+
+
+def test_more_nonzeros_than_are_useful_are_not_used(shared):
+    """Of 93 bands of the spectra 11 are in the best nonnegative component, however many are allowed."""
+    view = as_view(shared("lrs.npz").astype(float), Preparation())
+    few, many = solve(view, 11), solve(view, 93)
+    np.testing.assert_array_equal(few.support, many.support)
+    assert len(many.support) == 11
