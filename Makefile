@@ -42,9 +42,10 @@ dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 bench: $(READY)  ## speed, quality, memory and import time, side by side with scikit-learn
 	$(BIN)/python benchmarks/run.py
 
-papers: $(READY)  ## tables of the papers again, from the real data in SPARING_DATA
+papers: $(READY)  ## tables and figures of the papers again, from the real data in SPARING_DATA
 	$(BIN)/python benchmarks/papers/table3.py
 	$(BIN)/python benchmarks/papers/regression_rivals.py
+	$(BIN)/python benchmarks/papers/nonnegative_figures.py
 
 clean:
 	rm -rf $(VENV) dist out

@@ -8,6 +8,7 @@ import exact
 import import_time
 import memory
 import noise
+import nonnegative
 import quality
 import shifted_low_rank
 import sparse_pca
@@ -20,6 +21,7 @@ BENCHMARKS = {
     "import_time": import_time,
     "memory": memory,
     "noise": noise,
+    "nonnegative": nonnegative,
     "shifted_low_rank": shifted_low_rank,
     "sparse_pca": sparse_pca,
     "speed": speed,

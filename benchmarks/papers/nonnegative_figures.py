@@ -116,17 +116,17 @@ def draw(name: str, rows: list[dict[str, object]], folder: Path) -> None:
 
 
 def draw_parts(folder: Path, n_parts: int = 6, r: int = 40) -> None:
-    """Figure 3: samples, and the first six disjoint components by us, by Algorithm 3 and by EM."""
+    """Figure 3: samples, and six disjoint components: together, then one after the other by us, Algorithm 3 and EM."""
     X = np.load(DATA / "cbcl_faces.npz")["X"].astype(float)
     pictures = {"faces": X[:: len(X) // n_parts][:n_parts]}
-    for label, solver in (
-        ("sparing", "auto"),
-        ("Algorithm 3", SpannogramNet(rank=RANK, accuracy=EPSILON, refit=False)),
-        ("EM", ExpectationMaximization()),
+    for label, settings in (
+        ("sparing", {"constraint": "orthogonal"}),
+        ("in turn", {"deflation": "disjoint"}),
+        ("Alg. 3", {"deflation": "disjoint", "solver": SpannogramNet(rank=RANK, accuracy=EPSILON, refit=False)}),
+        ("EM", {"deflation": "disjoint", "solver": ExpectationMaximization()}),
     ):
-        model = NonnegativeSparsePCA(
-            n_parts, n_nonzero=r, solver=solver, deflation="disjoint", certify=label == "sparing", random_state=0
-        ).fit(X)
+        certify = label == "sparing"
+        model = NonnegativeSparsePCA(n_parts, n_nonzero=r, certify=certify, random_state=0, **settings).fit(X)
         pictures[label] = model.components_
         shares = " ".join(f"{value:.4f}" for value in model.variance_ / leading(X))
         print(f"figure 3, {label}: {shares} of the largest eigenvalue, {model.variance_.sum() / leading(X):.4f} in all")

@@ -79,7 +79,7 @@ def test_every_matrix_dominates(rng):
         a, basis = rng.standard_normal((n, 1)), np.linalg.qr(rng.standard_normal((n, n)))[0]
         rho = float(rng.choice([0.0, 0.01, 0.5, 0.99, 1.5])) * float(a[:, 0] @ a[:, 0])
         weights = np.append(1.0, np.full(n - 1, 10.0 ** rng.uniform(-12, 0)))
-        _, Y, _ = module._at(a, rho, basis, weights, 1)
+        _, Y, _ = module.bound_at(a, rho, basis, weights, 1)
         values = np.linalg.eigvalsh(Y - a @ a.T + rho * np.eye(n))
         assert min(values[0], np.linalg.eigvalsh(Y)[0]) >= -1e-12 * (1 + np.abs(Y).max())
 
@@ -90,7 +90,7 @@ def test_concentrated_it_is_the_papers_two_formulas(rng):
         a = rng.standard_normal(n)
         basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
         x, rho = basis[:, 0], float(rng.uniform(0.1, 0.9) * (a @ a))
-        _, Y, _ = module._at(a[:, None], rho, basis, np.append(1.0, np.full(n - 1, 1e-11)), 1)
+        _, Y, _ = module.bound_at(a[:, None], rho, basis, np.append(1.0, np.full(n - 1, 1e-11)), 1)
         B, inside = np.outer(a, a) - rho * np.eye(n), (a @ x) ** 2
         if abs(inside / rho - 1) < 0.1:
             continue
@@ -114,7 +114,7 @@ def test_features_left_out_are_caught(rng):
         C = np.array(bound.witness.factor)
         C[:, np.setdiff1d(np.arange(7), incumbent.support)] = 0.0
         rho, basis, weights, _, shift = bound.witness
-        caught += module._at(C, rho, basis, weights, 3)[0] + shift < best * (1 - 1e-9)
+        caught += module.bound_at(C, rho, basis, weights, 3)[0] + shift < best * (1 - 1e-9)
     assert caught > 5
 
 
@@ -125,7 +125,7 @@ def test_c_too_small_is_caught(rng):
         A = covariance("noisy", rng, 7)
         best, incumbent = solved(A, 3)
         rho, basis, weights, C, shift = found(A, 3, incumbent).witness
-        _, M, _ = module._at(C, rho, basis, weights, 3)
+        _, M, _ = module.bound_at(C, rho, basis, weights, 3)
         caught += 0.9 * np.linalg.eigvalsh(M)[-1] + 3 * rho + shift < best * (1 - 1e-9)
     assert caught > 10
 

@@ -191,3 +191,22 @@ def test_the_data_of_the_paper(name, r, share, ratio, shared):
     certificate = fitted(shared(f"{name}.npz").astype(float), n_nonzero=r).certificate_
     assert certificate.value / certificate.pca_value >= share
     assert certificate.value / certificate.bound >= ratio
+
+
+def test_orthogonal_components_are_found_together():
+    """Features are shared out, not taken in turn: more in all, where the greedy first one takes too much."""
+    X = load_digits().data
+    in_turn = fitted(X, 4, n_nonzero=8, deflation="disjoint")
+    together = fitted(X, 4, n_nonzero=8, constraint="orthogonal")
+    assert together.components_.min() >= 0
+    np.testing.assert_array_equal(together.components_ @ together.components_.T > 0, np.eye(4, dtype=bool))
+    assert np.count_nonzero(together.components_, axis=1).max() <= 8
+    assert np.all(np.diff(together.variance_) <= 1e-9 * together.variance_[0])
+    assert together.certificate_.problem.disjoint
+    assert together.certificate_.recheck(X)
+    assert together.certificate_.value > in_turn.certificate_.value * (1 + 1e-4)
+    with pytest.raises(ValueError, match="constraint"):
+        fitted(n_nonzero=4, constraint="uncorrelated")
+    with pytest.raises(ValueError, match="constraint"):
+        fitted(n_nonzero=4, constraint="orthogonal", deflation="disjoint")
+    assert fitted(n_components=2, constraint="orthogonal", min_variance=0.8).components_.min() >= 0

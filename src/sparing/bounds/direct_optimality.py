@@ -107,7 +107,7 @@ class DirectOptimality:
             return None
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
-            rho, basis, weights = _searched(C, problem.n_nonzero, incumbent, self.max_iter, budget)
+            rho, basis, weights = searched(C, problem.n_nonzero, incumbent, self.max_iter, budget)
             witness = Dominance(rho, basis, weights, C if own else None, shift)
             value = recompute(view, problem, witness)
         return Bound(value, "the test of optimality in the space of samples", "always", recompute, witness)
@@ -117,13 +117,13 @@ def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data, rho and X: all rho, X, C and s prove something."""
     rho, basis, weights, factor, shift = witness
     if factor is None:
-        C, rest = _samples(view), 0.0
+        C, rest = samples_of(view), 0.0
     else:
         C, A = factor, view.gram()
         values = np.linalg.eigvalsh(A - shift * np.eye(len(A)) - C.T @ C)  # C'C may be anything: what it lacks counts
         products = float(np.vdot(C, C)) + abs(shift) + float(np.abs(A).max() + np.abs(values).max())
         rest = shift + max(float(values[-1]), 0.0) + 8 * sum(C.shape) * EPS * products
-    value, _, _ = _at(C, max(float(rho), 0.0), basis, weights, problem.n_nonzero)
+    value, _, _ = bound_at(C, max(float(rho), 0.0), basis, weights, problem.n_nonzero)
     return rounded_up(value + rest, view)
 
 
@@ -132,7 +132,7 @@ def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
     d, n = view.n_features, view.n_samples
     if view.has_rows and n is not None and n < d:
         small = n <= SPACE_LIMIT and n * d <= ENTRIES_LIMIT and n * n * d <= WORK_LIMIT
-        return (_samples(view), 0.0, False) if small else None
+        return (samples_of(view), 0.0, False) if small else None
     if d > SPACE_LIMIT:
         return None
     values, vectors = np.linalg.eigh(view.gram())
@@ -142,35 +142,35 @@ def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
     return np.sqrt(np.maximum(values[kept] - shift, 0.0))[:, None] * vectors[:, kept].T, shift, True
 
 
-def _samples(view: DataMatrix) -> Array:
+def samples_of(view: DataMatrix) -> Array:
     """X itself."""
     return view.columns(np.arange(view.n_features))
 
 
-def _lengths(C: Array) -> Array:
+def lengths_of(C: Array) -> Array:
     """Squared lengths of the columns."""
     return np.asarray(np.einsum("ij,ij->j", C, C))
 
 
-def _searched(C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget) -> tuple[float, Array, Array]:
+def searched(C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget) -> tuple[float, Array, Array]:
     """rho and X of a small bound: the paper's test at some rho, then steps from what came nearest."""
     x, reached = _direction(C, incumbent)
     basis = np.linalg.qr(np.column_stack([x, np.eye(len(C))]))[0]
     best, value = (math.inf, 0.0, basis, np.ones(len(C))), math.inf
     for rho, spread in _starts(C, x, r):
         weights = np.append(1.0, np.full(len(C) - 1, spread))
-        value, _, _ = _at(C, rho, basis, weights, r)
+        value, _, _ = bound_at(C, rho, basis, weights, r)
         if value < best[0]:
             best = value, rho, basis, weights
         if budget.expired or best[0] <= reached * (1 + 1e-9):
             return best[1:]
-    most = MOST_RHO * float(_lengths(C).max())
+    most = MOST_RHO * float(lengths_of(C).max())
     rho, logarithm = min(best[1], most), (basis * np.log(np.maximum(best[3], 1e-3))) @ basis.T
     for step in range(min(max_iter, int(WORK_OF_STEPS / (len(C) * C.size)))):
         exponents, basis = np.linalg.eigh(logarithm)
         exponents = np.maximum(exponents - exponents[-1], math.log(LEAST_WEIGHT))
         weights = np.exp(exponents) / np.exp(exponents).sum()
-        value, M, used = _at(C, rho, basis, weights, r)
+        value, M, used = bound_at(C, rho, basis, weights, r)
         if value < best[0]:
             best = value, rho, basis, weights
         if budget.expired or best[0] <= reached * (1 + 1e-9):
@@ -184,7 +184,7 @@ def _searched(C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget) -
 def _direction(C: Array, incumbent: Any) -> tuple[Array, float]:
     """The incumbent's direction in the space of samples, and its variance there; without one the longest column's."""
     if incumbent is None:
-        x, reached = C[:, int(_lengths(C).argmax())], -math.inf
+        x, reached = C[:, int(lengths_of(C).argmax())], -math.inf
     else:
         x = C[:, incumbent.support] @ incumbent.loadings[0] / np.linalg.norm(incumbent.loadings[0])
         reached = float(x @ x)
@@ -197,15 +197,15 @@ def _starts(C: Array, x: Array, r: int) -> list[tuple[float, float]]:
     seen = np.sort(np.square(x @ C))[::-1]
     inside, outside = float(seen[min(r, len(seen)) - 1]), float(seen[r]) if r < len(seen) else 0.0
     tests = [(float(rho), CONCENTRATED) for rho in np.linspace(outside, inside, 14)[1:-1]]
-    trivial = [(float(_lengths(C).max()), 1.0)]  # no Y_i is needed: r times the largest variance
+    trivial = [(float(lengths_of(C).max()), 1.0)]  # no Y_i is needed: r times the largest variance
     return tests + trivial + [(inside * 2.0**power, spread) for power in range(-3, 3) for spread in SPREADS]
 
 
-def _at(C: Array, rho: float, basis: Array, weights: Array, r: int) -> tuple[float, Array, float]:
+def bound_at(C: Array, rho: float, basis: Array, weights: Array, r: int) -> tuple[float, Array, float]:
     """The bound at rho and X, rounded against us; M = sum Y_i; and how many features X would use at this price rho."""
     n, d = C.shape
     M, trace, used = np.zeros((n, n)), 0.0, 0.0
-    lengths = _lengths(C)
+    lengths = lengths_of(C)
     slack = 8 * (n + 2) * EPS  # relative error of scalar products, with room
     for a, lengths_a in _chunks(C, lengths, rho, slack):
         w, used_a = _proposed(basis.T @ a, weights, rho)

@@ -27,11 +27,12 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Reference
+from sparing.search.wedges import half_angle, normals, room, shortened, turns
 
 SPACE_LIMIT, GRAM_LIMIT, KEPT = 200, 500, 100
 """The most samples, where they are fewer than features; the most features otherwise, and dimensions kept of them."""
 
-WORK_LIMIT = 3e9
+WORK_LIMIT = 4e9
 """The most n^2 (n + d) of all steps together, d being the features that matter (five seconds)."""
 
 WEDGES = 8
@@ -43,17 +44,11 @@ CLIMBS, LOOKED_AT = 20, 10
 STARTS = tuple((2.0**power, spread) for power in (0, 1, 2, 4) for spread in (1e-2, 1e-1))
 """Where steps may begin: rho as multiples of the r-th (p_i'z)^2, and the share of all directions but z in X."""
 
-PREFERRED = 0.9
-"""By so much the first of them may be worse: it is where steps get on best."""
-
 UNSIGNED, LEAST_START = 10, 1e-8
 """Steps for the X without signs, and the least eigenvalues of an X to begin with: less would rise too slowly."""
 
-CLEAR = 0.6
-"""A feature is likely to be used where a_i'z passes this share of the root of rho."""
-
-PAID = 0.02
-"""u of the first step, as a share of r rho, in units of the wedge's width."""
+CLEAR, PAID = 0.6, 0.02
+"""A feature keeps p_i = a_i where a_i'z passes this share of the root of rho; u at first, by r rho and the width."""
 
 
 class Proof(NamedTuple):
@@ -80,7 +75,9 @@ class Cover(NamedTuple):
 
 @dataclass(frozen=True)
 class NonnegativeOptimality:
-    """x'Ax <= max over wedges of r rho + lambda_max(sum Y_i + u (hk' + kh')), x >= 0 [daspremont2008], one component.
+    """x'Ax <= the largest r rho + lambda_max(sum Y_i + u (hk' + kh')) of all wedges, for one component x >= 0.
+
+    After the test of [daspremont2008, Sec. on conditions for optimality].
 
     The unconstrained test knows no signs: to it z and -z are alike, and features with opposite ones help each other.
     In a wedge of directions they do not. Wedges are halved where the bound is highest.
@@ -122,36 +119,21 @@ def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data and the wedges: all of them prove something as long as they close a circle."""
     plane, rays, proofs, factor, shift = witness
     if factor is None:
-        C, rest = plain._samples(view), 0.0
+        C, rest = plain.samples_of(view), 0.0
     else:
         C, A = factor, view.gram()
         values = np.linalg.eigvalsh(A - shift * np.eye(len(A)) - C.T @ C)  # what C'C and s lack counts
         products = float(np.vdot(C, C)) + abs(shift) + float(np.abs(A).max() + np.abs(values).max())
         rest = shift + max(float(values[-1]), 0.0) + 8 * sum(C.shape) * EPS * products
     ends = np.roll(rays, -1, axis=0)
-    if len(proofs) != len(rays) or not (_turns(rays, ends) > 0).all():
+    if len(proofs) != len(rays) or not (turns(rays, ends) > 0).all():
         return math.inf
-    lengths = plain._lengths(C)
+    lengths = plain.lengths_of(C)
     bounds = [
         _at(C, lengths, plane, np.array(wedge), proof, problem.n_nonzero)[0]
         for *wedge, proof in zip(rays, ends, proofs, strict=True)
     ]
     return rounded_up(max(bounds) + rest, view)
-
-
-def _turns(first: Array, second: Array) -> Array:
-    """Positive only where the way from one ray to the other is a turn to the left by less than half a circle.
-
-    If all rays turn to the left and the last returns to the first, they have gone around: the wedges cover the plane.
-    """
-    crossed = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
-    return np.asarray(crossed - 8 * EPS * np.abs(first).sum(axis=-1) * np.abs(second).sum(axis=-1))
-
-
-def _normals(wedge: Array) -> Array:
-    """In the plane, as columns: nonnegative products with both, and only those, belong to the wedge."""
-    (a, b), (c, d) = wedge
-    return np.array([[-b, d], [a, -c]])
 
 
 def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
@@ -160,7 +142,7 @@ def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
     if view.has_rows and n is not None and n < d:
         if not 2 <= n <= SPACE_LIMIT or n * d > plain.ENTRIES_LIMIT or n * n * d > plain.WORK_LIMIT:
             return None
-        return plain._samples(view), 0.0, False
+        return plain.samples_of(view), 0.0, False
     if not 2 <= d <= GRAM_LIMIT:
         return None
     values, vectors = np.linalg.eigh(view.gram())
@@ -183,29 +165,13 @@ def _at(C: Array, lengths: Array, plane: Array, wedge: Array, proof: Proof, r: i
     (n, d), rho, paid = C.shape, max(float(proof.rho), 0.0), max(float(proof.paid), 0.0)
     long = np.flatnonzero(lengths * (1 + 8 * (n + 2) * EPS) > rho)  # others need no Y_i
     top = proof.basis[:, int(np.argmax(proof.weights))]
-    h, k = (plane @ _normals(wedge)).T
-    P, errors = _shortened(C[:, long], plane, wedge, top, CLEAR * math.sqrt(rho))
-    _, M, used = plain._at(P, rho, proof.basis, proof.weights, r)
+    h, k = (plane @ normals(wedge)).T
+    P, errors = shortened(C[:, long], plane, wedge, top, CLEAR * math.sqrt(rho))
+    _, M, used = plain.bound_at(P, rho, proof.basis, proof.weights, r)
     sizes = float(np.trace(M)) + 2 * paid * float(np.vdot(plane, plane) * np.prod(np.linalg.norm(wedge, axis=1)))
     M += paid * (np.outer(h, k) + np.outer(k, h))
     rounding = (2 * (n + d) + 8 * n + 16) * EPS * sizes + r * float(errors.max(initial=0.0))
     return float(np.linalg.eigvalsh(M)[-1]) + r * rho + rounding, M, used
-
-
-def _shortened(a: Array, plane: Array, wedge: Array, top: Array, clear: float) -> tuple[Array, Array]:
-    """p_i, and by how much (p_i'z)^2 may fall short of (a_i'z)^2 by rounding."""
-    x, width = plane.T @ a, float(_turns(wedge[0], wedge[1]))
-    along, beside = wedge @ x, _normals(wedge).T @ x
-    sign = 1.0 if float((plane.T @ top) @ wedge.sum(axis=0)) >= 0 else -1.0
-    kept = (beside >= 0).all(axis=0) | (sign * (top @ a) > clear)
-    rays = wedge[along.argmax(axis=0)].T  # the nearer one, to be projected on
-    moved = rays * np.maximum(along.max(axis=0), 0.0) / np.einsum("ij,ij->j", rays, rays) - x
-    # moved = s (normal of the first) + t (normal of the second), and each ray is orthogonal to its own normal
-    shares = np.where(kept, 0.0, np.maximum(wedge[::-1] @ moved, 0.0) / width)
-    P = a + plane @ _normals(wedge) @ shares
-    reach = float(np.linalg.norm(plane)) * float(np.linalg.norm(wedge, axis=1).max())
-    lost = 16 * EPS * (np.linalg.norm(a, axis=0) + reach * shares.sum(axis=0))
-    return P, lost * (2 * np.linalg.norm(P, axis=0) + lost) * (1 + 1e-6)
 
 
 class _Search:
@@ -214,8 +180,8 @@ class _Search:
     def __init__(self, C: Array, r: int, max_iter: int, budget: Budget, reached: float) -> None:
         self.C, self.r, self.max_iter, self.budget, self.reached = C, r, max_iter, budget, reached
         self.plane = np.linalg.eigh(C @ C.T)[1][:, -2:]
-        self.lengths, self.work = plain._lengths(C), 0.0
-        self.unsigned = Proof(*plain._searched(C, r, None, UNSIGNED, budget), 0.0)
+        self.lengths, self.work = plain.lengths_of(C), 0.0
+        self.unsigned = Proof(*plain.searched(C, r, None, UNSIGNED, budget), 0.0)
         self.longest = C[:, np.argsort(-self.lengths, kind="stable")[: max(LOOKED_AT * r, 1000)]]
         self.most = plain.MOST_RHO * float(self.lengths.max(initial=0.0))
 
@@ -248,25 +214,27 @@ class _Search:
 
     def _half(self, wedge: Array, value: float, proof: Proof) -> tuple[float, Proof]:
         """A new start in half a wedge; from the proof of the whole where that does not get below it."""
-        found = self._new(wedge)
+        found = self._improved(wedge, self._starts(wedge)[1])
         if found[0] < value or self.spent:
             return found
         return min(found, self._improved(wedge, proof._replace(paid=4 * proof.paid)), key=lambda pair: pair[0])
 
     def _new(self, wedge: Array) -> tuple[float, Proof]:
-        """A proof from X near a good direction of the wedge, or from a start that is clearly better."""
+        """A proof from the best start."""
+        starts = self._starts(wedge)
+        values = [self._looked_at(wedge, start)[0] for start in starts if not self.spent]
+        return self._improved(wedge, starts[int(np.argmin(values))] if values else starts[0])
+
+    def _starts(self, wedge: Array) -> list[Proof]:
+        """The X without signs, and some near a good direction of the wedge."""
         z, rho = self._climbed(wedge)
-        basis, unit = (
-            np.linalg.qr(np.column_stack([z, np.eye(len(z))]))[0],
-            PAID * self.r / (2 * math.sin(_half_angle(wedge)) ** 2),
-        )
+        basis = np.linalg.qr(np.column_stack([z, np.eye(len(z))]))[0]
+        unit = PAID * self.r / (2 * math.sin(half_angle(wedge)) ** 2)
         starts = [self.unsigned._replace(paid=0.1 * unit * self.unsigned.rho)]
         for factor, spread in STARTS:
-            weights, price = np.append(1.0, np.full(len(z) - 1, spread)), min(factor * rho, self.most)
-            starts.append(Proof(price, basis, weights, unit * price))
-        values = [self._looked_at(wedge, start)[0] for start in starts if not self.spent]
-        values[1:2] = [PREFERRED * value for value in values[1:2]]
-        return self._improved(wedge, starts[int(np.argmin(values))] if values else starts[0])
+            price = min(factor * rho, self.most)
+            starts.append(Proof(price, basis, np.append(1.0, np.full(len(z) - 1, spread)), unit * price))
+        return starts
 
     def _improved(self, wedge: Array, start: Proof) -> tuple[float, Proof]:
         """The best bound of some steps in a wedge, and what proves it."""
@@ -285,14 +253,14 @@ class _Search:
             pace = 1 / (1.25 + step / plain.COOLING)
             logarithm = (basis * exponents) @ basis.T + pace * M / max(value - r * rho, plain.TINY)
             rho = min(rho * math.exp(min(max(0.3 * pace * (used - r) / r, -0.2), 0.2)), self.most)
-            paid *= math.exp(-0.5 * pace * _room((basis * weights) @ basis.T, self.plane, wedge))
+            paid *= math.exp(-0.5 * pace * room((basis * weights) @ basis.T, self.plane, wedge))
         return best
 
     def _climbed(self, wedge: Array) -> tuple[Array, float]:
         """A direction that is good in this wedge, and the r-th (p_i'z)^2 there; what z reaches is noted."""
         z = self.plane @ wedge.sum(axis=0)
         z /= np.linalg.norm(z)
-        P, _ = _shortened(self.longest, self.plane, wedge, z, math.inf)
+        P, _ = shortened(self.longest, self.plane, wedge, z, math.inf)
         least = 0.0
         for _ in range(CLIMBS):
             entries = np.maximum(z @ P, 0.0)
@@ -305,16 +273,3 @@ class _Search:
         seen = np.sort(np.maximum(z @ self.longest, 0.0))[::-1][: self.r]
         self.reached = max(self.reached, float(seen @ seen))
         return z, min(max(least**2, 1e-3 * self.most), self.most)
-
-
-def _half_angle(wedge: Array) -> float:
-    """Of a wedge of unit rays, less than a right angle wide."""
-    return 0.5 * math.asin(min(max(float(_turns(wedge[0], wedge[1])), 1e-9), 1.0))
-
-
-def _room(X: Array, plane: Array, wedge: Array) -> float:
-    """1 where X lies in the middle of the wedge, 0 at its border, -1 outside."""
-    seen, ray = plane.T @ X @ plane, wedge.sum(axis=0) / np.linalg.norm(wedge.sum(axis=0))
-    along = float(ray @ seen @ ray)
-    aside = float(np.trace(seen)) - along
-    return min(max(1 - aside / max(math.tan(_half_angle(wedge)) ** 2 * along, plain.TINY), -1.0), 1.0)

@@ -9,6 +9,7 @@ from sparing.encoders.iterative import Iterative
 from sparing.encoders.joint import Joint
 from sparing.encoders.joint_nonnegative import JointNonnegative
 from sparing.encoders.joint_variance import JointVariance
+from sparing.encoders.orthogonal_nonnegative import OrthogonalNonnegative
 from sparing.encoders.regression import Regression
 from sparing.encoders.sequential import Sequential
 from sparing.encoders.two_sided import TwoSided
@@ -23,6 +24,7 @@ __all__ = [
     "Joint",
     "JointNonnegative",
     "JointVariance",
+    "OrthogonalNonnegative",
     "Regression",
     "Sequential",
     "TwoSided",

@@ -13,7 +13,7 @@ from sparing.budget import Budget
 from sparing.certificates import Problem, VarianceCertificate
 from sparing.data import DataMatrix
 from sparing.deflation import DEFLATIONS, Deflation, DisjointDeflation, GeneralizedDeflation, OrthogonalizedDeflation
-from sparing.encoders import JointNonnegative, Sequential
+from sparing.encoders import JointNonnegative, OrthogonalNonnegative, Sequential
 from sparing.estimators._components import ComponentsEstimator
 from sparing.estimators._input import count, flag, resolved, share
 from sparing.linalg import top_spectrum
@@ -52,6 +52,9 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         How the next component is found: ``disjoint`` (features are used once, so that components are orthogonal),
         ``projection``, ``hotelling``, ``schur``, ``orthogonalized``, ``generalized``. ``auto`` improves all components
         together when ``solver="auto"``, is ``orthogonalized`` with ``solver="exact"`` and ``generalized`` with others.
+    constraint : {None, "orthogonal"}, default=None
+        Orthogonal components, found together: for nonnegative ones that is to have no feature in common.
+        ``deflation="disjoint"`` finds them one after the other, so that every prefix is a result of its own.
     refit : bool, default=True
         Climb on the whole matrix from the answer of the solver. Otherwise its own answer, as published.
     center, scale : bool, default=True, False
@@ -110,6 +113,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         rank: int = 3,
         accuracy: float = 0.1,
         deflation: Any = "auto",
+        constraint: str | None = None,
         refit: bool = True,
         center: bool = True,
         scale: bool = False,
@@ -126,6 +130,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         self.rank = rank
         self.accuracy = accuracy
         self.deflation = deflation
+        self.constraint = constraint
         self.refit = refit
         self.center = center
         self.scale = scale
@@ -137,7 +142,13 @@ class NonnegativeSparsePCA(ComponentsEstimator):
 
     def _encoder(self) -> Any:
         """The algorithm that the parameters describe."""
+        if self.constraint is not None and self.constraint != "orthogonal":
+            raise errors.unknown_choice("constraint", self.constraint, ["orthogonal", None])
+        if self.constraint is not None and self.deflation != "auto":
+            raise errors.constraint_decides(self.constraint, self.deflation)
         solver = self._solver()
+        if self.constraint is not None and self.n_components != 1:
+            return OrthogonalNonnegative(solver)
         auto_deflation = isinstance(self.deflation, str) and self.deflation == "auto"
         if auto_deflation and isinstance(solver, NonnegativeAuto) and self.n_components != 1:
             return JointNonnegative(QUICK if self.solver == "auto" else solver)
@@ -164,7 +175,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         """What the certificate is about: any nonnegative components with as many features as these may have."""
         if found.loadings.min(initial=0.0) < 0:
             raise errors.negative_loadings(self.solver)
-        disjoint = isinstance(self._deflation(None), DisjointDeflation)
+        disjoint = self.constraint is not None or isinstance(self._deflation(None), DisjointDeflation)
         return Problem(
             len(found.loadings),
             int(np.max(n_nonzero)),

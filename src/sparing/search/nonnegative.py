@@ -92,12 +92,12 @@ class NonnegativeQuotient(Quotient):
     def climbed(self, x: Array, n_nonzero: int) -> tuple[float, Array]:
         """A local optimum above x (d entries): truncated steps on all features, each followed by the best loadings."""
         x = positive_part(x[:, None], n_nonzero, self.usable)[:, 0]
-        rho, x = self._settled(x)
+        rho, x = self.settled(x)
         for _ in range(TURNS):
             after = positive_part((self._slope(rho, x) + self._curb(rho) * x)[:, None], n_nonzero, self.usable)
             if after.shape[1] == 0 or np.array_equal(after[:, 0] != 0, x != 0):
                 break
-            higher, after = self._settled(after[:, 0])
+            higher, after = self.settled(after[:, 0])
             if higher <= rho * (1 + GROWTH):
                 break
             rho, x = higher, after
@@ -105,7 +105,7 @@ class NonnegativeQuotient(Quotient):
 
     def exchanged(self, x: Array, n_nonzero: int, max_swaps: int) -> tuple[float, Array]:
         """A local optimum that no single exchange of features found improves; ``x`` is one that is climbed."""
-        rho, x = self._settled(x)
+        rho, x = self.settled(x)
         for _ in range(max_swaps if np.count_nonzero(x) <= DENSE else 0):
             trials = [self.climbed(trial, n_nonzero) for trial in self._exchanges(rho, x, n_nonzero)]
             higher, after = max(trials, key=lambda end: end[0], default=(rho, x))
@@ -132,7 +132,7 @@ class NonnegativeQuotient(Quotient):
     def _blocks(self, support: Indices) -> tuple[Array, Array | None]:
         return self.view.restricted(support).gram(), None if self.metric is None else self.metric.block(support)
 
-    def _settled(self, x: Array) -> tuple[float, Array]:
+    def settled(self, x: Array) -> tuple[float, Array]:
         """The local optimum on the support of x that lies uphill."""
         support = np.flatnonzero(x)
         if len(support) > DENSE:
