@@ -2,7 +2,7 @@
 
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from sparing import SparseEncoder, SparsePCA
+from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA
 from sparing.cli.text import loadings_table
 from sparing.datasets import load_pitprops
 
@@ -27,3 +27,8 @@ print(loadings_table(model.components_, list(load_wine().feature_names)))
 model = SparsePCA(n_nonzero=6, solver="exact", scale=True, random_state=0).fit(cancer.data)
 print("\nBreast cancer, the best single component with 6 features of all 593,775 choices:\n")
 print(model.certificate_)
+
+model = NonnegativeSparsePCA(n_nonzero=10, precomputed=True, random_state=0).fit(pitprops.correlation)
+print("\nPit props, the best component without negative loadings of at most 10 features:\n")
+print(model.certificate_, end="\n\n")
+print(loadings_table(model.components_, pitprops.feature_names))

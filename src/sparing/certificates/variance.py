@@ -133,7 +133,7 @@ def _reached(c: VarianceCertificate) -> str:
 def _possible(c: VarianceCertificate) -> str:
     """What others could have, rounded up."""
     problem = c.problem
-    features = counted(problem.n_nonzero, "feature")
+    features = ("at most " if problem.nonnegative else "") + counted(problem.n_nonzero, "feature")
     sign = "nonnegative " if problem.nonnegative else ""
     if problem.n_components == 1:
         who = f"{sign}component with {features}"
@@ -151,6 +151,8 @@ def _possible(c: VarianceCertificate) -> str:
             f"The best {who} has {most} of PCA's: at most {percent(c.gap)} of it are missing here (proved by "
             f"{c.witness.method})."
         )
+    if c.bound >= c.pca_value:
+        return f"That is within {percent(c.gap)} of the best possible: nothing below PCA's own variance is proved."
     return (
         f"That is within {percent(c.gap)} of the best possible: no {who} can have more than {most} of PCA's. "
         f"Nothing tighter is proved ({c.witness.method}{firm})."

@@ -61,12 +61,13 @@ class JointNonnegative:
     ) -> Encoder:
         """The better of both starts, improved."""
         sizes, whole = counts_per_component(n_nonzero, spectrum.rank), Remembered(view)
-        goal = _Nonnegative(whole, min(self.guard, 0.1 * float(spectrum.values[-1] / spectrum.values[0])))
+        guard = min(self.guard, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
+        goal = _Nonnegative(whole, guard, budget)
         deflations: tuple[Deflation, ...] = (GeneralizedDeflation(), DisjointDeflation())
         best, reached = np.zeros((view.n_features, 0)), -np.inf
         for deflation in deflations:
             start = sequential_directions(self.solver, deflation, whole, spectrum, sizes, rng, budget.share(0.4))
-            H = goal.improve_by_turns(start, sizes, budget)
+            H = goal.improve_by_turns(start, sizes)
             if (value := goal.captured(H)) > reached:
                 best, reached = H, value
             budget.say(f"joint start: {value / spectrum.total:.4%} of the variance")
@@ -78,16 +79,20 @@ class JointNonnegative:
 class _Nonnegative(VarianceAlternation):
     """Turns that keep every entry nonnegative."""
 
+    def __init__(self, view: DataMatrix, guard: float, budget: Budget) -> None:
+        super().__init__(view, guard)
+        self.budget = budget
+
     def without(self, H: Array) -> NonnegativeQuotient:
         """The quotient of one more direction beside those of H."""
         free = super().without(H)
-        return NonnegativeQuotient(free.view, free.metric)
+        return NonnegativeQuotient(free.view, free.metric, self.budget)
 
-    def improve_by_turns(self, H: Array, sizes: Sequence[int], budget: Budget) -> Array:
+    def improve_by_turns(self, H: Array, sizes: Sequence[int]) -> Array:
         """Each direction climbed beside the others, until little changes."""
         value = self.captured(H)
         for _ in range(SWEEPS):
-            if budget.expired:
+            if self.budget.expired:
                 break
             for j in range(H.shape[1]):
                 quotient, size = self.without(np.delete(H, j, axis=1)), sizes[j]

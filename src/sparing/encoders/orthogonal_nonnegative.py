@@ -102,7 +102,7 @@ def _anywhere(view: DataMatrix, sizes: list[int], rng: np.random.Generator) -> A
 
 def _settled(view: DataMatrix, H: Array, sizes: list[int], budget: Budget) -> tuple[float, Array]:
     """Features shared out until nothing changes, then the best loadings on them; and the sum of variances."""
-    quotient, P = NonnegativeQuotient(view), view.gram_matmat(H)
+    quotient, P = NonnegativeQuotient(view, None, budget), view.gram_matmat(H)
     value = float(np.einsum("ij,ij->", H, P))
     for _ in range(TURNS):
         after = _shared_out(np.where(quotient.usable[:, None], np.maximum(P, 0.0), 0.0), H != 0, sizes)

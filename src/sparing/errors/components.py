@@ -7,7 +7,7 @@ def two_ways_to_count(first: str, second: str) -> ValueError:
     """Two parameters that decide the number of features."""
     return ValueError(
         f"Both {first} and {second} were given; one decides the other. Pass n_nonzero for a number of features per "
-        f"component, n_nonzero_total for a number over all of them, or min_variance for the fewest that keep a share."
+        f"component, or min_variance for the fewest that keep a share (SparsePCA also takes n_nonzero_total)."
     )
 
 

@@ -28,7 +28,7 @@ def n_components_too_large(n_components: int, n_features: int) -> ValueError:
 def n_nonzero_out_of_range(n_nonzero: int, n_features: int) -> ValueError:
     """More features wanted than there are."""
     return ValueError(
-        f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has {n_features} features. Pass an integer between 1 "
+        f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has {n_features} feature(s). Pass an integer between 1 "
         f"and {n_features}, or leave n_nonzero out to get the fewest features that do nearly as well as PCA."
     )
 
@@ -98,7 +98,12 @@ def max_loss_out_of_range(max_loss: object) -> ValueError:
 
 def unknown_choice(parameter: str, value: object, allowed: Iterable[object]) -> ValueError:
     """A name that is not registered."""
-    return ValueError(f"{parameter}={value!r} is not known. Choose one of {listed(sorted(map(str, allowed)), 20)}.")
+    names = listed(sorted(map(str, allowed)), 20)
+    if isinstance(value, type):
+        return ValueError(
+            f"{parameter} is the class {value.__name__}. Pass an instance, {value.__name__}(), or one of {names}."
+        )
+    return ValueError(f"{parameter}={value!r} is not known. Choose one of {names}.")
 
 
 def bad_time_limit(value: object) -> ValueError:

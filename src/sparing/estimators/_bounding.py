@@ -56,6 +56,7 @@ TOGETHER, TOGETHER_LIMITED = 32, 200
 """The same for several components together."""
 
 INTERRUPTED = "The search was interrupted: more time could find or prove more."
+TIMED_OUT = "The time limit was reached: more time could find or prove more."
 
 UNLIMITED = 10**9
 """Nodes where time is the limit."""
@@ -94,8 +95,9 @@ def variance_certificate(
             if (together := EachAlone(least).bound(view, problem, found, rng, budget=budget)) is not None:
                 bounds.append(together)
     certificate = certify_variance(view, found, spectrum, bounds, problem, preparation, parts=parts)
-    if budget.interrupted:
-        return replace(certificate, notes=(*certificate.notes, INTERRUPTED))
+    if budget.expired and certificate.gap > PROVED:
+        said = INTERRUPTED if budget.interrupted else TIMED_OUT
+        return replace(certificate, notes=(*certificate.notes, said))
     return certificate
 
 
@@ -147,27 +149,34 @@ def _of_one(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool
         duals = [SemidefiniteDual().bound, SharperDual().bound]
     elif d <= QUICK_DUAL:
         duals = [SemidefiniteDual(max_iter=QUICK_STEPS).bound]
-    n = min(view.n_samples or d, d)
-    steps = 200 if limited else STEPS
-    optimality: list[Method] = [DirectOptimality(max_iter=steps).bound] if limited or n**2 * (d + 4 * n) <= LOOK else []
-    return [*searched, *optimality, ShiftedLowRank().bound, *duals]
+    return [*searched, *_looks(view, limited=limited), ShiftedLowRank().bound, *duals]
 
 
 def _of_one_nonnegative(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool) -> list[Method]:
     """The same for one nonnegative component: what knows of signs first, then what holds for any sign."""
-    d, known = view.n_features, problem.n_nonzero in found.single_bounds
+    d = view.n_features
     quick = not limited and d > QUICK_DUAL
     methods: list[Method] = []
-    if known:  # the solver has searched already
+    if problem.n_nonzero in found.single_bounds:  # the solver has searched already
         methods = [lambda *_, **__: found.single_bounds[problem.n_nonzero]]
     elif d <= SEARCHED:
-        nodes = UNLIMITED if limited else NODES
-        methods = [NonnegativeBranchAndBound(max_nodes=nodes, max_iter=0 if quick else 100).bound]
+        methods = [NonnegativeBranchAndBound(max_nodes=NODES, max_iter=0 if quick else 100).bound]
     if d <= DUAL_LIMITED:
         methods.append(DoublyNonnegativeDual(max_iter=QUICK_STEPS if quick else 200).bound)
-    methods += [ShiftedLowRank(rank=RANK).bound, NonnegativeOptimality().bound]
-    plain = replace(problem, nonnegative=False)
-    return methods + _of_one(view, plain, replace(found, single_bounds={}), limited=limited)
+    methods.append(ShiftedLowRank(rank=RANK).bound)
+    if limited or d > DUAL_LIMITED:
+        methods.append(NonnegativeOptimality().bound)
+    if not limited:
+        return methods + _looks(view, limited=False)
+    plain = _of_one(view, problem, replace(found, single_bounds={}), limited=True)
+    return [*methods, NonnegativeBranchAndBound(max_nodes=UNLIMITED).bound, *plain]
+
+
+def _looks(view: DataMatrix, *, limited: bool) -> list[Method]:
+    """The test of optimality, where a look at it is cheap."""
+    n = min(view.n_samples or view.n_features, view.n_features)
+    cheap = n**2 * (view.n_features + 4 * n) <= LOOK
+    return [DirectOptimality(max_iter=200 if limited else STEPS).bound] if limited or cheap else []
 
 
 def _of_several(view: DataMatrix, problem: Problem, *, limited: bool) -> list[Method]:

@@ -90,8 +90,7 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
 
     def _table(self, X: Any) -> Table:
         """Checked data of a fit."""
-        for learned in ("bound_search_",):  # of an earlier fit
-            self.__dict__.pop(learned, None)
+        self.__dict__.pop("bound_search_", None)  # of an earlier fit
         rows = checked_rows(self, X, reset=True)
         if rows.shape[0] < 2:
             raise sentences.one_sample()
@@ -117,13 +116,14 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
         table: Table,
         solve: Callable[[float], Fit],
         weights: Callable[[Fit], Array],
-        path: Callable[[Table, Array], list[Fit]],
+        path: Callable[[Table, Array], tuple[Array, Indices]],
         rng: np.random.Generator,
         budget: Budget,
     ) -> tuple[float, Fit, list[str]]:
         """The bound that the parameters ask for, the fit to it, and what is to be said about it.
 
-        ``solve(bound)`` fits to one bound, ``path(table, bounds)`` quickly to many.
+        ``solve(bound)`` fits to one bound; ``path(table, bounds)`` quickly to many, and says what a permutation gap is
+        to compare and how many features are used.
         """
         p = table.shape[1]
         if self.n_features is not None:
@@ -139,13 +139,7 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
                 raise sentences.bad_weight_bound(self.weight_bound, p)
             bound = float(self.weight_bound)
             return bound, solve(bound), []
-
-        def criteria(data: Table, bounds: Array) -> tuple[Array, Indices]:
-            fits: list[Any] = path(data, bounds)
-            used = [np.count_nonzero(weights(fit)) for fit in fits]
-            return np.array([fit.criterion for fit in fits]), np.array(used, dtype=np.intp)
-
-        search = permutation_gap(table, bound_grid(p), criteria, self.n_permutations, rng, budget)
+        search = permutation_gap(table, bound_grid(p), path, self.n_permutations, rng, budget)
         self.bound_search_ = search
         short = search.n_permutations < self.n_permutations
         notes = [sentences.permutations_cut_short(search.n_permutations, self.n_permutations)] if short else []

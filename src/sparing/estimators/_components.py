@@ -86,6 +86,8 @@ class ComponentsEstimator(EncodingEstimator):
                 n_nonzero, found = self._fewest(encoder, view, spectrum, rng, budget)
             else:
                 found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
+            if self._nonnegative and found.loadings.min(initial=0.0) < 0:
+                raise errors.negative_loadings(getattr(self, "solver", None))
             self._publish(view, found, spectrum)
             if flag("certify", self.certify):
                 problem = self._problem(n_nonzero, found, view.n_features)
@@ -157,7 +159,8 @@ class ComponentsEstimator(EncodingEstimator):
             nonnegative=self._nonnegative,
         )
         kept = encoder_of(view, H, spectrum.total)
-        if isinstance(encoder, Sequential) and solver is quick:
+        in_time = not budget.expired or len(kept.loadings) < spectrum.rank
+        if (isinstance(encoder, Sequential) and solver is quick) or not in_time:
             return sizes, kept
         found: Encoder = encoder.encode(view, spectrum, sizes, rng, budget=budget)
         alone = len(sizes) == 1 and isinstance(encoder, Sequential)
@@ -174,6 +177,7 @@ class ComponentsEstimator(EncodingEstimator):
         H = self.components_.T
         self.variance_: Array = np.einsum("ij,ij->j", H, view.gram_matmat(H)) * covariance_unit(view)
         self.n_components_ = len(found.loadings)
+        self._n_usable = int((view.gram_diagonal() > 0).sum())
         if isinstance(found, TwoSidedEncoder):
             self.row_components_: Array = found.rows
 
@@ -185,6 +189,8 @@ class ComponentsEstimator(EncodingEstimator):
             why = f"X has rank {spectrum.rank}"
         elif self.constraint is not None:
             why = errors.constraint_leaves_fewer(self.constraint, self.n_components_)
+        elif np.count_nonzero(self.components_) == np.count_nonzero(self.components_.any(axis=0)) == self._n_usable:
+            why = f"all {self._n_usable} features are in use, each of them once"
         else:
             why = "further ones would repeat those found"
         warnings.warn(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,10 +36,11 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     ----------
     n_components : int, default=1
     n_nonzero : int or sequence of int, optional
-        Features of each component, at most, or one number for each.
+        Features of each component, at most, or one number for each; components are ordered by what they add.
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the
-        nonnegative component with all features, one after the other. 0.9 where nothing else is given.
+        nonnegative component with all features, one after the other. 0.9 where nothing else is given. Where several
+        components are then searched together the total is kept, not each share.
     solver : str or a solver, default="auto"
         How one component is found: ``auto`` (many starts and surrogates of low rank, climbed on the whole matrix),
         ``exact`` (the same, and as much proof as can be had), ``spannogram`` (the exact optimum of the surrogate of
@@ -56,7 +58,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         Orthogonal components, found together: for nonnegative ones that is to have no feature in common.
         ``deflation="disjoint"`` finds them one after the other, so that every prefix is a result of its own.
     refit : bool, default=True
-        Climb on the whole matrix from the answer of the solver. Otherwise its own answer, as published.
+        Climb on the whole matrix from the answer of the solver. Otherwise its own answer, as published; ``auto`` and
+        ``exact`` always climb.
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1). Sparse data stay sparse.
     certify : bool, default=True
@@ -73,7 +76,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     components_ : ndarray of shape (n_components, n_features)
         Unit rows without negative entries, at most ``n_nonzero`` positive ones each.
     variance_ : ndarray of shape (n_components,)
-        x'Ax of each component for the covariance A (n - 1), or the matrix given.
+        x'Ax of each component for the covariance A (n - 1), or the matrix given; it need not fall from one to the next.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         What each component adds to what the best decoder rebuilds; sums to 1 - loss / total.
     decoder_ : ndarray of shape (n_components, n_features)
@@ -173,8 +176,6 @@ class NonnegativeSparsePCA(ComponentsEstimator):
 
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any nonnegative components with as many features as these may have."""
-        if found.loadings.min(initial=0.0) < 0:
-            raise errors.negative_loadings(self.solver)
         disjoint = self.constraint is not None or isinstance(self._deflation(None), DisjointDeflation)
         return Problem(
             len(found.loadings),
@@ -222,7 +223,9 @@ def _promised(
     if isinstance(solver, SpannogramNet):
         factor *= 1 - solver.accuracy
         failure = 1 / problem.n_features if solver.failure is None else solver.failure
-        where, strength = "Theorem 2", f"probability {1 - failure:.4g}"
+        where, strength = "Theorem 2", f"probability {math.floor((1 - failure) * 1e6) / 1e6:g}"
+    if factor <= 0:  # an accuracy of 1 promises nothing
+        return ()
     claim = f"Best possible variance over that found, by the surrogate of rank {solver.rank}"
     measured = certificate.bound / certificate.value
     return (Guarantee(claim, 1 / factor, measured, strength, Reference("asteris2014", where)),)

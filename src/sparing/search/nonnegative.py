@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparing.budget import Budget
 from sparing.data import DataMatrix
-from sparing.linalg.metric import whitened
+from sparing.linalg.metric import Metric, whitened
 from sparing.linalg.signs import first_largest
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
@@ -51,32 +51,43 @@ def positive_powers(
     a positive entry are left out.
     """
     shift = 0.0 if view.is_psd else float(np.abs(view.gram_diagonal()).max())
-    X, unchanged = positive_part(starts, n_nonzero, allowed), 0
+    X, ends = positive_part(starts, n_nonzero, allowed), list[Array]()
+    unchanged = np.zeros(X.shape[1], dtype=np.intp)
     for _ in range(max_iter):
-        after = positive_part(view.gram_matmat(X) + shift * X, n_nonzero, allowed)
-        unchanged = unchanged + 1 if np.array_equal(after != 0, X != 0) else 0
-        X = after
-        if unchanged >= settled or X.shape[1] == 0 or budget.expired:
+        after = positive_part(view.gram_matmat(X) + shift * X, n_nonzero, allowed, keep=True)
+        unchanged = np.where(((after != 0) == (X != 0)).all(axis=0), unchanged + 1, 0)
+        going = (unchanged < settled) & after.any(axis=0)
+        ends.append(after[:, ~going & after.any(axis=0)])
+        X, unchanged = after[:, going], unchanged[going]
+        if X.shape[1] == 0 or budget.expired:
             break
-    return X
+    return np.column_stack([*ends, X])
 
 
-def positive_part(V: Array, n_nonzero: int, allowed: NDArray[np.bool_] | None = None) -> Array:
-    """Unit columns: the r largest positive entries of those of V that have any."""
+def positive_part(V: Array, n_nonzero: int, allowed: NDArray[np.bool_] | None = None, *, keep: bool = False) -> Array:
+    """Unit columns: the r largest positive entries of those of V that have any; with ``keep`` zeros for others."""
     kept = V > 0 if allowed is None else (V > 0) & allowed[:, None]
-    return unit_columns(keep_largest(np.where(kept, V, 0.0), n_nonzero))
+    cut = keep_largest(np.where(kept, V, 0.0), n_nonzero)
+    if not keep:
+        return unit_columns(cut)
+    lengths = np.linalg.norm(cut, axis=0)
+    return np.asarray(cut / np.where(lengths > np.finfo(float).tiny, lengths, np.inf))
 
 
 class NonnegativeQuotient(Quotient):
     """The problem max x'Bx / x'Mx over x >= 0 with at most r nonzeros.
 
-    As :class:`Quotient`, but where that is exact on a support this one climbs from a few starts.
+    As :class:`Quotient`, but where that is exact on a support this one climbs from a few starts, until ``budget`` ends.
     """
+
+    def __init__(self, view: DataMatrix, metric: Metric | None = None, budget: Budget | None = None) -> None:
+        super().__init__(view, metric)
+        self.budget = budget or Budget()
 
     def restricted(self, J: Indices) -> NonnegativeQuotient:
         """The same problem on the features J alone, in memory."""
         inside = super().restricted(J)
-        return NonnegativeQuotient(inside.view, inside.metric)
+        return NonnegativeQuotient(inside.view, inside.metric, self.budget)
 
     def solve(self, support: Indices) -> tuple[float, Array]:
         """The best local optimum on a support, from its leading directions both ways and from its best feature."""
@@ -95,7 +106,7 @@ class NonnegativeQuotient(Quotient):
         rho, x = self.settled(x)
         for _ in range(TURNS):
             after = positive_part((self._slope(rho, x) + self._curb(rho) * x)[:, None], n_nonzero, self.usable)
-            if after.shape[1] == 0 or np.array_equal(after[:, 0] != 0, x != 0):
+            if after.shape[1] == 0 or np.array_equal(after[:, 0] != 0, x != 0) or self.budget.expired:
                 break
             higher, after = self.settled(after[:, 0])
             if higher <= rho * (1 + GROWTH):
@@ -107,6 +118,8 @@ class NonnegativeQuotient(Quotient):
         """A local optimum that no single exchange of features found improves; ``x`` is one that is climbed."""
         rho, x = self.settled(x)
         for _ in range(max_swaps if np.count_nonzero(x) <= DENSE else 0):
+            if self.budget.expired:
+                break
             trials = [self.climbed(trial, n_nonzero) for trial in self._exchanges(rho, x, n_nonzero)]
             higher, after = max(trials, key=lambda end: end[0], default=(rho, x))
             if higher <= rho * (1 + GROWTH):
@@ -148,7 +161,7 @@ class NonnegativeQuotient(Quotient):
         for _ in range(TURNS):
             after = np.where(kept, np.maximum(self._slope(rho, x) + self._curb(rho) * x, 0.0), 0.0)
             higher = self.ratio(after) if after.any() else -np.inf
-            if higher <= rho * (1 + SETTLED):
+            if higher <= rho * (1 + SETTLED) or self.budget.expired:
                 break
             rho, x = higher, after / np.linalg.norm(after)
         return rho, x

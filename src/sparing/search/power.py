@@ -59,12 +59,17 @@ def column_starts(view: DataMatrix, n_starts: int, leading: Array) -> Array:
 
 def furthest_starts(gram: Array, n_nonzero: int, n_starts: int) -> Array:
     """Unit vectors of the features from which a truncated step goes furthest."""
-    size = len(gram)
-    top = np.partition(np.square(gram), size - n_nonzero, axis=0)[size - n_nonzero :]
-    chosen = np.argsort(-top.sum(axis=0), kind="stable")[:n_starts]
-    starts = np.zeros((size, len(chosen)))
+    chosen = np.argsort(-furthest_scores(gram, n_nonzero), kind="stable")[:n_starts]
+    starts = np.zeros((len(gram), len(chosen)))
     starts[chosen, np.arange(len(chosen))] = 1.0
     return starts
+
+
+def furthest_scores(columns: Array, n_nonzero: int) -> Array:
+    """How far a truncated step goes from each feature, given its Gram column: the r largest squares of it."""
+    size = len(columns)
+    top = np.partition(np.square(columns), size - n_nonzero, axis=0)[size - n_nonzero :]
+    return np.asarray(top.sum(axis=0))
 
 
 def pool_of(view: DataMatrix, size: int, leading: Array) -> Indices:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn import datasets
 
 from small_problems import covariance, nonnegative_optimum
 from sparing.budget import Budget
 from sparing.data import Covariance, Preparation, as_view
 from sparing.datasets import load_pitprops
 from sparing.linalg import top_spectrum
-from sparing.solvers import NonnegativeAuto
+from sparing.solvers import Auto, NonnegativeAuto
 
 PITPROPS = (1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190, 4.068607, 4.138647) + 4 * (4.144111,)
 """Nonnegative optima for 1 to 13 features, by brute force; the first nine are those of any sign."""
@@ -62,3 +63,23 @@ def test_more_nonzeros_than_are_useful_are_not_used(shared):
     few, many = solve(view, 11), solve(view, 93)
     np.testing.assert_array_equal(few.support, many.support)
     assert len(many.support) == 11
+
+
+@pytest.mark.parametrize("load", [datasets.load_wine, datasets.load_breast_cancer, datasets.load_digits])
+def test_never_below_what_is_found_without_signs_where_that_has_one_sign(load):
+    view = Covariance(as_view(load().data, Preparation(scale=True)).gram())
+    compared = 0
+    for r in (1, 2, 3, 5, 8):
+        free = Auto().solve(view, r, np.random.default_rng(0), budget=Budget())
+        if (free.loadings > 0).all():
+            compared += 1
+            assert solve(view, r).variance >= free.variance * (1 - 1e-9)
+    assert compared >= 1
+
+
+def test_small_groups_are_found_where_all_variances_tie(shared):
+    """Correlations of 320 features: any seed finds the best three, 2.99968 as ``exact`` proves."""
+    view = Covariance(shared("bcp_covariances.npz", "normgait"))
+    for seed in range(3):
+        found = NonnegativeAuto().solve(view, 3, np.random.default_rng(seed), budget=Budget())
+        assert found.variance == pytest.approx(2.99968, abs=1e-5)

@@ -11,10 +11,12 @@ from sparing.budget import Budget
 from sparing.data import DataMatrix, Remembered
 from sparing.linalg.metric import Metric
 from sparing.results import Array, Component, Reference
+from sparing.search.local import SMALL
 from sparing.search.nonnegative import NonnegativeQuotient, positive_powers
-from sparing.search.power import column_starts, leading_directions
+from sparing.search.power import column_starts, furthest_scores, leading_directions, pool_of
 from sparing.search.quotient import GROWTH
 from sparing.search.sphere import highest
+from sparing.solvers.auto import Auto
 
 RANKS = (3, 6, 8)
 """Ranks of the surrogates whose best directions are started from; each takes about as long as all before it."""
@@ -24,6 +26,12 @@ CELLS, TOLERANCE = 4000, 1e-3
 
 STEPS = 40
 """Truncated steps of all starts together, before the best of them go on alone."""
+
+POOL, CHUNK = 512, 64
+"""Features that are looked at before those to start from are chosen, and how many of them at a time."""
+
+FREE = Auto(starts=3, finalists=2, kicks=1)
+"""What finds a good component of any sign, soon."""
 
 SHAKEN = 0.3
 """Share of its features that the best gives up when shaken."""
@@ -69,7 +77,7 @@ class NonnegativeAuto:
         budget: Budget,
     ) -> Component:
         """The best of all finalists."""
-        quotient = NonnegativeQuotient(Remembered(view), metric)
+        quotient = NonnegativeQuotient(Remembered(view), metric, budget)
         size = min(n_nonzero, view.n_features)
         ends = positive_powers(
             view,
@@ -102,11 +110,34 @@ class NonnegativeAuto:
     ) -> Array:
         """Nonnegative directions from everywhere."""
         leading = leading_directions(view, min(max(RANKS), view.n_features), rng)
-        columns = column_starts(view, self.starts, leading)
+        columns = np.column_stack([column_starts(view, self.starts, leading), self._furthest(view, size, leading, rng)])
         chance = np.abs(rng.standard_normal((view.n_features, self.starts)))
         given = leading if start is None else np.column_stack([start, leading])
+        if size <= SMALL and not budget.expired:  # the best of any sign may have one sign
+            free = FREE.solve(view, size, rng, start=leading[:, :3], budget=budget)
+            given = np.column_stack([given, free.vector(view.n_features)])
         sphere = self._from_surrogates(view, size, leading, budget)
         return np.column_stack([sphere, given, -given, columns, chance])
+
+    def _furthest(self, view: DataMatrix, size: int, leading: Array, rng: np.random.Generator) -> Array:
+        """Features from which a truncated step goes furthest, of all or of a pool that chance completes.
+
+        Where variances tie, as those of correlations, nothing else leads to small groups that go together.
+        """
+        if view.n_features <= POOL:
+            pool = np.arange(view.n_features)
+        else:
+            usable = np.flatnonzero(view.gram_diagonal() > 0)
+            drawn = rng.choice(usable, min(POOL // 2, len(usable)), replace=False)
+            pool = np.union1d(pool_of(view, POOL // 2, leading), drawn)
+        scores = [
+            furthest_scores(np.maximum(view.gram_columns(pool[at : at + CHUNK]), 0.0), size)
+            for at in range(0, len(pool), CHUNK)
+        ]
+        chosen = pool[np.argsort(-np.concatenate(scores), kind="stable")[: self.starts]]
+        starts = np.zeros((view.n_features, len(chosen)))
+        starts[chosen, np.arange(len(chosen))] = 1.0
+        return starts
 
     @staticmethod
     def _from_surrogates(view: DataMatrix, size: int, leading: Array, budget: Budget) -> Array:

@@ -89,7 +89,7 @@ class ExpectationMaximization:
         budget: Budget,
     ) -> Component:
         """The best of all starts."""
-        quotient = NonnegativeQuotient(view, metric) if self.nonnegative else Quotient(view, metric)
+        quotient = NonnegativeQuotient(view, metric, budget) if self.nonnegative else Quotient(view, metric)
         shift = psd_shift(view, rng)
         starts = np.abs(rng.standard_normal((self.restarts, view.n_features))).T
         if start is not None:

@@ -84,7 +84,7 @@ class NonnegativeExact:
         )
         if metric is not None or not decomposable(view):
             return found
-        search = _Search(view, min(n_nonzero, view.n_features), found)
+        search = _Search(view, min(n_nonzero, view.n_features), found, budget)
         try:
             if view.n_features <= SEARCHED:
                 search.supports(self.max_nodes, rng, budget)
@@ -97,9 +97,9 @@ class NonnegativeExact:
 class _Search:
     """The best direction so far, and the least of all bounds."""
 
-    def __init__(self, view: DataMatrix, size: int, found: Component) -> None:
+    def __init__(self, view: DataMatrix, size: int, found: Component, budget: Budget) -> None:
         self.view, self.size, self.best = view, size, found
-        self.quotient = NonnegativeQuotient(view)
+        self.quotient = NonnegativeQuotient(view, None, budget)
         self.bound: Bound | None = None
 
     @property

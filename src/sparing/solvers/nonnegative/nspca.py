@@ -106,7 +106,7 @@ class Nspca:
         budget: Budget,
     ) -> Component:
         """The best of all starts."""
-        quotient = NonnegativeQuotient(view, metric)
+        quotient = NonnegativeQuotient(view, metric, budget)
         pool = _pool(quotient, n_nonzero, rng)
         found: list[Array] = []
         if len(pool):

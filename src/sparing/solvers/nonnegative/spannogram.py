@@ -18,6 +18,9 @@ from sparing.search.spannogram import LowRank, leading_factors
 FEW_SETS = 10_000
 """Sets that are looked at without further thought; otherwise features are settled first, which pays."""
 
+NARROWED = 12
+"""Ranks up to which cells of directions are few enough for that."""
+
 
 @dataclass(frozen=True)
 class Spannogram:
@@ -71,7 +74,7 @@ class Spannogram:
         budget: Budget,
     ) -> Component:
         """The best direction for the leading eigenpairs, improved on the whole."""
-        quotient = NonnegativeQuotient(view, metric)
+        quotient = NonnegativeQuotient(view, metric, budget)
         plain, shifted = leading_factors(view, self.rank, rng)
         found = [self._optimum(np.where(quotient.usable[:, None], V, 0.0), n_nonzero, budget) for V in (plain, shifted)]
         return best_nonnegative(quotient, np.column_stack(found), n_nonzero, refit=self.refit)
@@ -79,7 +82,7 @@ class Spannogram:
     def _optimum(self, V: Array, n_nonzero: int, budget: Budget) -> Array:
         """The best x for VV'; zero where V has no columns."""
         problem = LowRank.of(V, n_nonzero)
-        if problem.n_sets > FEW_SETS:
+        if problem.n_sets > FEW_SETS and V.shape[1] <= NARROWED:
             problem = problem.narrowed(budget)
         if problem.n_sets > self.max_sets and not budget.expired:
             raise errors.too_many_sets(self.rank, len(V), problem.n_sets, self.max_sets)

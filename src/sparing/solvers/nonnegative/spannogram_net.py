@@ -78,7 +78,7 @@ class SpannogramNet:
         budget: Budget,
     ) -> Component:
         """The best of all draws, improved on the whole."""
-        quotient = NonnegativeQuotient(view, metric)
+        quotient = NonnegativeQuotient(view, metric, budget)
         V = np.where(quotient.usable[:, None], leading_factors(view, self.rank, rng)[0], 0.0)
         best = np.zeros((len(V), 1))
         if V.any():
