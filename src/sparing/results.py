@@ -103,7 +103,8 @@ class Bound:
     """A number that no feasible result can pass, and what proves it.
 
     ``check(view, problem, witness)`` computes the bound again from the data and the witness alone. ``reached`` says
-    that some feasible result is known to have this value, so that no bound can be better.
+    that some feasible result is known to have this value, so that no bound can be better; ``nonnegative`` that it was
+    proved for nonnegative directions alone.
     """
 
     value: float
@@ -112,6 +113,7 @@ class Bound:
     check: Callable[..., float]
     witness: Any = None
     reached: bool = False
+    nonnegative: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ KINDS = ("dense", "integer", "tied", "rank_deficient", "coupled", "noisy", "inde
 
 
 def found(A, r, budget=None):
-    return BlockSplit().bound(Covariance(A), Problem(1, r, len(A)), None, None, budget=budget or Budget())
+    return BlockSplit().bound(Covariance(A), Problem(1, r, len(A), "variance"), None, None, budget=budget or Budget())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -30,7 +30,7 @@ def test_no_direction_passes_the_bound_at_any_threshold(kind):
         d = int(rng.integers(1, 8))
         A = covariance(kind, rng, d)
         for r in range(1, d + 1):
-            best, problem = optimum(A, r), Problem(1, r, d)
+            best, problem = optimum(A, r), Problem(1, r, d, "variance")
             bound = found(A, r)
             assert bound.value >= best
             for eps in (-1.0, 0.0, *np.quantile(np.abs(A), [0.3, 0.7]), np.abs(A).max()):
@@ -81,7 +81,7 @@ def test_better_than_rows_alone_where_blocks_hardly_touch(rng):
     for _ in range(20):
         A = np.kron(np.eye(6), np.ones((5, 5))) + 0.02 * rng.standard_normal((30, 30))
         A = (A + A.T) / 2
-        problem = Problem(1, 10, 30)
+        problem = Problem(1, 10, 30, "variance")
         others = [
             bound.bound(Covariance(A), problem, None, rng, budget=Budget()).value for bound in (RowSums(), RowSquares())
         ]
@@ -112,8 +112,11 @@ def test_checked_again_from_data_and_witness(rng):
 def test_an_expired_budget_and_what_is_left_to_others(rng):
     A = covariance("block", rng, 8)
     assert found(A, 3, Budget(deadline=0.0)).value >= optimum(A, 3)
-    assert BlockSplit().bound(Covariance(np.eye(1001)), Problem(1, 3, 1001), None, rng, budget=Budget()) is None
-    assert BlockSplit().bound(Covariance(A), Problem(2, 3, 8), None, rng, budget=Budget()) is None
+    assert (
+        BlockSplit().bound(Covariance(np.eye(1001)), Problem(1, 3, 1001, "variance"), None, rng, budget=Budget())
+        is None
+    )
+    assert BlockSplit().bound(Covariance(A), Problem(2, 3, 8, "variance"), None, rng, budget=Budget()) is None
 
 
 @pytest.mark.parametrize("A", [np.zeros((3, 3)), np.eye(4), -np.eye(4), np.ones((1, 1)), np.ones((5, 5))])

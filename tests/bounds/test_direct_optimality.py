@@ -60,7 +60,7 @@ def test_all_witnesses_prove_something(kind):
         d = int(rng.integers(2, 8))
         A = covariance(kind, rng, d)
         r = int(rng.integers(1, d + 1))
-        best, view, problem = solved(A, r)[0], Covariance(A), Problem(1, r, d)
+        best, view, problem = solved(A, r)[0], Covariance(A), Problem(1, r, d, "variance")
         C, shift, _ = module._factored(view)
         n = len(C)
         for changed in (0.0, 0.0, 0.1, 1.0):
@@ -142,10 +142,12 @@ def test_proves_spikes_optimal_without_the_gram_matrix(rng, monkeypatch):
     incumbent = SimpleNamespace(support=np.arange(10), loadings=vectors[:, -1:].T)
     bound = found(view, 10, incumbent, max_iter=0)
     assert value[-1] <= bound.value <= value[-1] * (1 + 1e-8)
-    np.testing.assert_allclose(recompute(view, Problem(1, 10, 3000), bound.witness), bound.value, rtol=1e-12)
+    np.testing.assert_allclose(
+        recompute(view, Problem(1, 10, 3000, "variance"), bound.witness), bound.value, rtol=1e-12
+    )
     for altered in (bound.witness._replace(rho=0.5 * bound.witness.rho), bound.witness._replace(rho=-1.0)):
-        assert recompute(view, Problem(1, 10, 3000), altered) >= value[-1]
-    assert recompute(view, Problem(1, 9, 3000), bound.witness) < value[-1]  # Control: one feature less
+        assert recompute(view, Problem(1, 10, 3000, "variance"), altered) >= value[-1]
+    assert recompute(view, Problem(1, 9, 3000, "variance"), bound.witness) < value[-1]  # Control: one feature less
 
 
 def test_steps_improve_where_the_test_fails(rng):
@@ -186,7 +188,7 @@ def test_an_expired_budget_and_what_is_left_to_others(rng):
     assert found(np.eye(501), 3) is None
     assert found(as_view(rng.standard_normal((501, 600))), 3) is None
     assert found(as_view(sparse.random_array((400, 12501), density=1e-4, rng=rng)), 3) is None
-    assert DirectOptimality().bound(Covariance(A), Problem(2, 3, 8), None, rng, budget=Budget()) is None
+    assert DirectOptimality().bound(Covariance(A), Problem(2, 3, 8, "variance"), None, rng, budget=Budget()) is None
 
 
 @pytest.mark.parametrize("A", [np.zeros((3, 3)), np.eye(4), -np.eye(4), np.ones((1, 1)), np.ones((5, 5))])

@@ -144,8 +144,8 @@ def test_stops_in_time_and_when_nothing_is_left_to_prove(rng):
 
 def test_what_is_too_large_or_has_more_components_is_left_to_others(rng):
     A = np.eye(501)
-    assert SharperDual().bound(Covariance(A), Problem(1, 3, 501), None, rng, budget=Budget()) is None
-    assert SharperDual().bound(Covariance(A[:5, :5]), Problem(2, 3, 5), None, rng, budget=Budget()) is None
+    assert SharperDual().bound(Covariance(A), Problem(1, 3, 501, "variance"), None, rng, budget=Budget()) is None
+    assert SharperDual().bound(Covariance(A[:5, :5]), Problem(2, 3, 5, "variance"), None, rng, budget=Budget()) is None
 
 
 @pytest.mark.parametrize("A", [np.zeros((3, 3)), np.eye(4), -np.eye(4), np.ones((1, 1)), np.ones((5, 5))])

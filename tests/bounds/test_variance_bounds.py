@@ -72,7 +72,7 @@ def test_no_direction_passes_where_the_matrix_is_indefinite(rng):
             assert set(found) == {"LargestDiagonals", "RowSums", "RowSquares", "SemidefiniteDual"}
             assert min(bound.value for bound in found.values()) >= optimum(A, r)
     spectrum = top_spectrum(Covariance(np.eye(3)), 1, rng)
-    assert LeadingVariance(spectrum).bound(view, Problem(1, 1, d), None, rng, budget=Budget()) is None
+    assert LeadingVariance(spectrum).bound(view, Problem(1, 1, d, "variance"), None, rng, budget=Budget()) is None
 
 
 def symmetric_variance(A, H):
@@ -203,7 +203,7 @@ def test_checked_again_from_data_and_witness_in_every_storage(rng):
 def test_an_expired_budget_gives_weaker_bounds_not_wrong_ones(rng):
     A = np.cov(rng.standard_normal((12, 8)), rowvar=False)
     for algorithm in ONE:
-        bound = algorithm.bound(Covariance(A), Problem(1, 3, 8), None, rng, budget=Budget(deadline=0.0))
+        bound = algorithm.bound(Covariance(A), Problem(1, 3, 8, "variance"), None, rng, budget=Budget(deadline=0.0))
         assert bound.value >= optimum(A, 3)
 
 
@@ -222,7 +222,7 @@ def test_fewer_eigenvalues_than_components_explain_everything(rng):
     A = np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     spectrum = top_spectrum(Covariance(A), 2, rng)
     assert spectrum.rank == 1
-    bound = LeadingVariance(spectrum).bound(Covariance(A), Problem(2, 2, 3), None, rng, budget=Budget())
+    bound = LeadingVariance(spectrum).bound(Covariance(A), Problem(2, 2, 3, "variance"), None, rng, budget=Budget())
     np.testing.assert_allclose(bound.value, 14.0)
     assert bound.value >= np.linalg.eigvalsh(A)[-2:].sum()
 

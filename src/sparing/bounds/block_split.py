@@ -16,6 +16,7 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Indices, Reference
+from sparing.search.hypotheses import holds_for
 
 SPLIT_LIMIT = 1000
 """The most features for which A is split."""
@@ -108,6 +109,7 @@ def _by_rows(matrix: Array, r: int) -> float:
     return min(float(sums(matrix, own, r).max()), math.sqrt(sum_of_largest(squares(matrix, own, r), r)))
 
 
+@holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data and eps: every eps proves something."""
     A = view.gram()

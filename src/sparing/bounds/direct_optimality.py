@@ -28,6 +28,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Reference
+from sparing.search.hypotheses import fits, holds_for
 
 SPACE_LIMIT = 500
 """The most dimensions of the space of samples: eigendecompositions are of that size."""
@@ -113,6 +114,7 @@ class DirectOptimality:
         return Bound(value, "the test of optimality in the space of samples", "always", recompute, witness)
 
 
+@holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data, rho and X: all rho, X, C and s prove something."""
     rho, basis, weights, factor, shift = witness
@@ -120,6 +122,8 @@ def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
         C, rest = samples_of(view), 0.0
     else:
         C, A = factor, view.gram()
+        if not fits(C, len(C), len(A)):
+            return math.inf
         values = np.linalg.eigvalsh(A - shift * np.eye(len(A)) - C.T @ C)  # C'C may be anything: what it lacks counts
         products = float(np.vdot(C, C)) + abs(shift) + float(np.abs(A).max() + np.abs(values).max())
         rest = shift + max(float(values[-1]), 0.0) + 8 * sum(C.shape) * EPS * products

@@ -12,6 +12,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.results import Bound, Reference
 from sparing.search.disjoint_supports import best_disjoint, countable
+from sparing.search.hypotheses import holds_for
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def _start(problem: Any, incumbent: Any) -> list[Any] | None:
     return [np.flatnonzero(row) for row in used] if fits and used.sum(axis=0).max() <= 1 else None
 
 
+@holds_for(disjoint=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The search again from the data, with the same prices and as many nodes; the supports only make it shorter."""
     prices, supports, nodes = witness

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Bound, Reference
 from sparing.search.doubly_nonnegative import one_sided_value
+from sparing.search.hypotheses import fits, holds_for
 from sparing.search.nonnegative_proof import proposed_dual
 
 
@@ -56,7 +58,10 @@ class DoublyNonnegativeDual:
         return Bound(recompute(view, problem, Y), "the doubly nonnegative dual", "always", recompute, Y)
 
 
+@holds_for(one=True, nonnegative=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality itself, from the data and Y."""
+    if not fits(witness, view.n_features, view.n_features):
+        return math.inf
     with single_threaded_blas(float(view.n_features) ** 3):
         return rounded_up(one_sided_value(view.gram(), witness, min(problem.n_nonzero, view.n_features)), view)

@@ -10,6 +10,7 @@ import numpy as np
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.results import Bound, Reference
+from sparing.search.hypotheses import holds_for
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class EachAlone:
         return Bound(value, method, single.strength, recompute, (single.check, single.witness))
 
 
+@holds_for(orthogonal=True, each=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound of one component again, times their number."""
     check, inner = witness

@@ -27,6 +27,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Reference
+from sparing.search.hypotheses import fits, holds_for
 from sparing.search.wedges import half_angle, normals, room, shortened, turns
 
 SPACE_LIMIT, GRAM_LIMIT, KEPT = 200, 500, 100
@@ -115,6 +116,7 @@ class NonnegativeOptimality:
         return Bound(value, "the test of optimality in wedges, for nonnegative loadings", "always", recompute, witness)
 
 
+@holds_for(one=True, nonnegative=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data and the wedges: all of them prove something as long as they close a circle."""
     plane, rays, proofs, factor, shift = witness
@@ -122,18 +124,20 @@ def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
         C, rest = plain.samples_of(view), 0.0
     else:
         C, A = factor, view.gram()
+        if not fits(C, len(C), len(A)):
+            return math.inf
         values = np.linalg.eigvalsh(A - shift * np.eye(len(A)) - C.T @ C)  # what C'C and s lack counts
         products = float(np.vdot(C, C)) + abs(shift) + float(np.abs(A).max() + np.abs(values).max())
         rest = shift + max(float(values[-1]), 0.0) + 8 * sum(C.shape) * EPS * products
     ends = np.roll(rays, -1, axis=0)
-    if len(proofs) != len(rays) or not (turns(rays, ends) > 0).all():
+    if len(proofs) != len(rays) or len(rays) == 0 or not (turns(rays, ends) > 0).all():
         return math.inf
     lengths = plain.lengths_of(C)
     bounds = [
         _at(C, lengths, plane, np.array(wedge), proof, problem.n_nonzero)[0]
         for *wedge, proof in zip(rays, ends, proofs, strict=True)
     ]
-    return rounded_up(max(bounds) + rest, view)
+    return rounded_up(max(bounds) + rest, view) if np.isfinite(bounds).all() else math.inf
 
 
 def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:

@@ -15,6 +15,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.results import Bound, Reference
 from sparing.search.fantope import in_own_unit, projection_value, relaxed_projection, shared_part, split, top_of_all
+from sparing.search.hypotheses import holds_for
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,14 @@ def nonzeros(problem: Any, n_features: int) -> int:
     return int(k * min(r, n_features))
 
 
+@holds_for(orthogonal=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality itself, from the data and Y."""
     s = nonzeros(problem, view.n_features)
     return rounded_up(projection_value(view.gram(), witness, problem.n_components, s), view)
 
 
+@holds_for(orthogonal=True, each=True)
 def recompute_split(view: DataMatrix, problem: Any, witness: Any, *, single: Single | None = None) -> float:
     """The inequality for W, from the data and W."""
     sizes = [min(problem.n_nonzero, view.n_features)] * problem.n_components

@@ -14,6 +14,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, squares, sum_of_largest
 from sparing.results import Bound, Reference
+from sparing.search.hypotheses import holds_for
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class RowSquares:
         return Bound(recompute(view, problem, None), "row sums of squares", "always", recompute)
 
 
+@holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data."""
     r, sign = problem.n_nonzero, problem.nonnegative

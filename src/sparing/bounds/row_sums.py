@@ -12,6 +12,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, sums
 from sparing.results import Bound, Reference
+from sparing.search.hypotheses import holds_for
 
 ROWS_LIMIT = 3000
 """The most features whose rows are all looked at."""
@@ -36,6 +37,7 @@ class RowSums:
         return Bound(recompute(view, problem, None), "row sums", "always", recompute)
 
 
+@holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data."""
     r, sign = problem.n_nonzero, problem.nonnegative

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.results import Bound, Reference
+from sparing.search.hypotheses import fits, holds_for
 from sparing.search.semidefinite_relaxation import dual_value, relaxed
 
 DUAL_LIMIT = 500
@@ -47,6 +49,9 @@ class SemidefiniteDual:
         return Bound(recompute(view, problem, Y), "the dual of the semidefinite relaxation", "always", recompute, Y)
 
 
+@holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality itself, from the data and Y."""
+    if not fits(witness, view.n_features, view.n_features):
+        return math.inf
     return rounded_up(dual_value(view.gram(), witness, problem.n_nonzero), view)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Reference
+from sparing.search.hypotheses import fits, holds_for
 from sparing.search.sharper_dual import sharpened, sharper_value
 
 DUAL_LIMIT = 500
@@ -73,7 +75,11 @@ def _reached(A: Array, incumbent: Any) -> float:
     return float(x @ A[np.ix_(incumbent.support, incumbent.support)] @ x) / float(x @ x)
 
 
+@holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality itself, from the data, Q and a."""
     Q, a = witness
+    d = view.n_features
+    if not fits(Q, d, d) or not fits(a, d):
+        return math.inf
     return rounded_up(sharper_value(view.gram(), Q, a, min(problem.n_nonzero, view.n_features)), view)

@@ -166,7 +166,9 @@ class Certificate:
             valid_bound = self.bound >= bound * (1 - 1e-6) - rounding and self.bound >= value * (1 - 1e-6) - rounding
         wrong = "The certificate does NOT hold"
         holds = False
-        if not same_data:
+        if self.problem.objective != self._named:
+            said = f"{wrong}: it is about a {self._named}, its problem about a {self.problem.objective}."
+        elif not same_data:
             said = f"{wrong}: it is about data of variance {self.total:.6g}, these have {total:.6g}."
         elif not same_value:
             said = f"{wrong} for these data: it claims {self._named} {self.value:.6g}, found {value:.6g}."

@@ -216,11 +216,14 @@ class Affine(DataMatrix):
 
     @property
     def noise(self) -> float:
-        """Means that are subtracted from products, not from the rows, leave the rounding of products with them."""
+        """Means that are subtracted from products, not from the rows, leave the rounding of products with them.
+
+        These are sums over all rows, whose errors may all have one sign, as where rows are sorted.
+        """
         if self.shift is not None:
             return 0.0
-        eps = float(np.finfo(float).eps)
-        return eps * float(np.sqrt(self.n_samples or 0) * np.linalg.norm(self.unit_mean * self.factor))
+        n, eps = self.n_samples or 0, float(np.finfo(float).eps)
+        return eps * n * float(np.sqrt(n) * np.linalg.norm(self.unit_mean * self.factor))
 
     @property
     def passes(self) -> int:

@@ -52,7 +52,7 @@ class OrthogonalNonnegative:
     """
 
     solver: Solver
-    kicks: int = 30
+    kicks: int = 60
 
     deflation: ClassVar = DisjointDeflation()
     reference: ClassVar = Reference("asteris2014", "Sec. 7")
@@ -74,7 +74,7 @@ class OrthogonalNonnegative:
         for turn in range(self.kicks if len(sizes) > 1 else 0):
             if budget.expired:
                 break
-            H = _shaken(best, rng) if turn % 2 else _anywhere(whole, sizes, rng)
+            H = _shaken(best, rng) if turn % 3 else _anywhere(whole, sizes, rng)
             value, H = _settled(whole, H, sizes, budget)
             if value > reached * (1 + GROWTH):
                 reached, best = value, H

@@ -138,8 +138,9 @@ def _of_one(view: DataMatrix, problem: Problem, found: Encoder, *, limited: bool
     """For one component, what is soonest done or most likely to prove it first; with a time limit also what may take
     long."""
     d = view.n_features
-    if problem.n_nonzero in found.single_bounds:  # the solver has searched already
-        searched: list[Method] = [lambda *_, **__: found.single_bounds[problem.n_nonzero]]
+    known = found.single_bounds.get(problem.n_nonzero)
+    if known is not None and (problem.nonnegative or not known.nonnegative):  # the solver has searched already
+        searched: list[Method] = [lambda *_, **__: known]
     elif limited:
         searched = [BranchAndBound(max_nodes=UNLIMITED).bound]
     else:

@@ -227,5 +227,5 @@ def _promised(
     if factor <= 0:  # an accuracy of 1 promises nothing
         return ()
     claim = f"Best possible variance over that found, by the surrogate of rank {solver.rank}"
-    measured = certificate.bound / certificate.value
-    return (Guarantee(claim, 1 / factor, measured, strength, Reference("asteris2014", where)),)
+    most = min(certificate.bound / certificate.value, 1 / factor)  # both bound what is not known
+    return (Guarantee(claim, 1 / factor, most, strength, Reference("asteris2014", where)),)

@@ -10,6 +10,7 @@ from sparing.budget import Budget
 from sparing.data import Covariance, DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.results import Array, Bound
+from sparing.search.hypotheses import holds_for
 from sparing.search.prover import Proof, Prover
 from sparing.search.quotient import Quotient
 from sparing.search.refuter import Refuter
@@ -30,6 +31,7 @@ def as_bound(proof: Proof) -> Bound:
     return Bound(proof.bound, "branch and bound", "always", recompute, proof.steps, reached)
 
 
+@holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
     refuter = Refuter(view)

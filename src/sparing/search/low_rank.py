@@ -14,6 +14,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array
+from sparing.search.hypotheses import holds_for
 from sparing.search.sphere import highest
 
 GRAM_DECOMPOSED = 1000
@@ -68,6 +69,7 @@ def search_surrogate(
     return Searched(rounded_up(rest + found.bound, view), V @ found.direction, found.cells)
 
 
+@holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The search run again from the data, with as many cells."""
     again = search_surrogate(

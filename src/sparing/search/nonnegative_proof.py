@@ -19,6 +19,7 @@ from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Indices
 from sparing.search.best_of_one import recompute as refuted_again
 from sparing.search.doubly_nonnegative import relaxed_nonnegative
+from sparing.search.hypotheses import holds_for
 from sparing.search.prover import Prover
 
 SEARCHED = 1000
@@ -86,6 +87,7 @@ def _raised(A: Array, N: Array | None) -> tuple[Covariance, float]:
     return Covariance(raised + shift * np.eye(len(A))), shift - rounding
 
 
+@holds_for(one=True, nonnegative=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The targets refuted once more, on the same matrix."""
     N, steps = witness

@@ -91,7 +91,8 @@ class NonnegativeExact:
             search.sphere(self.max_cells, budget)
         except KeyboardInterrupt:  # what is proved so far is an answer
             budget.interrupt()
-        return replace(search.best, bound=search.bound)
+        proved = None if search.bound is None else replace(search.bound, nonnegative=True)
+        return replace(search.best, bound=proved)
 
 
 class _Search:

@@ -1,0 +1,43 @@
+"""Sparse clustering: weights of features from pairwise dissimilarities or from sums of squares between clusters."""
+
+from sparing.clustering.dissimilarity import (
+    Complement,
+    Dissimilarity,
+    ElementwiseDissimilarity,
+    SquaredDifferences,
+    absolute_difference,
+)
+from sparing.clustering.gap import GapSearch, bound_for_count, bound_grid, permutation_gap
+from sparing.clustering.kmeans import Partition, best_clusters, cluster_path, means_of, weighted_squares
+from sparing.clustering.table import Table, check_varies, read_table
+from sparing.clustering.tree import LINKAGES, cut, tree_of
+from sparing.clustering.weights import Weighting, alternate, best_weights, spread, uniform, weight_path
+
+__all__ = [
+    "LINKAGES",
+    "Complement",
+    "Dissimilarity",
+    "ElementwiseDissimilarity",
+    "GapSearch",
+    "Partition",
+    "SquaredDifferences",
+    "Table",
+    "Weighting",
+    "absolute_difference",
+    "alternate",
+    "best_clusters",
+    "best_weights",
+    "bound_for_count",
+    "bound_grid",
+    "check_varies",
+    "cluster_path",
+    "cut",
+    "means_of",
+    "permutation_gap",
+    "read_table",
+    "spread",
+    "tree_of",
+    "uniform",
+    "weight_path",
+    "weighted_squares",
+]

@@ -1,0 +1,292 @@
+"""Feature-wise dissimilarities of all pairs of samples, D (pairs x features), which is never formed.
+
+Everything is about ordered pairs, as in the lecture: D has n^2 rows, (i, i') and (i', i) alike, and a vector u over
+pairs is a symmetric n x n matrix U. Hence (Dw) is the matrix of weighted dissimilarities, |Dw| its Frobenius norm,
+and (D'u)_j = sum over all i and i' of U_ii' d_ii'j.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from sparing.clustering.entries import dense, inner, squared, times
+from sparing.clustering.pairs import known_pairs
+from sparing.clustering.table import Table
+from sparing.errors.clustering import bad_own_dissimilarity
+from sparing.results import Array, Indices
+
+GRAM_FEATURES = 2500
+"""Features up to which D'D may be formed (48 MiB) ..."""
+
+GRAM_RATIO = 16
+"""... where they are at most this many times as many as samples: it then costs less than a few products with D."""
+
+PAIR_ENTRIES = 2**17
+"""Entries of a block of pairs and features (1 MiB): what stays in a cache."""
+
+ElementWise = Callable[[Any, Any], Any]
+
+
+class Dissimilarity(ABC):
+    """D of one table, through its products.
+
+    Values that are missing make no difference: d_ii'j = 0 where x_ij or x_i'j is not known, and what is left of a pair
+    is multiplied by p / (number of features that both have), as in R's ``sparcl``. A pair that has no feature in common
+    is as far apart as pairs are on average.
+    """
+
+    power = 1
+    """d is multiplied by this power of a number by which X is multiplied."""
+
+    def __init__(self, table: Table) -> None:
+        self._hold(table)
+        self.pairs = None if table.missing is None else known_pairs(table)
+
+    def _hold(self, table: Table) -> None:
+        self.table = table
+        self.n_samples, self.n_features = table.shape
+        self._sizes: Array | None = None
+
+    def restricted(self, J: Indices) -> Self:
+        """The features J alone; pairs are scaled up as before."""
+        part = copy(self)
+        part._hold(self.table.restricted(J))
+        return part
+
+    @property
+    def in_units_of_x(self) -> float:
+        """What turns a dissimilarity of the table's values into one of the user's."""
+        return float(self.table.unit**-self.power)
+
+    def weighted(self, w: Array) -> Array:
+        """Dw: the n x n matrix of dissimilarities for weights w >= 0; symmetric, nonnegative, zero diagonal."""
+        M = self._weighted(w)
+        np.fill_diagonal(M, 0.0)
+        if self.pairs is not None:
+            M *= self.pairs.upscaling
+            M[self.pairs.unknown] = M.sum() / self.pairs.n_known
+        return M
+
+    def per_feature(self, U: Array) -> Array:
+        """D'u for a symmetric U with zero diagonal, one number per feature."""
+        if self.pairs is None:
+            return self._per_feature(U)
+        shared = U[self.pairs.unknown].sum() / self.pairs.n_known
+        return self._per_feature((U + shared) * self.pairs.upscaling)
+
+    @property
+    def is_quick(self) -> bool:
+        """Does D'Dw cost next to nothing?"""
+        return False
+
+    def normal(self, w: Array) -> Array:
+        """D'Dw."""
+        return self.per_feature(self.weighted(w))
+
+    @abstractmethod
+    def _weighted(self, w: Array) -> Array:
+        """Dw before pairs are scaled up."""
+
+    @abstractmethod
+    def _per_feature(self, U: Array) -> Array:
+        """D'u before pairs are scaled up."""
+
+    def sizes(self) -> Array:
+        """Norms of the columns of D, to see where a search may begin; missing values count as means."""
+        if self._sizes is None:
+            self._sizes = self._norms()
+        return self._sizes
+
+    @abstractmethod
+    def _norms(self) -> Array:
+        """What ``sizes`` returns."""
+
+
+class SquaredDifferences(Dissimilarity):
+    """d_ii'j = (x_ij - x_i'j)^2, by products of matrices.
+
+    With q = (X.X)w and s = U1: (Dw)_ii' = q_i + q_i' - 2 (X diag(w) X')_ii' and (D'u)_j = 2 x_j'(diag(s) - U) x_j.
+    With Z = 1 where values are missing, the first loses (X.X) diag(w) Z' and its transpose, the second the sum of
+    x_ij^2 (UZ)_ij. For centred columns, D'D = 2n (X.X)'(X.X) + 4 (X'X).(X'X) + 2 vv' with v = (X.X)'1.
+    """
+
+    power = 2
+
+    def _hold(self, table: Table) -> None:
+        super()._hold(table)
+        self._gram: Array | None = None
+        few = self.n_features <= min(GRAM_FEATURES, GRAM_RATIO * self.n_samples)
+        self._by_gram = few and table.missing is None and not table.is_sparse
+
+    def _weighted(self, w: Array) -> Array:
+        n = self.n_samples
+        q, M = np.zeros(n), np.zeros((n, n))
+        support = np.flatnonzero(w)
+        for J, C, Z in self.table.blocks(support):
+            R = times(C, np.sqrt(w[J]))
+            squares = squared(R)
+            q += np.asarray(squares.sum(axis=1)).ravel()
+            M -= 2.0 * dense(R @ R.T)
+            if Z is not None:
+                lost = dense(squares @ Z.T)
+                M -= lost + lost.T
+        M += np.add.outer(q, q)
+        return np.maximum(M, 0.0, out=M)
+
+    def _per_feature(self, U: Array) -> Array:
+        L, out = np.diag(U.sum(axis=1)) - U, np.empty(self.n_features)
+        for J, C, Z in self.table.blocks():
+            out[J] = inner(C, L @ C)
+            if Z is not None:
+                out[J] -= inner(squared(C), U @ Z)
+        return np.maximum(2.0 * out, 0.0) if (U >= 0).all() else 2.0 * out
+
+    @property
+    def is_quick(self) -> bool:
+        """Is D'D in memory?"""
+        return self._by_gram
+
+    def normal(self, w: Array) -> Array:
+        """D'Dw, by D'D where that is small."""
+        if not self._by_gram:
+            return super().normal(w)
+        if self._gram is None:
+            X = self.table.values
+            squares = X * X
+            G = X.T @ X
+            np.square(G, out=G)
+            G *= 4.0
+            G += (2.0 * self.n_samples) * (squares.T @ squares)
+            v = squares.sum(axis=0)
+            for first in range(0, len(v), 256):
+                G[first : first + 256] += np.multiply.outer(2.0 * v[first : first + 256], v)
+            self._gram = G
+        support = np.flatnonzero(w)
+        if 2 * len(support) < self.n_features:
+            return np.asarray(w[support] @ self._gram[support])
+        return np.asarray(self._gram @ w)
+
+    def _norms(self) -> Array:
+        """Fourth powers of differences, from sums of powers."""
+        out = np.empty(self.n_features)
+        for J, C, _ in self.table.blocks():
+            squares = squared(C)
+            s1, s2 = (np.asarray(part.sum(axis=0)).ravel() for part in (C, squares))
+            s3, s4 = inner(C, squares), inner(squares, squares)
+            out[J] = 2 * self.n_samples * s4 - 8 * s1 * s3 + 6 * s2**2
+        return np.sqrt(np.maximum(out, 0.0))
+
+
+class ElementwiseDissimilarity(Dissimilarity):
+    """d_ii'j = f(x_ij, x_i'j), in blocks of pairs and features."""
+
+    def __init__(self, table: Table, function: ElementWise) -> None:
+        super().__init__(table)
+        self.function = function
+        if function is not absolute_difference:
+            _check(function, table)
+
+    def _blocks(self, features: Any = None) -> Iterator[tuple[Any, slice, Array]]:
+        """Features J, samples i and d of shape (len(J), len(i), n)."""
+        n = self.n_samples
+        features = np.arange(self.n_features) if features is None else features
+        height = min(n, max(PAIR_ENTRIES // n, 1))
+        width = max(PAIR_ENTRIES // (height * n), 1)
+        for first in range(0, len(features), width):
+            J = features[first : first + width]
+            C = np.ascontiguousarray(self.table.columns(J).T)
+            Z = None if self.table.missing is None else dense(self.table.missing[:, J]).T > 0
+            for top in range(0, n, height):
+                i = slice(top, min(top + height, n))
+                d = self.function(C[:, i, None], C[:, None, :])
+                if self.function is not absolute_difference and not (np.isfinite(d).all() and d.min() >= 0):
+                    raise bad_own_dissimilarity("NaN, infinity or negative numbers")
+                if Z is not None:
+                    d = np.where(Z[:, i, None] | Z[:, None, :], 0.0, d)
+                yield J, i, d
+
+    def _weighted(self, w: Array) -> Array:
+        M = np.zeros((self.n_samples, self.n_samples))
+        for J, i, d in self._blocks(np.flatnonzero(w)):
+            M[i] += np.tensordot(w[J], d, axes=1)
+        return np.asarray((M + M.T) / 2)
+
+    def _per_feature(self, U: Array) -> Array:
+        out = np.zeros(self.n_features)
+        for J, i, d in self._blocks():
+            out[J] += d.reshape(len(J), -1) @ U[i].ravel()
+        return out
+
+    def _norms(self) -> Array:
+        out = np.zeros(self.n_features)
+        for J, _, d in self._blocks():
+            flat = d.reshape(len(J), -1)
+            out[J] += np.einsum("ij,ij->i", flat, flat)
+        return np.sqrt(out)
+
+
+class Complement(Dissimilarity):
+    """D without what a first clustering has used: u is kept orthogonal to its dissimilarities u_1."""
+
+    def __init__(self, whole: Dissimilarity, first: Array) -> None:
+        self._hold(whole.table)
+        self.whole, self.pairs, self.power = whole, None, whole.power
+        self.first = first / np.linalg.norm(first)
+        self._used = whole.per_feature(self.first)
+
+    def restricted(self, J: Indices) -> Self:
+        """The features J alone."""
+        part = super().restricted(J)
+        part.whole, part._used = self.whole.restricted(J), self._used[J]
+        return part
+
+    def weighted(self, w: Array) -> Array:
+        """(I - u_1 u_1')Dw; entries may be negative."""
+        return self.without_first(self.whole.weighted(w))
+
+    def without_first(self, U: Array) -> Array:
+        """The part of U orthogonal to u_1."""
+        return np.asarray(U - np.vdot(self.first, U) * self.first)
+
+    def per_feature(self, U: Array) -> Array:
+        """D'(I - u_1 u_1')u."""
+        return self.whole.per_feature(self.without_first(U))
+
+    @property
+    def is_quick(self) -> bool:
+        """As quick as the whole."""
+        return self.whole.is_quick
+
+    def normal(self, w: Array) -> Array:
+        """D'(I - u_1 u_1')Dw."""
+        return self.whole.normal(w) - self._used * (self._used @ w)
+
+    def _norms(self) -> Array:
+        """Norms of what is left of the columns of D."""
+        return np.asarray(np.sqrt(np.maximum(self.whole.sizes() ** 2 - self._used**2, 0.0)))
+
+    _weighted = weighted
+    _per_feature = per_feature
+
+
+def absolute_difference(a: Any, b: Any) -> Any:
+    """|a - b|."""
+    difference = a - b
+    return np.abs(difference, out=difference)
+
+
+def _check(function: ElementWise, table: Table) -> None:
+    """Is a user's function a dissimilarity, as far as one feature tells?"""
+    column = table.columns([0])[:50, 0]
+    d = np.asarray(function(column[:, None], column[None, :]))
+    if d.shape != (len(column), len(column)):
+        raise bad_own_dissimilarity(f"shape {d.shape} for shapes {(len(column), 1)} and {(1, len(column))}")
+    if d.dtype.kind not in "fiub":
+        raise bad_own_dissimilarity(f"values of type {d.dtype}")
+    if not np.allclose(d, d.T, rtol=1e-9, atol=0, equal_nan=True):
+        raise bad_own_dissimilarity("other numbers for (a, b) than for (b, a)")

@@ -1,0 +1,253 @@
+"""Clusters around means, in features weighted by how far they separate the clusters [witten2010, Sec. 3]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparing.budget import Budget
+from sparing.clustering.entries import dense, squared, times
+from sparing.clustering.table import Table
+from sparing.clustering.weights import BETTER, uniform
+from sparing.linalg.soft_threshold import l1_l2_maximiser
+from sparing.results import Array, Indices
+
+LLOYD_TURNS = 300
+"""Turns of one k-means run; each lowers the loss, and few need more than a tenth."""
+
+SAME = 1e-12
+"""Squared distances below this share of the largest squared norm are rounding."""
+
+FRESH = 4
+"""New seedings of k-means in the weighted features before an answer is taken for settled."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Clusters, the weights that suit them, and the weighted sum of squares between clusters, sum_j w_j a_j."""
+
+    labels: Indices
+    weights: Array
+    criterion: float
+    criteria: tuple[float, ...]
+    converged: bool
+
+    @property
+    def n_iter(self) -> int:
+        """Updates of the weights."""
+        return len(self.criteria)
+
+    @property
+    def n_used(self) -> int:
+        """Features of positive weight."""
+        return int(np.count_nonzero(self.weights))
+
+
+def means_of(X: Any, labels: Indices, n_clusters: int) -> tuple[Array, Array]:
+    """Means of the clusters (zero where there is no member) and numbers of members."""
+    members = np.zeros((len(labels), n_clusters))
+    members[np.arange(len(labels)), labels] = 1.0
+    counts = members.sum(axis=0)
+    return np.asarray((X.T @ members).T) / np.maximum(counts, 1.0)[:, None], counts
+
+
+def between(table: Table, labels: Indices, n_clusters: int) -> Array:
+    """a_j: the sum of squares between clusters, feature by feature."""
+    means, counts = means_of(table.values, labels, n_clusters)
+    overall = counts @ means / counts.sum()
+    return np.asarray(counts @ (means - overall) ** 2)
+
+
+def weighted_table(table: Table, w: Array) -> Any:
+    """X diag(w)^1/2, features of weight zero left out; sparse where X is."""
+    support = np.flatnonzero(w)
+    return times(table.values[:, support], np.sqrt(w[support]))
+
+
+def weighted_squares(table: Table, centers: Array, w: Array) -> Array:
+    """sum_j w_j (x_ij - m_kj)^2 for samples i and centres k, from differences, so that no digits are lost."""
+    out = np.zeros((table.shape[0], len(centers)))
+    for J, C, _ in table.blocks(np.flatnonzero(w)):
+        block = dense(C)
+        for k, center in enumerate(centers):
+            out[:, k] += np.square((block - center[J]) * np.sqrt(w[J])).sum(axis=1)
+    return out
+
+
+def lloyd(Z: Any, labels: Indices, n_clusters: int) -> Indices:
+    """Labels of k-means begun at the means of given clusters, run until no sample moves.
+
+    A cluster that loses all members restarts at the sample farthest from its mean.
+    """
+    norms = np.asarray(squared(Z).sum(axis=1)).ravel()
+    for _ in range(LLOYD_TURNS):
+        means, counts = means_of(Z, labels, n_clusters)
+        scores = np.einsum("kj,kj->k", means, means) - 2.0 * np.asarray(Z @ means.T)
+        scores[:, counts == 0] = np.inf
+        moved = np.argmin(scores, axis=1)
+        stay = scores[np.arange(len(labels)), labels] <= scores[np.arange(len(labels)), moved] + SAME * norms.max()
+        moved = np.where(stay & (counts[labels] > 0), labels, moved)  # rounding moves nobody
+        for k in np.flatnonzero(np.bincount(moved, minlength=n_clusters) == 0):
+            distances = norms + scores[np.arange(len(moved)), moved]
+            crowded = np.bincount(moved, minlength=n_clusters)[moved] > 1
+            farthest = int(np.argmax(np.where(crowded, distances, -np.inf)))
+            if crowded[farthest] and distances[farthest] > SAME * norms.max():
+                moved[farthest] = k
+        if (moved == labels).all():
+            break
+        labels = moved
+    return labels
+
+
+def seeded(Z: Any, n_clusters: int, rng: np.random.Generator) -> Indices:
+    """Labels by the nearest of ``n_clusters`` samples, each drawn in proportion to its squared distance (k-means++)."""
+    n = Z.shape[0]
+    norms = np.asarray(squared(Z).sum(axis=1)).ravel()
+    nearest, labels = np.full(n, np.inf), np.zeros(n, dtype=np.intp)
+    for k in range(n_clusters):
+        mass = float(nearest.sum())
+        if mass == 0:  # no further sample differs from those drawn
+            break
+        i = int(rng.choice(n, p=nearest / mass)) if k else int(rng.integers(n))
+        center = np.asarray(Z[[i]].toarray() if hasattr(Z, "toarray") else Z[[i]])[0]
+        distances = norms + center @ center - 2.0 * np.asarray(Z @ center)
+        distances[distances < SAME * norms.max()] = 0.0
+        closer = distances < nearest
+        nearest, labels = np.where(closer, distances, nearest), np.where(closer, k, labels)
+    return labels
+
+
+def alternate_clusters(
+    table: Table, n_clusters: int, bound: float, labels: Indices, *, tol: float, max_iter: int, budget: Budget
+) -> Partition:
+    """w <- best weights for a, clusters <- k-means from the clusters there are; sum_j w_j a_j never decreases.
+
+    It ends where no sample moves, or where a turn adds less than ``tol`` of the criterion.
+    """
+    w, value = _suited(table, labels, n_clusters, bound)
+    criteria, converged = [value], False
+    while len(criteria) < max_iter and not budget.expired:
+        moved = lloyd(weighted_table(table, w), labels, n_clusters)
+        update, value = _suited(table, moved, n_clusters, bound)
+        if (moved == labels).all() or value <= criteria[-1]:
+            converged = True
+            break
+        labels, w = moved, update
+        criteria.append(value)
+        if value - criteria[-2] <= tol * value:
+            converged = True
+            break
+    return Partition(labels, w, criteria[-1], tuple(criteria), converged)
+
+
+def _suited(table: Table, labels: Indices, n_clusters: int, bound: float) -> tuple[Array, float]:
+    a = between(table, labels, n_clusters)
+    w = l1_l2_maximiser(a, bound)
+    return w, float(a @ w)
+
+
+def spread_features(table: Table, bound: float) -> Array:
+    """Equal weights of the features of largest variance, twice as many as the bound has room for."""
+    labels = np.arange(table.shape[0])
+    overall, _ = means_of(table.values, np.zeros_like(labels), 1)
+    squares = np.asarray(squared(table.values).sum(axis=0)).ravel() - len(labels) * overall[0] ** 2
+    many = min(2 * math.ceil(bound * bound), table.shape[1])
+    w = np.zeros(table.shape[1])
+    w[np.argsort(-squares, kind="stable")[:many]] = uniform(many, bound)
+    return w
+
+
+def best_clusters(
+    table: Table,
+    n_clusters: int,
+    bound: float,
+    rng: np.random.Generator,
+    *,
+    n_init: int,
+    tol: float,
+    max_iter: int,
+    budget: Budget,
+    known: Sequence[Indices] = (),
+    fresh: int = FRESH,
+) -> Partition:
+    """The best of several starts: ``known`` clusters, and k-means in all features or those of largest variance.
+
+    An answer is taken for settled when new seedings of k-means in its own weighted features do not improve it either.
+    """
+
+    def settled(labels: Indices) -> Partition:
+        found = alternate_clusters(table, n_clusters, bound, labels, tol=tol, max_iter=max_iter, budget=budget)
+        failures = 0
+        while failures < fresh and found.n_iter < max_iter and not budget.expired:
+            Z = weighted_table(table, found.weights)
+            again = lloyd(Z, seeded(Z, n_clusters, rng), n_clusters)
+            if _suited(table, again, n_clusters, bound)[1] <= found.criterion * (1 + BETTER):
+                failures += 1
+                continue
+            more = max_iter - found.n_iter
+            better = alternate_clusters(table, n_clusters, bound, again, tol=tol, max_iter=more, budget=budget)
+            found = Partition(
+                better.labels, better.weights, better.criterion, found.criteria + better.criteria, better.converged
+            )
+            failures = 0
+        return found
+
+    begin = uniform(table.shape[1], bound), spread_features(table, bound)
+    views = [weighted_table(table, w) for w in begin]
+    best: Partition | None = None
+    for start in range(len(known) + n_init):
+        if best is not None and budget.expired:
+            break
+        if start < len(known):
+            labels = known[start]
+        else:
+            Z = views[(start - len(known)) % 2]
+            labels = lloyd(Z, seeded(Z, n_clusters, rng), n_clusters)
+        found = settled(labels)
+        if best is None or found.criterion > best.criterion * (1 + BETTER):
+            best = found
+    assert best is not None  # there is always a first start
+    return best
+
+
+def cluster_path(
+    table: Table,
+    n_clusters: int,
+    bounds: Array,
+    rng: np.random.Generator,
+    *,
+    tol: float,
+    max_iter: int,
+    budget: Budget,
+) -> list[Partition]:
+    """Clusters for every bound, in rising order: each begun where the next larger one ended, and once more."""
+    found: list[Partition] = []
+    for bound in bounds[::-1]:
+        known = [found[-1].labels] if found else []
+        found.append(
+            best_clusters(
+                table,
+                n_clusters,
+                float(bound),
+                rng,
+                n_init=1 if known else 3,
+                tol=tol,
+                max_iter=max_iter,
+                budget=budget,
+                known=known,
+                fresh=1,
+            )
+        )
+    found.reverse()
+    for place in range(1, len(bounds)):  # what a smaller bound found may serve a larger one, too
+        labels = found[place - 1].labels
+        other = alternate_clusters(
+            table, n_clusters, float(bounds[place]), labels, tol=tol, max_iter=max_iter, budget=budget
+        )
+        if other.criterion > found[place].criterion:
+            found[place] = other
+    return found

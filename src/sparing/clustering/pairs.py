@@ -1,0 +1,38 @@
+"""Pairs of samples of which not all values are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparing.clustering.entries import dense
+from sparing.clustering.table import Table
+from sparing.errors.clustering import nothing_in_common
+from sparing.results import Array
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """p / (features that both have), zero on the diagonal; places of pairs without any, and number of the others."""
+
+    upscaling: Array
+    unknown: tuple[Any, ...]
+    n_known: int
+
+
+def known_pairs(table: Table) -> Pairs:
+    """What missing values leave of every pair."""
+    Z = table.missing
+    p = table.shape[1]
+    gone = np.asarray(Z.sum(axis=1)).ravel()
+    both = p - gone - gone[:, None] + dense(Z @ Z.T)
+    np.fill_diagonal(both, 0.0)
+    known = both > 0.5
+    if not known.any():
+        raise nothing_in_common()
+    upscaling = np.zeros_like(both)
+    np.divide(p, both, out=upscaling, where=known)
+    np.fill_diagonal(known, True)
+    return Pairs(upscaling, np.nonzero(~known), int(np.count_nonzero(upscaling)))

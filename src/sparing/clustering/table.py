@@ -1,0 +1,245 @@
+"""The numbers to be clustered: shifted, scaled and zero where a value is missing, dense or sparse as they came."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sparing.clustering.entries import is_sparse
+from sparing.data import Rows, SparseRows
+from sparing.errors.clustering import not_finite, nothing_varies, unit_out_of_range
+from sparing.results import Array, Indices
+
+BLOCK_ENTRIES = 2**20
+"""Entries of a block of columns (8 MiB): what products need beside n x n matrices."""
+
+SMALL_ENTRIES = 2**20
+"""Sparse tables of fewer entries than this, stored or not, are made dense: products are then quicker."""
+
+SIZES = (1e-140, 1e140)
+"""Largest absolute values whose sums of squares, and dissimilarities, are ordinary numbers."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """``values`` = (X - center) * unit / scale, n x p, 0 where X is missing and in features that are constant.
+
+    ``unit`` is a power of two that brings values near 1: fourth powers then stay in range. Sparse values are not
+    shifted. ``missing`` holds 1 where X has NaN, in the same storage, or is None.
+    """
+
+    values: Any
+    missing: Any
+    center: Array
+    scale: Array
+    unit: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of samples and features."""
+        n, p = self.values.shape
+        return int(n), int(p)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Are the values in sparse storage, unshifted?"""
+        return is_sparse(self.values)
+
+    @property
+    def n_varying(self) -> int:
+        """Number of features that are not constant."""
+        return int(np.count_nonzero(np.diff(self.values.indptr) if self.is_sparse else self.values.any(axis=0)))
+
+    def blocks(self, features: Indices | None = None) -> Iterator[tuple[Any, Any, Any]]:
+        """Runs of features that fit a block: where they are, their values and where those are missing (or None)."""
+        n, p = self.shape
+        count, width = p if features is None else len(features), max(BLOCK_ENTRIES // n, 1)
+        for first in range(0, count, width):
+            run = slice(first, min(first + width, count))
+            J: Any = run if features is None else features[run]
+            yield J, self.values[:, J], None if self.missing is None else self.missing[:, J]
+
+    def columns(self, J: Any) -> Array:
+        """Values of some features, dense."""
+        part = self.values[:, J]
+        return np.asarray(part.toarray() if self.is_sparse else part)
+
+    def restricted(self, J: Indices) -> Table:
+        """The features J alone."""
+        part = None if self.missing is None else self.missing[:, J]
+        return Table(self.values[:, J], part, self.center[J], self.scale[J], self.unit)
+
+    def permuted(self, rng: np.random.Generator) -> Table:
+        """The values of every feature in a random order of their own: nothing is left to be clustered."""
+        n, p = self.shape
+        if not self.is_sparse:
+            if self.missing is None:
+                return replace(self, values=rng.permuted(self.values, axis=0))
+            orders = rng.permuted(np.broadcast_to(np.arange(n)[:, None], (n, p)), axis=0)
+            shuffled = (np.take_along_axis(part, orders, axis=0) for part in (self.values, self.missing))
+            return replace(self, values=next(shuffled), missing=next(shuffled))
+        moves = [rng.permutation(n) for _ in range(p)]
+        return replace(
+            self,
+            values=_moved(self.values, moves),
+            missing=None if self.missing is None else _moved(self.missing, moves),
+        )
+
+
+def _moved(matrix: Any, orders: list[Any]) -> Any:
+    """A CSC matrix with row i of column j moved to ``orders[j][i]``."""
+    indices = np.empty_like(matrix.indices)
+    for j, order in enumerate(orders):
+        run = slice(matrix.indptr[j], matrix.indptr[j + 1])
+        indices[run] = order[matrix.indices[run]]
+    moved = sparse.csc_array((matrix.data.copy(), indices, matrix.indptr.copy()), shape=matrix.shape)
+    moved.sort_indices()
+    return moved
+
+
+def read_table(
+    rows: Rows,
+    *,
+    scale: bool | Array = False,
+    missing: bool = False,
+    plain: bool = False,
+    keep: bool = False,
+    names: Sequence[object] = (),
+) -> Table:
+    """Read all rows, once.
+
+    Parameters
+    ----------
+    rows : Rows
+    scale : bool or ndarray
+        Divide by standard deviations (n - 1 of the available values): those of the rows, or given ones.
+    missing : bool
+        Is NaN a missing value rather than a mistake?
+    plain : bool
+        Leave unit and origin alone, for a dissimilarity that may depend on them.
+    keep : bool
+        Keep the values of constant features, for new samples that are compared with others.
+    names : sequence
+        Names of features, for errors.
+    """
+    stored: Any = rows.block.matrix if isinstance(rows, SparseRows) else rows.source  # type: ignore[attr-defined]
+    if is_sparse(stored) and rows.shape[0] * rows.shape[1] <= SMALL_ENTRIES:
+        stored = stored.toarray()
+    values: Any
+    values, absent = _read_sparse(stored) if is_sparse(stored) else _read_dense(stored)
+    _check_finite(values, absent, missing, names)
+    entries = values.data if is_sparse(values) else values
+    largest = float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
+    if largest > 0 and not SIZES[0] < largest < SIZES[1]:
+        raise unit_out_of_range(largest)
+    unit = 1.0 if plain or largest == 0 else math.ldexp(1.0, -round(math.log2(largest)))
+    values *= unit
+    n_features = values.shape[1]
+    mean, deviation, constant = (_sparse_moments if is_sparse(values) else _dense_moments)(values, absent)
+    center = np.zeros(n_features)
+    if not plain and not is_sparse(values):
+        values -= mean
+        center = mean / unit
+        if absent is not None:
+            values[absent > 0] = 0.0
+    if isinstance(scale, bool):
+        scales = np.where(constant, 1.0, deviation / unit) if scale else np.ones(n_features)
+    else:
+        scales = scale
+    factor = np.where(constant & (not keep), 0.0, 1.0 if scale is False else 1.0 / (scales * unit))
+    if is_sparse(values):
+        values.data *= np.repeat(factor, np.diff(values.indptr))
+        values.eliminate_zeros()
+    elif not (factor == 1.0).all():
+        values *= factor
+    return Table(values, absent, center, scales, unit if scale is False else 1.0)
+
+
+def _read_dense(source: Any) -> tuple[Array, Array | None]:
+    values = np.array(source, dtype=np.float64, order="C")
+    absent = np.isnan(values)
+    if not absent.any():
+        return values, None
+    values[absent] = 0.0
+    return values, absent.astype(np.float64)
+
+
+def _read_sparse(stored: Any) -> tuple[Any, Any]:
+    data = stored.data.astype(np.float64)
+    values = sparse.csc_array((data, stored.indices.copy(), stored.indptr.copy()), shape=stored.shape)
+    if not np.isnan(data).any():
+        return values, None
+    absent = sparse.csc_array((np.isnan(data).astype(np.float64), values.indices.copy(), values.indptr.copy()))
+    absent.resize(stored.shape)
+    absent.eliminate_zeros()
+    values.data[np.isnan(data)] = 0.0
+    return values, absent
+
+
+def _check_finite(values: Any, absent: Any, missing: bool, names: Sequence[object]) -> None:
+    """Refuse infinity always, NaN where nothing can be done with it."""
+
+    def refuse(flaws: Any, value: float | None) -> None:
+        where = sparse.coo_array(flaws)
+        where.eliminate_zeros()
+        order = np.lexsort((where.col, where.row))[0]
+        i, j = int(where.row[order]), int(where.col[order])
+        found = float(where.data[order]) if value is None else value
+        raise not_finite(found, i, names[j] if len(names) else j, missing)
+
+    if absent is not None and not missing:
+        refuse(absent, np.nan)
+    entries = values.data if is_sparse(values) else values
+    if not np.isfinite(entries).all():
+        flaws = values.copy()
+        (flaws.data if is_sparse(values) else flaws)[np.isfinite(entries)] = 0.0
+        refuse(flaws, None)
+
+
+def _dense_moments(values: Array, absent: Array | None) -> tuple[Array, Array, Any]:
+    """Mean, standard deviation and constancy of every feature, over the values there are."""
+    n = len(values)
+    if absent is None:
+        mean = values.mean(axis=0)
+        return mean, values.std(axis=0, ddof=1 if n > 1 else 0), values.max(axis=0) == values.min(axis=0)
+    known = n - absent.sum(axis=0)
+    mean = values.sum(axis=0) / np.maximum(known, 1)
+    squares = np.where(absent > 0, 0.0, (values - mean) ** 2).sum(axis=0)
+    highest = np.where(absent > 0, -np.inf, values).max(axis=0)
+    lowest = np.where(absent > 0, np.inf, values).min(axis=0)
+    return mean, np.sqrt(squares / np.maximum(known - 1, 1)), highest <= lowest
+
+
+def _sparse_moments(values: Any, absent: Any) -> tuple[Array, Array, Any]:
+    """The same for sparse values; those not stored are zero."""
+    n, p = values.shape
+    gone = np.zeros(p) if absent is None else np.asarray(absent.sum(axis=0)).ravel()
+    known = n - gone
+    mean = np.asarray(values.sum(axis=0)).ravel() / np.maximum(known, 1)
+    deviation, constant = np.zeros(p), np.ones(p, dtype=bool)
+    for j in range(p):
+        run = slice(values.indptr[j], values.indptr[j + 1])
+        column = values.data[run]
+        if gone[j]:
+            missing = absent.indices[absent.indptr[j] : absent.indptr[j + 1]]
+            column = column[~np.isin(values.indices[run], missing)]
+        zeros = known[j] - len(column)
+        if known[j] > 1:
+            squares = ((column - mean[j]) ** 2).sum() + zeros * mean[j] ** 2
+            deviation[j] = math.sqrt(squares / (known[j] - 1))
+            low, high = (0.0, 0.0) if zeros else (column[0], column[0])
+            constant[j] = column.max(initial=high) == column.min(initial=low)
+    return mean, deviation, constant
+
+
+def check_varies(table: Table) -> Table:
+    """The table, if samples differ at all."""
+    entries = table.values.data if table.is_sparse else table.values
+    if not entries.any():
+        raise nothing_varies()
+    return table

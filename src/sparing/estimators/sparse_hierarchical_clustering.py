@@ -1,0 +1,263 @@
+"""A tree of clusters in the few features that separate them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from sparing import errors
+from sparing.budget import Budget
+from sparing.clustering import (
+    LINKAGES,
+    Complement,
+    Dissimilarity,
+    ElementwiseDissimilarity,
+    SquaredDifferences,
+    Table,
+    Weighting,
+    absolute_difference,
+    best_weights,
+    cut,
+    spread,
+    tree_of,
+    weight_path,
+)
+from sparing.errors import clustering as sentences
+from sparing.estimators._clustering import ClusteringEstimator, is_number
+from sparing.estimators._input import flag, generator_of, is_whole
+from sparing.linalg import single_threaded_blas
+from sparing.results import Array, Indices
+
+DIFFERENCES = ("absolute", "squared")
+
+LOOSE = 1e-3
+"""Tolerance of the many fits that only serve to choose a bound."""
+
+
+class SparseHierarchicalClustering(ClusteringEstimator):
+    """Hierarchical clustering in a few weighted features.
+
+    Samples are compared by sum_j w_j d_ii'j. The weights w >= 0, with an l2 norm of at most 1 and an l1 norm of at most
+    ``weight_bound``, make these dissimilarities as large as they can be (in their sum of squares over all pairs); most
+    weights are zero [witten2010, Sec. 4]. The matrix of dissimilarities, pairs by features, is never formed.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        Where to cut the tree. None with a ``distance_threshold``.
+    weight_bound : float or "auto", default="auto"
+        Between 1 (one feature) and sqrt(n_features) (all of them). ``auto`` compares the spread of the dissimilarities
+        with that of data whose features are permuted one by one: the smallest bound whose gap is within one standard
+        error of the largest.
+    n_features : int, optional
+        Number of features to use; the bound is found.
+    linkage : {"complete", "average", "single", "weighted", "ward"}, default="complete"
+        As in SciPy. ``ward`` needs squared differences, and works on their roots.
+    difference : {"squared", "absolute"} or callable, default="squared"
+        Of two values of one feature: squared or absolute difference, or ``f(a, b)`` of two arrays that broadcast.
+    complementary : bool, default=False
+        Also find a second clustering, whose dissimilarities are orthogonal to those of the first [witten2010,
+        Sec. 4], with the same bound or as many features: ``complementary_``.
+    distance_threshold : float, optional
+        Instead of ``n_clusters``: clusters are not joined at this height or above.
+    scale : bool, default=False
+        Divide features by their standard deviations (n - 1) first.
+    max_iter, tol : int, float, default=1000, 1e-6
+        The alternation ends when weights change by less than ``tol`` of their norm.
+    n_permutations : int, default=10
+        For ``weight_bound="auto"``.
+    time_limit : float, optional
+        Seconds after which the best answer so far is returned.
+    random_state : int, Generator, RandomState or None, default=None
+        For permutations; nothing else is random.
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Numbered in order of first appearance.
+    feature_weights_ : ndarray of shape (n_features,)
+    support_ : ndarray of int
+        Sorted indices of the features used; ``get_support()`` gives the mask.
+    weight_bound_ : float
+    criterion_ : float
+        Root of the sum of squared dissimilarities over ordered pairs: what the weights maximise.
+    n_iter_, converged_ : int, bool
+    children_, distances_, n_leaves_, n_connected_components_, n_clusters_
+        The tree, as in scikit-learn's ``AgglomerativeClustering``.
+    linkage_matrix_ : ndarray of shape (n_samples - 1, 4)
+        The same as SciPy has it, for ``scipy.cluster.hierarchy.dendrogram``.
+    complementary_ : SparseHierarchicalClustering
+        With ``complementary=True``: the second clustering, with all attributes of a fitted one. Its tree is that of the
+        orthogonal part, shifted to begin at zero.
+    bound_search_ : GapSearch
+        With ``weight_bound="auto"``: bounds tried, numbers of features, gaps and their standard errors.
+    scale_ : ndarray of shape (n_features,)
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    NaN is a missing value: a pair of samples is compared by the features that both have, and what they add up to is
+    multiplied by p / (number of these features), as in R's ``sparcl``. Without any, a pair is as far apart as others
+    are on average.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 100))
+    >>> X[:20, :5] += 4
+    >>> model = SparseHierarchicalClustering(2, n_features=5).fit(X)
+    >>> model.support_
+    array([0, 1, 2, 3, 4])
+    >>> int(model.labels_[:20].sum()), int(model.labels_[20:].sum())
+    (0, 20)
+    """
+
+    _missing = True
+
+    labels_: Indices
+    linkage_matrix_: Array
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        weight_bound: Any = "auto",
+        n_features: int | None = None,
+        linkage: str = "complete",
+        difference: Any = "squared",
+        complementary: bool = False,
+        distance_threshold: float | None = None,
+        scale: bool = False,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        n_permutations: int = 10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weight_bound = weight_bound
+        self.n_features = n_features
+        self.linkage = linkage
+        self.difference = difference
+        self.complementary = complementary
+        self.distance_threshold = distance_threshold
+        self.scale = scale
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_permutations = n_permutations
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find weights and tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("complementary_", None)  # of an earlier fit
+        self._check_settings()
+        wants_second = flag("complementary", self.complementary)
+        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
+        table = self._table(X)
+        n, p = table.shape
+        self._check_cut(n)
+        with single_threaded_blas(2.0 * n * n * p):
+            D = self._dissimilarity(table)
+            bound, found, notes = self._weights(D, rng, budget)
+            notes += self._publish(D, found, bound, budget)
+            if wants_second:
+                rest = Complement(D, D.weighted(found.weights))
+                notes += self._second(rest, bound, rng, budget)
+        self._warn(notes)
+        return self
+
+    def _weights(
+        self, D: Dissimilarity, rng: np.random.Generator, budget: Budget
+    ) -> tuple[float, Weighting, list[str]]:
+        def solve(bound: float) -> Weighting:
+            return best_weights(D, bound, tol=self.tol, max_iter=self.max_iter, budget=budget)
+
+        def path(data: Table, bounds: Array) -> tuple[Array, Indices]:
+            other = D if data is D.table else self._dissimilarity(data)
+            fits = weight_path(other, bounds, tol=max(LOOSE, self.tol), max_iter=self.max_iter, budget=budget)
+            return np.array([spread(other, fit) for fit in fits]), np.array([fit.n_used for fit in fits])
+
+        return self._bounded(D.table, solve, lambda found: found.weights, path, rng, budget)
+
+    def _second(self, rest: Complement, bound: float, rng: np.random.Generator, budget: Budget) -> list[str]:
+        """Publish the complementary clustering, with as many features or the same bound as the first."""
+        second = clone(self).set_params(complementary=False)
+        for learned in ("n_features_in_", "feature_names_in_", "scale_"):
+            if hasattr(self, learned):
+                setattr(second, learned, getattr(self, learned))
+        if self.n_features is None:
+            found, notes = best_weights(rest, bound, tol=self.tol, max_iter=self.max_iter, budget=budget), []
+        else:
+            bound, found, notes = second._weights(rest, rng, budget)
+        if found.criterion <= 1e-6 * self.criterion_ / rest.in_units_of_x:
+            raise sentences.nothing_complementary()
+        notes += second._publish(rest, found, bound, budget)
+        self.complementary_ = second
+        return notes
+
+    def _publish(self, D: Dissimilarity, found: Weighting, bound: float, budget: Budget) -> list[str]:
+        self.feature_weights_, self.weight_bound_ = found.weights, bound
+        self.support_ = np.flatnonzero(found.weights)
+        self.criterion_ = found.criterion * D.in_units_of_x
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        tree = tree_of(D.weighted(found.weights) * D.in_units_of_x, self.linkage)
+        self.linkage_matrix_ = tree
+        self.children_, self.distances_ = tree[:, :2].astype(np.intp), tree[:, 2]
+        self.n_leaves_, self.n_connected_components_ = len(tree) + 1, 1
+        if self.distance_threshold is None:
+            self.n_clusters_ = int(self.n_clusters or 1)
+        else:
+            self.n_clusters_ = int(np.count_nonzero(self.distances_ >= self.distance_threshold)) + 1
+        self.labels_ = cut(tree, self.n_clusters_)
+        if found.converged:
+            return []
+        return [sentences.weights_not_converged(found.n_iter, found.change, budget.expired)]
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.linkage not in LINKAGES:
+            raise errors.unknown_choice("linkage", self.linkage, LINKAGES)
+        if not callable(self.difference) and self.difference not in DIFFERENCES:
+            raise sentences.bad_difference(self.difference, DIFFERENCES)
+        if self.linkage == "ward" and (callable(self.difference) or self.difference != "squared"):
+            raise sentences.linkage_needs_squares(self.linkage, self.difference)
+        if (self.n_clusters is None) == (self.distance_threshold is None):
+            raise sentences.clusters_or_threshold(self.n_clusters, self.distance_threshold)
+        threshold = self.distance_threshold
+        if threshold is not None and (not is_number(threshold) or threshold < 0):
+            raise sentences.bad_threshold(threshold)
+
+    def _check_cut(self, n_samples: int) -> None:
+        k = self.n_clusters
+        if k is not None and (not is_whole(k) or not 1 <= k <= n_samples):
+            raise sentences.bad_n_clusters(k, n_samples)
+
+    def _dissimilarity(self, table: Table) -> Dissimilarity:
+        if callable(self.difference):
+            return ElementwiseDissimilarity(table, self.difference)
+        if self.difference == "absolute":
+            return ElementwiseDissimilarity(table, absolute_difference)
+        return SquaredDifferences(table)
+
+    def _own(self) -> bool:
+        return callable(self.difference)

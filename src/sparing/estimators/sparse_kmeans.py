@@ -1,0 +1,229 @@
+"""Clusters around means in the few features that separate them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sparing.budget import Budget
+from sparing.clustering import (
+    Partition,
+    Table,
+    best_clusters,
+    cluster_path,
+    means_of,
+    read_table,
+    weighted_squares,
+)
+from sparing.errors import clustering as sentences
+from sparing.estimators._clustering import ClusteringEstimator
+from sparing.estimators._input import checked_rows, count, generator_of, is_whole
+from sparing.linalg import single_threaded_blas
+from sparing.results import Array, Indices
+
+LOOSE = 1e-4
+"""Tolerance of the many fits that only serve to choose a bound."""
+
+
+class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusteringEstimator):
+    """k-means in a few weighted features.
+
+    Clusters and weights together make the weighted sum of squares between clusters, sum_j w_j a_j, as large as they
+    can: w >= 0 with an l2 norm of at most 1 and an l1 norm of at most ``weight_bound``, which leaves most weights zero
+    [witten2010, Sec. 3].
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        With a single one nothing is separated, and every weight is zero.
+    weight_bound : float or "auto", default="auto"
+        Between 1 (one feature) and sqrt(n_features) (all of them). ``auto`` compares the criterion with that of
+        data whose features are permuted one by one: the smallest bound whose gap is within one standard error of the
+        largest.
+    n_features : int, optional
+        Number of features to use; the bound is found.
+    n_init : int, default=10
+        Starts, of which the best answer is kept.
+    scale : bool, default=False
+        Divide features by their standard deviations (n - 1) first.
+    max_iter, tol : int, float, default=300, 1e-9
+        An alternation ends when no sample moves, or a turn adds less than ``tol`` of the criterion.
+    n_permutations : int, default=10
+        For ``weight_bound="auto"``.
+    time_limit : float, optional
+        Seconds after which the best answer so far is returned.
+    random_state : int, Generator, RandomState or None, default=None
+    verbose : bool, default=False
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Numbered in order of first appearance.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Means of all features, in units of X. Fewer where fewer samples differ in the features used, with a warning.
+    feature_weights_ : ndarray of shape (n_features,)
+    support_ : ndarray of int
+        Sorted indices of the features used; ``get_support()`` gives the mask.
+    weight_bound_ : float
+    criterion_ : float
+        The weighted sum of squares between clusters.
+    inertia_ : float
+        The weighted sum of squares within clusters.
+    n_iter_, converged_ : int, bool
+    bound_search_ : GapSearch
+        With ``weight_bound="auto"``: bounds tried, numbers of features, gaps and their standard errors.
+    scale_ : ndarray of shape (n_features,)
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparing.estimators.sparse_kmeans import SparseKMeans
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 100))
+    >>> X[:20, :5] += 2
+    >>> model = SparseKMeans(2, n_features=5, random_state=0).fit(X)
+    >>> model.support_
+    array([0, 1, 2, 3, 4])
+    >>> int(model.labels_[:20].sum()), int(model.labels_[20:].sum())
+    (0, 20)
+    """
+
+    labels_: Indices
+    cluster_centers_: Array
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        weight_bound: Any = "auto",
+        n_features: int | None = None,
+        n_init: int = 10,
+        scale: bool = False,
+        max_iter: int = 300,
+        tol: float = 1e-9,
+        n_permutations: int = 10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weight_bound = weight_bound
+        self.n_features = n_features
+        self.n_init = n_init
+        self.scale = scale
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_permutations = n_permutations
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find clusters and weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        count("n_init", self.n_init)
+        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
+        table = self._table(X)
+        n, p = table.shape
+        k = self.n_clusters
+        if not is_whole(k) or not 1 <= k <= n:
+            raise sentences.bad_n_clusters(k, n)
+        seed = int(rng.integers(2**32))  # every bound begins at the same samples
+
+        def solve(bound: float) -> Partition:
+            return best_clusters(
+                table,
+                k,
+                bound,
+                np.random.default_rng(seed),
+                n_init=self.n_init,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                budget=budget,
+            )
+
+        def path(data: Table, bounds: Array) -> tuple[Array, Indices]:
+            again, tol = np.random.default_rng(seed), max(LOOSE, self.tol)
+            fits = cluster_path(data, k, bounds, again, tol=tol, max_iter=self.max_iter, budget=budget)
+            return np.array([fit.criterion for fit in fits]), np.array([fit.n_used for fit in fits])
+
+        with single_threaded_blas(2.0 * n * p * k):
+            bound, found, notes = self._bounded(table, solve, lambda fit: fit.weights, path, rng, budget)
+            self._publish(table, found, bound)
+        if not found.converged:
+            notes.append(sentences.clusters_not_converged(found.n_iter, budget.expired))
+        if len(self.cluster_centers_) < k:
+            notes.append(sentences.fewer_clusters(k, len(self.cluster_centers_)))
+        self._warn(notes if k > 1 else [])
+        return self
+
+    def _publish(self, table: Table, found: Partition, bound: float) -> None:
+        unit = table.unit
+        _, first, labels = np.unique(found.labels, return_index=True, return_inverse=True)
+        self.labels_ = np.argsort(np.argsort(first))[labels]
+        means, _ = means_of(table.values, self.labels_, len(first))
+        self.cluster_centers_ = means / unit * table.scale + table.center
+        self.feature_weights_, self.weight_bound_ = found.weights, bound
+        self.support_ = np.flatnonzero(found.weights)
+        self.criterion_ = found.criterion / unit**2
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        own = weighted_squares(table, means, found.weights)[np.arange(len(labels)), self.labels_]
+        self.inertia_ = float(own.sum() / unit**2)
+
+    def predict(self, X: Any) -> Indices:
+        """The nearest cluster of each sample, in the weighted features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.asarray(np.argmin(self._distances(X)[0], axis=1))
+
+    def transform(self, X: Any) -> Array:
+        """Distances to the centres, in the weighted features: sqrt(sum_j w_j (x_j - m_j)^2), after scaling.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
+        distances, dtype = self._distances(X)
+        return distances.astype(dtype, copy=False)
+
+    def _distances(self, X: Any) -> tuple[Array, Any]:
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        table = read_table(rows, scale=self.scale_, plain=True, keep=True, names=self._names())
+        squares = weighted_squares(table, self.cluster_centers_ / self.scale_, self.feature_weights_)
+        return np.sqrt(squares), np.float32 if rows.dtype == np.float32 else np.float64
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,118 @@
+"""Certificates that were altered: a recheck refuses what is not proved, however it is dressed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from small_problems import GAMED, nonnegative_optimum, optimum
+from sparing import NonnegativeSparsePCA, SparsePCA
+from sparing.bounds import EachAlone, LargestDiagonals, nonnegative_optimality
+from sparing.bounds.direct_optimality import recompute as by_samples
+from sparing.bounds.doubly_nonnegative_dual import recompute as one_sided
+from sparing.bounds.semidefinite_dual import recompute as two_sided
+from sparing.budget import Budget
+from sparing.certificates import Problem
+from sparing.data import Covariance
+from sparing.results import Bound
+from sparing.solvers import NonnegativeExact
+
+
+@pytest.fixture
+def A():
+    B = np.random.default_rng(0).standard_normal((6, 12))
+    return B @ B.T
+
+
+@pytest.fixture
+def genuine(A):
+    certificate = NonnegativeSparsePCA(n_nonzero=3, precomputed=True, random_state=0).fit(A).certificate_
+    assert certificate.recheck(A)
+    return certificate
+
+
+def test_a_proof_for_nonnegative_loadings_is_none_for_others(A, genuine):
+    assert optimum(A, 3) > nonnegative_optimum(A, 3) * 1.01
+    assert not replace(genuine, problem=replace(genuine.problem, nonnegative=False)).recheck(A)
+    model = SparsePCA(n_nonzero=3, precomputed=True, solver=NonnegativeExact(), random_state=0).fit(A)
+    assert model.certificate_.bound >= optimum(A, 3)
+    several = SparsePCA(2, n_nonzero=3, precomputed=True, solver=NonnegativeExact(), random_state=0).fit(A)
+    assert all(part.bound >= optimum(A, part.problem.n_nonzero) for part in several.certificate_.parts)
+
+
+def test_a_proof_for_one_component_is_none_for_two(A, genuine):
+    pca = float(np.linalg.eigvalsh(A)[-2:].sum())
+    problem = replace(genuine.problem, n_components=2, shared_support=False)
+    assert not replace(genuine, problem=problem, pca_value=pca).recheck(A)
+
+
+def test_another_objective_is_refused(A, genuine):
+    low = int(np.argmin(A.diagonal()))
+    turned = replace(
+        genuine,
+        support=np.array([low]),
+        loadings=np.ones((1, 1)),
+        value=A[low, low],
+        witness=replace(genuine.witness, value=A[low, low]),
+        problem=replace(genuine.problem, objective="loss"),
+    )
+    assert not turned.recheck(A)
+
+
+def test_pcas_variance_may_not_be_overstated(A, genuine):
+    assert not replace(genuine, pca_value=10 * genuine.pca_value).recheck(A)
+    assert not replace(genuine, pca_value=0.9 * genuine.pca_value).recheck(A)
+
+
+def test_k_times_one_needs_orthogonal_components():
+    view, one = Covariance(GAMED), Problem(1, 3, 5, "variance")
+    single = LargestDiagonals().bound(view, one, None, np.random.default_rng(0), budget=Budget())
+    problem = Problem(2, 3, 5, "variance", shared_support=False, orthogonal=True)
+    found = EachAlone(single).bound(view, problem, None, np.random.default_rng(0), budget=Budget())
+    assert np.isfinite(found.check(view, problem, found.witness))
+    assert found.check(view, replace(problem, orthogonal=False), found.witness) == np.inf
+
+
+def test_witnesses_of_another_shape_or_not_finite_prove_nothing():
+    D, problem = np.diag([1.0, 0.5, 2.0]), Problem(1, 1, 3, "variance", nonnegative=True)
+    row = np.array([[0.0, 0.0, 50.0]])
+    assert one_sided(Covariance(D), problem, row) == np.inf
+    assert two_sided(Covariance(D), problem, row) == np.inf
+    assert one_sided(Covariance(D), problem, np.full((3, 3), np.nan)) == np.inf
+    ones, four = Covariance(np.ones((4, 4))), Problem(1, 3, 4, "variance", nonnegative=True)
+    narrow = (0.1, np.eye(2), np.ones(2), np.ones((2, 1)), 0.0)
+    assert by_samples(ones, four, narrow) == np.inf
+
+
+def test_a_wedge_without_a_number_proves_nothing(A):
+    view, problem = Covariance(A), Problem(1, 3, 6, "variance", nonnegative=True)
+    bound = nonnegative_optimality.NonnegativeOptimality().bound(
+        view, problem, None, np.random.default_rng(0), budget=Budget()
+    )
+    cover = bound.witness
+    for at in range(len(cover.proofs)):
+        proofs = list(cover.proofs)
+        proofs[at] = proofs[at]._replace(rho=np.nan)
+        assert bound.check(view, problem, cover._replace(proofs=tuple(proofs))) == np.inf
+    assert bound.check(view, problem, cover._replace(proofs=(), rays=cover.rays[:0])) == np.inf
+
+
+def test_sorted_rows_far_from_zero_do_not_lower_a_bound(rng):
+    """Sparse storage subtracts means from sums over all rows, whose errors may all have one sign."""
+    n = 20_000
+    z = np.repeat([0.0, 0.7], n // 2)
+    X = np.column_stack([z, z + 0.1 * rng.standard_normal(n), 0.1 * rng.standard_normal(n)]) + 1.1e6
+    certificate = NonnegativeSparsePCA(n_nonzero=2, random_state=0).fit(sparse.csr_array(X)).certificate_
+    scores = X @ certificate.components[0]
+    exact = float(np.var((X - X[0]) @ certificate.components[0], ddof=1))
+    assert np.isfinite(scores).all()
+    assert certificate.bound >= exact
+
+
+def test_a_bound_below_the_value_is_an_error_not_a_proof(A):
+    low = Bound(0.1, "a wrong bound", "always", lambda *_: 0.1)
+    model = NonnegativeSparsePCA(n_nonzero=3, precomputed=True, random_state=0).fit(A)
+    assert not replace(model.certificate_, witness=low).recheck(A)

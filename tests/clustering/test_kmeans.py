@@ -1,0 +1,140 @@
+"""Clusters and weights improve in turn, and each is the best for the other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from sparing.budget import Budget
+from sparing.clustering import best_clusters, cluster_path, means_of, read_table, uniform
+from sparing.clustering.kmeans import alternate_clusters, between, lloyd, seeded, weighted_table
+from sparing.data import as_rows
+from sparing.linalg.soft_threshold import l1_l2_maximiser
+
+SETTINGS = {"tol": 1e-9, "max_iter": 100, "budget": Budget()}
+
+
+@pytest.fixture(autouse=True)
+def sparse_stays_sparse(monkeypatch):
+    monkeypatch.setattr("sparing.clustering.table.SMALL_ENTRIES", 0)
+
+
+def planted(rng, n=45, p=80, informative=8, shift=2.0):
+    y = np.arange(n) % 3
+    X = rng.standard_normal((n, p))
+    X[:, :informative] += shift * (y - 1.0)[:, None]
+    return X, y
+
+
+def within(Z, labels, k):
+    return sum(((Z[labels == c] - Z[labels == c].mean(axis=0)) ** 2).sum() for c in range(k) if (labels == c).any())
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_sums_of_squares_between_clusters_are_what_is_not_within(storage, rng):
+    X = rng.standard_normal((20, 7)) * (rng.random((20, 7)) < 0.6)
+    labels = rng.integers(0, 3, 20)
+    table = read_table(as_rows(storage(X)))
+    total = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
+    inside = [within(X[:, [j]], labels, 3) for j in range(7)]
+    np.testing.assert_allclose(between(table, labels, 3) / table.unit**2, total - inside, atol=1e-12)
+
+
+def test_lloyd_never_raises_the_loss_and_is_as_good_as_scikit_learn(rng):
+    X, _ = planted(rng, shift=1.0)
+    Z = X[:, :6]
+    ends = []
+    for _ in range(60):
+        labels = seeded(Z, 3, rng)
+        after = lloyd(Z, labels, 3)
+        assert within(Z, after, 3) <= within(Z, labels, 3) + 1e-9
+        np.testing.assert_array_equal(lloyd(Z, after, 3), after)
+        means, _ = means_of(Z, after, 3)
+        np.testing.assert_array_equal(np.argmin(((Z[:, None] - means) ** 2).sum(axis=2), axis=1), after)
+        ends.append(within(Z, after, 3))
+    assert min(ends) <= KMeans(3, n_init=20, random_state=0).fit(Z).inertia_ * 1.001
+
+
+def test_empty_clusters_are_filled_and_equal_samples_are_no_trouble(rng):
+    Z = rng.standard_normal((12, 2))
+    assert len(np.unique(lloyd(Z, np.zeros(12, dtype=np.intp), 4))) == 4
+    same = np.repeat(rng.standard_normal((2, 2)), 5, axis=0)
+    assert len(np.unique(lloyd(same, seeded(same, 3, rng), 3))) == 2
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(3, 15),
+    p=st.integers(1, 12),
+    k=st.integers(2, 3),
+    share=st.floats(0, 1),
+    integers=st.booleans(),
+)
+def test_constraints_and_a_criterion_that_never_falls(seed, n, p, k, share, integers):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-1, 2, (n, p)).astype(float) if integers else rng.standard_normal((n, p))
+    table, bound = read_table(as_rows(X)), 1 + share * (math.sqrt(p) - 1)
+    start = rng.integers(0, k, n)
+    one = alternate_clusters(table, k, bound, start, **SETTINGS)
+    assert np.all(np.diff(one.criteria) > 0)
+    assert one.converged
+    found = best_clusters(table, k, bound, rng, n_init=2, known=[start], **SETTINGS)
+    assert found.criterion >= one.criterion * (1 - 1e-8)
+    w = found.weights
+    assert w.min() >= 0
+    assert np.linalg.norm(w) <= 1 + 1e-12
+    assert w.sum() <= bound * (1 + 1e-12)
+    a = between(table, found.labels, k)
+    assert found.criterion == pytest.approx(a @ w, abs=1e-12)
+    np.testing.assert_allclose(w, l1_l2_maximiser(a, bound), atol=1e-12)
+    again = lloyd(weighted_table(table, w), found.labels, k)
+    assert l1_l2_maximiser(between(table, again, k), bound) @ between(table, again, k) <= found.criterion * (1 + 1e-8)
+
+
+def test_planted_clusters_are_found_where_dense_k_means_fails(rng):
+    X, y = planted(rng, p=300, shift=1.3)
+    table = read_table(as_rows(X))
+    found = best_clusters(table, 3, 3.0, rng, n_init=6, **SETTINGS)
+    dense = KMeans(3, n_init=10, random_state=0).fit(X)
+    assert adjusted_rand_score(y, found.labels) > 0.85
+    assert adjusted_rand_score(y, dense.labels_) < 0.6
+    assert set(np.argsort(-found.weights)[:8]) == set(range(8))
+
+
+def test_sparse_storage_gives_the_same_clusters(rng):
+    X, _ = planted(rng)
+    X *= rng.random(X.shape) < 0.8
+    results = [
+        best_clusters(read_table(as_rows(kind(X))), 3, 3.0, np.random.default_rng(0), n_init=6, **SETTINGS)
+        for kind in (np.asarray, sparse.csc_array)
+    ]
+    np.testing.assert_allclose(results[0].weights, results[1].weights, atol=1e-9)
+    assert adjusted_rand_score(results[0].labels, results[1].labels) == 1.0
+
+
+def test_a_path_rises_with_the_bound_and_is_about_as_good_as_single_fits(rng):
+    table = read_table(as_rows(planted(rng, shift=0.0)[0]))
+    bounds = np.array([1.3, 2.5, 5.0, 8.0])
+    path = cluster_path(table, 3, bounds, rng, **SETTINGS)
+    criteria = [fit.criterion for fit in path]
+    assert criteria == sorted(criteria)
+    single = [best_clusters(table, 3, bound, rng, n_init=10, **SETTINGS).criterion for bound in bounds]
+    assert np.all(np.array(criteria) > 0.9 * np.array(single))
+
+
+def test_an_expired_budget_returns_what_there_is(rng):
+    budget = Budget()
+    budget.interrupt()
+    table = read_table(as_rows(planted(rng)[0]))
+    found = best_clusters(table, 3, 3.0, rng, n_init=5, tol=0.0, max_iter=100, budget=budget)
+    assert not found.converged
+    assert found.criterion > 0
+    assert found.weights.shape == uniform(80, 3.0).shape

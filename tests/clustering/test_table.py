@@ -1,0 +1,93 @@
+"""What is read is what was passed, shifted and scaled; what is not known or not a number is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparing.clustering import check_varies, read_table
+from sparing.data import as_rows
+
+STORAGES = pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array], ids=["dense", "sparse"])
+
+
+@pytest.fixture(autouse=True)
+def sparse_stays_sparse(monkeypatch):
+    monkeypatch.setattr("sparing.clustering.table.SMALL_ENTRIES", 0)
+
+
+def data(rng):
+    X = np.round(rng.standard_normal((12, 6)), 2) * (rng.random((12, 6)) < 0.7)
+    X[:, 2], X[:, 4] = 7.0, 0.0
+    return X
+
+
+@STORAGES
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("scale", [False, True])
+def test_values_moments_and_constants(storage, missing, scale, rng):
+    X = data(rng)
+    if missing:
+        X[0, 0] = X[3, 1] = X[2, 2] = X[5, 5] = np.nan
+    table = read_table(as_rows(storage(X)), scale=scale, missing=True)
+    dense = table.columns(slice(None))
+    expected = (X - table.center) / table.scale * table.unit
+    expected[:, [2, 4]] = 0.0
+    np.testing.assert_allclose(dense, np.nan_to_num(expected), atol=1e-14)
+    assert table.n_varying == 4
+    if missing:
+        np.testing.assert_array_equal(np.isnan(X), table.missing if storage is np.asarray else table.missing.toarray())
+    if scale:
+        varying = [0, 1, 3, 5]
+        np.testing.assert_allclose(table.scale[varying], np.nanstd(X, axis=0, ddof=1)[varying])
+
+
+@STORAGES
+def test_permuting_moves_values_within_their_feature_and_what_is_missing_with_them(storage, rng):
+    X = data(rng)
+    X[0, 0] = X[3, 1] = np.nan
+    table = read_table(as_rows(storage(X)), missing=True)
+    other = table.permuted(rng)
+    before, after = table.columns(slice(None)), other.columns(slice(None))
+    gone = [part.missing if storage is np.asarray else part.missing.toarray() for part in (table, other)]
+    assert not np.array_equal(before, after)
+    np.testing.assert_array_equal(np.sort(before, axis=0), np.sort(after, axis=0))
+    np.testing.assert_array_equal(gone[0].sum(axis=0), gone[1].sum(axis=0))
+    assert not after[gone[1] > 0].any()
+
+
+@STORAGES
+def test_permutations_of_features_are_independent(storage, rng):
+    X = np.arange(1.0, 201.0)[:, None] * np.ones(3)
+    after = read_table(as_rows(storage(X))).permuted(rng).columns(slice(None))
+    assert np.abs(np.corrcoef(after.T) - np.eye(3)).max() < 0.3
+
+
+@STORAGES
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_flaws_are_named(storage, value, rng):
+    X = data(rng)
+    X[7, 3] = X[8, 1] = value
+    what = "NaN" if np.isnan(value) else "infinity"
+    with pytest.raises(ValueError, match=f"contains {what} .first at row 7, feature 'd'"):
+        read_table(as_rows(storage(X)), names="abcdef")
+    if not np.isnan(value):
+        with pytest.raises(
+            ValueError, match=r"contains infinity .first at row 7, feature 3.*by the features that both"
+        ):
+            read_table(as_rows(storage(X)), missing=True)
+
+
+@pytest.mark.parametrize("size", [1e-145, 1e150])
+def test_units_out_of_range_get_a_sentence(size, rng):
+    with pytest.raises(ValueError, match="Change the unit of the data"):
+        read_table(as_rows(data(rng) * size))
+
+
+@STORAGES
+def test_constant_data_get_a_sentence(storage):
+    X = np.ones((5, 3))
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="every feature is constant"):
+        check_varies(read_table(as_rows(storage(X)), missing=True))
