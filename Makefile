@@ -29,7 +29,7 @@ contracts: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
 
 dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 	rm -rf dist && $(BIN)/python -m build --outdir dist .
@@ -37,7 +37,7 @@ dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 	rm -rf dist/venv && $(PYTHON) -m venv dist/venv
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl --group test
-	dist/venv/bin/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 dist/venv/bin/python -m pytest --numprocesses auto
 
 bench: $(READY)  ## speed, quality, memory and import time, side by side with scikit-learn
 	$(BIN)/python benchmarks/run.py

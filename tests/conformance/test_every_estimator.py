@@ -250,7 +250,7 @@ def test_frames_names_pipelines_clones_and_pickles(make, rng):
 
 @estimators
 def test_a_seed_gives_one_answer_also_in_threads(make, rng):
-    X = data(rng, 60, 500)
+    X = data(rng, 60, 200)
     wanted, found = make().fit(X).components_, [None] * 8
 
     def work(i):

@@ -149,7 +149,13 @@ def test_a_start_is_never_lost(rng):
 def disjoint(k, r, d):
     """What a problem without common features looks like to a bound."""
     return SimpleNamespace(
-        n_components=k, n_nonzero=r, n_features=d, shared_support=False, orthogonal=False, disjoint=True
+        n_components=k,
+        n_nonzero=r,
+        n_features=d,
+        shared_support=False,
+        orthogonal=False,
+        disjoint=True,
+        objective="variance",
     )
 
 

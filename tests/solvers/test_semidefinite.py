@@ -59,7 +59,7 @@ def test_reference_optima_of_larger_matrices(shared):
         view = as_view(A, Preparation(precomputed=True))
         for r, optimum in wanted.items():
             found = solve(view, r).variance * view.square_unit
-            bound = SemidefiniteDual().bound(view, Problem(1, r, len(A)), None, None, budget=Budget())
+            bound = SemidefiniteDual().bound(view, Problem(1, r, len(A), "variance"), None, None, budget=Budget())
             assert optimum * 0.999 <= found <= optimum * (1 + 1e-6)
             assert optimum * (1 - 1e-6) <= bound.value * view.square_unit <= 1.05 * optimum
 

@@ -101,7 +101,8 @@ def unknown_choice(parameter: str, value: object, allowed: Iterable[object]) -> 
     names = listed(sorted(map(str, allowed)), 20)
     if isinstance(value, type):
         return ValueError(
-            f"{parameter} is the class {value.__name__}. Pass an instance, {value.__name__}(), or one of {names}."
+            f"{parameter}={value.__name__} is not known: it is a class. Pass an instance, {value.__name__}(), or one of "
+            f"{names}."
         )
     return ValueError(f"{parameter}={value!r} is not known. Choose one of {names}.")
 
