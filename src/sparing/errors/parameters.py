@@ -100,9 +100,9 @@ def unknown_choice(parameter: str, value: object, allowed: Iterable[object]) -> 
     """A name that is not registered."""
     names = listed(sorted(map(str, allowed)), 20)
     if isinstance(value, type):
+        own = value.__name__
         return ValueError(
-            f"{parameter}={value.__name__} is not known: it is a class. Pass an instance, {value.__name__}(), or one of "
-            f"{names}."
+            f"{parameter}={own} is not known: it is a class. Pass an instance, {own}(), or one of {names}."
         )
     return ValueError(f"{parameter}={value!r} is not known. Choose one of {names}.")
 
