@@ -15,7 +15,10 @@ import sparse_pca
 import speed
 import strategies
 
+import clustering
+
 BENCHMARKS = {
+    "clustering": clustering,
     "quality": quality,
     "exact": exact,
     "import_time": import_time,

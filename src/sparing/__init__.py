@@ -6,6 +6,8 @@ from sparing.estimators.foreign import certify, polish
 from sparing.estimators.metrics import explained_variance, information_loss
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
 from sparing.estimators.sparse_encoder import SparseEncoder
+from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
+from sparing.estimators.sparse_kmeans import SparseKMeans
 from sparing.estimators.sparse_pca import SparsePCA
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
 from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
@@ -17,6 +19,8 @@ __all__ = [
     "DoublySparseEncoder",
     "NonnegativeSparsePCA",
     "SparseEncoder",
+    "SparseHierarchicalClustering",
+    "SparseKMeans",
     "SparsePCA",
     "SparsePCARegressor",
     "SparsityPath",

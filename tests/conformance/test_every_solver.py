@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import re
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,13 +11,13 @@ from hypothesis import strategies as st
 from scipy import linalg, sparse
 from sklearn import datasets
 
+from laws import Unformed, assert_cites, assert_one_verb
 from sparing.budget import Budget
 from sparing.data import Adjusted, Covariance, DataMatrix, Preparation, as_view
 from sparing.datasets import load_pitprops
 from sparing.linalg.metric import NearIdentity
 from sparing.solvers import SOLVERS
 
-BIBLIOGRAPHY = Path(__file__).parents[2] / "docs" / "references.bib"
 solvers = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS.keys())
 
 DRAWN = {"rounding"}
@@ -194,27 +190,6 @@ def test_same_answer_in_every_storage(solver, rng):
         assert other.variance * view.square_unit == pytest.approx(plain.variance * views[0].square_unit, rel=1e-9)
 
 
-class Unformed(DataMatrix):
-    """A view that may not be seen as a whole."""
-
-    def __init__(self, matrix):
-        self._matrix, self.n_features = matrix, len(matrix)
-
-    def gram_matmat(self, V):
-        assert V.shape[1] < 100
-        return self._matrix @ V
-
-    def gram_columns(self, J):
-        assert len(J) < 300
-        return self._matrix[:, J]
-
-    def gram_diagonal(self):
-        return np.diagonal(self._matrix)
-
-    def gram(self):
-        raise AssertionError("nothing of size d x d")
-
-
 @light
 def test_nothing_of_the_size_of_the_covariance_is_formed(solver, rng):
     A = covariance(rng, 80, 1400)
@@ -269,19 +244,9 @@ def test_auto_is_at_least_as_good_as_any_other(problem):
 
 @solvers
 def test_cites_its_paper_in_code_and_in_prose(solver):
-    """One citation, three places that must agree: attribute, docstring, bibliography."""
-    known = set(re.findall(r"@\w+\{(\w+),", BIBLIOGRAPHY.read_text()))
-    reference, text = solver.reference, inspect.getdoc(solver)
-    assert reference.key in known
-    assert re.search(r"(Alg|Table|Theorem|Sec)", reference.where), "name the numbered place"
-    assert f"[{reference.key}, " in text
-    assert "**Optimises**" in text
-    assert "**Differs from the paper.**" in text
+    assert_cites(solver)
 
 
 @solvers
 def test_has_one_verb_and_frozen_settings(solver):
-    public = [n for n, f in vars(solver).items() if inspect.isfunction(f) and n[0] != "_"]
-    assert public == ["solve"]
-    assert dataclasses.is_dataclass(solver)
-    assert solver.__dataclass_params__.frozen
+    assert_one_verb(solver, "solve")

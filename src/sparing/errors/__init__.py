@@ -59,6 +59,7 @@ from sparing.errors.parameters import (
     bad_spike,
     bad_time_limit,
     both_counts_given,
+    cannot_draw,
     max_loss_out_of_range,
     more_than_there_are,
     n_components_too_large,
@@ -83,6 +84,7 @@ from sparing.errors.parameters import (
     too_small,
     unknown_choice,
     wrong_number_of_counts,
+    wrong_number_of_names,
     wrong_number_of_penalties,
     zero_component,
 )
@@ -113,6 +115,7 @@ __all__ = [
     "bad_time_limit",
     "both_counts_given",
     "bound_below_value",
+    "cannot_draw",
     "cannot_read",
     "capped",
     "complex_values",
@@ -184,6 +187,7 @@ __all__ = [
     "unknown_choice",
     "wrong_n_features",
     "wrong_number_of_counts",
+    "wrong_number_of_names",
     "wrong_number_of_penalties",
     "zero_component",
 ]

@@ -187,6 +187,17 @@ def needs_package(what: str, package: str, extra: str) -> ModuleNotFoundError:
     return ModuleNotFoundError(f"{what} needs {package}: pip install {package}, or pip install 'sparing[{extra}]'")
 
 
+def wrong_number_of_names(got: int, wanted: int, things: str = "features") -> ValueError:
+    """Names for other things than there are."""
+    return ValueError(f"{got} names were given for {wanted} {things}. Pass one name for each, in their order, or none.")
+
+
+def cannot_draw(estimator: object, attribute: str, drawn: str) -> TypeError:
+    """A picture of something that has none of what is drawn."""
+    kind = type(estimator).__name__
+    return TypeError(f"{kind} has no {attribute}, which is what is drawn. Pass a fitted {drawn}.")
+
+
 def wrong_number_of_penalties(got: int, n_components: int) -> ValueError:
     """Fewer penalties than components."""
     return ValueError(

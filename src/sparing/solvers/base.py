@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.metric import Metric
@@ -29,3 +30,18 @@ class Solver(Protocol):
 
         ``start`` (d x m) holds directions worth starting from; those that have no use for them ignore it.
         """
+
+
+def check_counts(**settings: Any) -> None:
+    """Settings that must be whole numbers of at least one."""
+    for name, value in settings.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise errors.not_an_integer(name, value)
+        if value < 1:
+            raise errors.not_positive(name, value)
+
+
+def check_incumbent(incumbent: Any) -> None:
+    """A solver whose answer another one starts from."""
+    if isinstance(incumbent, type) or not callable(getattr(incumbent, "solve", None)):
+        raise errors.bad_incumbent(incumbent)

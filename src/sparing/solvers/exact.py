@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.metric import Metric
@@ -16,6 +15,7 @@ from sparing.search.best_of_one import as_bound
 from sparing.search.prover import Prover
 from sparing.search.quotient import Quotient
 from sparing.solvers.auto import Auto
+from sparing.solvers.base import check_counts, check_incumbent
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,8 @@ class Exact:
     reference: ClassVar = Reference("berk2019", "Algorithm 1")
 
     def __post_init__(self) -> None:
-        if isinstance(self.max_nodes, bool) or not isinstance(self.max_nodes, (int, np.integer)):
-            raise errors.not_an_integer("max_nodes", self.max_nodes)
-        if self.max_nodes < 1:
-            raise errors.not_positive("max_nodes", self.max_nodes)
-        if isinstance(self.incumbent, type) or not callable(getattr(self.incumbent, "solve", None)):
-            raise errors.bad_incumbent(self.incumbent)
+        check_counts(max_nodes=self.max_nodes)
+        check_incumbent(self.incumbent)
 
     def solve(
         self,

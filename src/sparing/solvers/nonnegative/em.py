@@ -18,6 +18,7 @@ from sparing.search.candidates import best_component
 from sparing.search.nonnegative import NonnegativeQuotient, best_nonnegative
 from sparing.search.penalty import psd_shift
 from sparing.search.quotient import Quotient
+from sparing.solvers.base import check_counts
 
 THRESHOLDS = ("soft", "hard")
 
@@ -72,11 +73,7 @@ class ExpectationMaximization:
     def __post_init__(self) -> None:
         if self.threshold not in THRESHOLDS:
             raise errors.unknown_choice("threshold", self.threshold, THRESHOLDS)
-        for name, value in {"restarts": self.restarts, "max_iter": self.max_iter}.items():
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise errors.not_an_integer(name, value)
-            if value < 1:
-                raise errors.not_positive(name, value)
+        check_counts(restarts=self.restarts, max_iter=self.max_iter)
 
     def solve(
         self,

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.metric import Metric
@@ -16,6 +15,7 @@ from sparing.search.low_rank import Effort, decomposable, recompute, search_surr
 from sparing.search.nonnegative import NonnegativeQuotient
 from sparing.search.nonnegative_proof import SEARCHED, prove_nonnegative
 from sparing.search.quotient import GROWTH
+from sparing.solvers.base import check_counts, check_incumbent
 from sparing.solvers.nonnegative.auto import NonnegativeAuto
 
 RANKS = (4, 6, 8, 10, 12, 16)
@@ -60,13 +60,8 @@ class NonnegativeExact:
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2")
 
     def __post_init__(self) -> None:
-        for name, value in {"max_nodes": self.max_nodes, "max_cells": self.max_cells}.items():
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise errors.not_an_integer(name, value)
-            if value < 1:
-                raise errors.not_positive(name, value)
-        if isinstance(self.incumbent, type) or not callable(getattr(self.incumbent, "solve", None)):
-            raise errors.bad_incumbent(self.incumbent)
+        check_counts(max_nodes=self.max_nodes, max_cells=self.max_cells)
+        check_incumbent(self.incumbent)
 
     def solve(
         self,

@@ -18,6 +18,7 @@ from sparing.results import Array, Component, Indices, Reference
 from sparing.search.nonnegative import NonnegativeQuotient, best_nonnegative
 from sparing.search.penalty import psd_shift
 from sparing.search.power import leading_directions, pool_of
+from sparing.solvers.base import check_counts
 
 POOL = 512
 """Features that take part; of more, those of most variance and the largest in leading directions."""
@@ -87,11 +88,7 @@ class Nspca:
     reference: ClassVar = Reference("zass2007", "Algorithm NSPCA")
 
     def __post_init__(self) -> None:
-        for name, value in {"restarts": self.restarts, "max_iter": self.max_iter}.items():
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise errors.not_an_integer(name, value)
-            if value < 1:
-                raise errors.not_positive(name, value)
+        check_counts(restarts=self.restarts, max_iter=self.max_iter)
         if not 0 < self.alpha < math.inf:
             raise errors.not_a_positive_number("alpha", self.alpha)
 

@@ -14,6 +14,7 @@ from sparing.linalg.metric import Metric
 from sparing.results import Array, Component, Reference
 from sparing.search.nonnegative import NonnegativeQuotient, best_nonnegative
 from sparing.search.spannogram import LowRank, leading_factors
+from sparing.solvers.base import check_counts
 
 FEW_SETS = 10_000
 """Sets that are looked at without further thought; otherwise features are settled first, which pays."""
@@ -57,11 +58,7 @@ class Spannogram:
     reference: ClassVar = Reference("asteris2014", "Algorithms 1 and 2")
 
     def __post_init__(self) -> None:
-        for name, value in {"rank": self.rank, "max_sets": self.max_sets}.items():
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise errors.not_an_integer(name, value)
-            if value < 1:
-                raise errors.not_positive(name, value)
+        check_counts(rank=self.rank, max_sets=self.max_sets)
 
     def solve(
         self,

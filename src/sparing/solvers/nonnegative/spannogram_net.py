@@ -16,6 +16,7 @@ from sparing.linalg.metric import Metric
 from sparing.results import Array, Component, Reference
 from sparing.search.nonnegative import NonnegativeQuotient, best_nonnegative, positive_part
 from sparing.search.spannogram import leading_factors
+from sparing.solvers.base import check_counts
 
 MAX_DRAWS = 1_000_000
 
@@ -57,10 +58,7 @@ class SpannogramNet:
     reference: ClassVar = Reference("asteris2014", "Algorithm 3")
 
     def __post_init__(self) -> None:
-        if isinstance(self.rank, bool) or not isinstance(self.rank, (int, np.integer)):
-            raise errors.not_an_integer("rank", self.rank)
-        if self.rank < 1:
-            raise errors.not_positive("rank", self.rank)
+        check_counts(rank=self.rank)
         if not _is_number(self.accuracy) or not 0 < self.accuracy <= 1:
             raise errors.not_a_share("accuracy", self.accuracy, "accuracy=0.1 allows to miss a tenth.")
         if self.failure is not None and not (_is_number(self.failure) and 0 < self.failure < 1):

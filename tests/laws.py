@@ -1,0 +1,54 @@
+"""Laws that algorithms of every kind keep, and a view that sees to one of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+
+from sparing.data import DataMatrix
+
+BIBLIOGRAPHY = Path(__file__).parents[1] / "docs" / "references.bib"
+
+
+def assert_cites(algorithm) -> None:
+    """One citation, three places that must agree: attribute, docstring, bibliography."""
+    known = set(re.findall(r"@\w+\{(\w+),", BIBLIOGRAPHY.read_text()))
+    reference, text = algorithm.reference, inspect.getdoc(algorithm)
+    assert reference.key in known
+    assert re.search(r"(Alg|Table|Theorem|Sec)", reference.where), "name the numbered place"
+    assert f"[{reference.key}, " in text
+    assert "**Optimises**" in text
+    assert "**Differs from the paper.**" in text
+
+
+def assert_one_verb(algorithm, verb: str) -> None:
+    """A frozen dataclass with one public method."""
+    public = [n for n, f in vars(algorithm).items() if inspect.isfunction(f) and n[0] != "_"]
+    assert public == [verb]
+    assert dataclasses.is_dataclass(algorithm)
+    assert algorithm.__dataclass_params__.frozen
+
+
+class Unformed(DataMatrix):
+    """A view that may not be seen as a whole."""
+
+    def __init__(self, matrix, most: int = 300) -> None:
+        self._matrix, self.n_features, self._most = matrix, len(matrix), most
+
+    def gram_matmat(self, V):
+        assert V.shape[1] < 100
+        return self._matrix @ V
+
+    def gram_columns(self, J):
+        assert len(J) < self._most
+        return self._matrix[:, J]
+
+    def gram_diagonal(self):
+        return np.diagonal(self._matrix)
+
+    def gram(self):
+        raise AssertionError("nothing of size d x d")
