@@ -33,10 +33,12 @@ def agreement() -> None:
         "sparse hierarchical, bound 5 (wanted .90)": lambda s: SparseHierarchicalClustering(3, weight_bound=5.0),
         "sparse hierarchical, 25 features": lambda s: SparseHierarchicalClustering(3, n_features=25),
         "sparse hierarchical, auto": lambda s: SparseHierarchicalClustering(3, random_state=s),
+        "sparse hierarchical, fewest": lambda s: SparseHierarchicalClustering(3, weight_bound="fewest", random_state=s),
         "dense k-means": lambda s: KMeans(3, n_init=10, random_state=s),
         "sparse k-means, bound 5 (wanted .95)": lambda s: SparseKMeans(3, weight_bound=5.0, random_state=s),
         "sparse k-means, 25 features": lambda s: SparseKMeans(3, n_features=25, random_state=s),
         "sparse k-means, auto": lambda s: SparseKMeans(3, random_state=s),
+        "sparse k-means, fewest": lambda s: SparseKMeans(3, weight_bound="fewest", random_state=s),
     }
     print("n=60, p=500, 25 informative, shift 1.2, three clusters: adjusted Rand index, mean of five seeds")
     for name, make in models.items():
@@ -89,11 +91,11 @@ def real(folder: Path) -> None:
         rows = []
         for linkage in ("complete", "average", "ward"):
             rows.append((f"dense, {linkage}", AgglomerativeClustering(k, linkage=linkage)))
-            for bound in ("auto", 12.0, 20.0):
+            for bound in ("auto", "fewest", 12.0, 20.0):
                 settings = {"weight_bound": bound, "linkage": linkage, "random_state": 0}
                 rows.append((f"sparse, {linkage}, bound {bound}", SparseHierarchicalClustering(k, **settings)))
         rows.append(("dense k-means", KMeans(k, n_init=10, random_state=0)))
-        for bound in ("auto", 12.0, 20.0):
+        for bound in ("auto", "fewest", 12.0, 20.0):
             rows.append((f"sparse k-means, bound {bound}", SparseKMeans(k, weight_bound=bound, random_state=0)))
         for what, model in rows:
             start = time.perf_counter()

@@ -31,7 +31,15 @@ def test_the_readme_fits_one_screen_before_the_details():
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/choose.md", "docs/nonnegative.md", "docs/guarantees.md", "docs/errata.md", "CONTRIBUTING.md"],
+    [
+        "README.md",
+        "docs/choose.md",
+        "docs/nonnegative.md",
+        "docs/clustering.md",
+        "docs/guarantees.md",
+        "docs/errata.md",
+        "CONTRIBUTING.md",
+    ],
 )
 def test_links_and_citations_lead_somewhere(page):
     text = (ROOT / page).read_text()

@@ -106,7 +106,7 @@ def test_some_features_alone_and_small_blocks(kind, missing, rng, monkeypatch):
     np.testing.assert_allclose(part.per_feature(U), D.per_feature(U)[J], atol=1e-12)
     np.testing.assert_allclose(part.normal(w) * D.in_units_of_x**2, full[:, J].T @ (full[:, J] @ w), rtol=1e-10)
     monkeypatch.setattr("sparing.clustering.table.BLOCK_ENTRIES", 30)
-    monkeypatch.setattr("sparing.clustering.dissimilarity.PAIR_ENTRIES", 50)
+    monkeypatch.setattr("sparing.clustering.elementwise.PAIR_ENTRIES", 50)
     again, v = products(kind, X)[0], rng.random(9)
     np.testing.assert_allclose(again.weighted(v), D.weighted(v), atol=1e-12)
     np.testing.assert_allclose(again.per_feature(U), D.per_feature(U), atol=1e-12)

@@ -168,3 +168,16 @@ def test_an_expired_budget_returns_what_there_is(rng):
     found = best_weights(distances(rng.standard_normal((9, 20))), 2.0, tol=1e-9, max_iter=100, budget=budget)
     assert not found.converged
     assert found.criterion > 0
+
+
+def test_a_path_without_time_costs_one_fit(rng, monkeypatch):
+    D, calls = SquaredDifferences(read_table(as_rows(rng.standard_normal((10, 30))))), []
+    normal = D.normal
+    monkeypatch.setattr(D, "normal", lambda w: calls.append(len(w)) or normal(w))
+    bounds, budget = np.linspace(1.2, 4.0, 12), Budget()
+    budget.interrupt()
+    path = weight_path(D, bounds, tol=1e-6, max_iter=100, budget=budget)
+    assert len(calls) <= 2
+    for bound, found in zip(bounds, path, strict=True):
+        assert found.weights.sum() <= bound * (1 + 1e-12)
+        assert not found.converged

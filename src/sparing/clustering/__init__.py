@@ -1,12 +1,8 @@
 """Sparse clustering: weights of features from pairwise dissimilarities or from sums of squares between clusters."""
 
-from sparing.clustering.dissimilarity import (
-    Complement,
-    Dissimilarity,
-    ElementwiseDissimilarity,
-    SquaredDifferences,
-    absolute_difference,
-)
+from sparing.clustering.dissimilarity import Complement, Dissimilarity, SquaredDifferences
+from sparing.clustering.elementwise import ElementwiseDissimilarity, absolute_difference
+from sparing.clustering.fewest import AGREEMENT, adjusted_rand, fewest_agreeing
 from sparing.clustering.gap import GapSearch, bound_for_count, bound_grid, permutation_gap
 from sparing.clustering.kmeans import Partition, best_clusters, cluster_path, means_of, weighted_squares
 from sparing.clustering.table import Table, check_varies, read_table
@@ -14,6 +10,7 @@ from sparing.clustering.tree import LINKAGES, cut, tree_of
 from sparing.clustering.weights import Weighting, alternate, best_weights, spread, uniform, weight_path
 
 __all__ = [
+    "AGREEMENT",
     "LINKAGES",
     "Complement",
     "Dissimilarity",
@@ -24,6 +21,7 @@ __all__ = [
     "Table",
     "Weighting",
     "absolute_difference",
+    "adjusted_rand",
     "alternate",
     "best_clusters",
     "best_weights",
@@ -32,6 +30,7 @@ __all__ = [
     "check_varies",
     "cluster_path",
     "cut",
+    "fewest_agreeing",
     "means_of",
     "permutation_gap",
     "read_table",

@@ -8,16 +8,14 @@ and (D'u)_j = sum over all i and i' of U_ii' d_ii'j.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from sparing.clustering.entries import dense, inner, squared, times
 from sparing.clustering.pairs import known_pairs
 from sparing.clustering.table import Table
-from sparing.errors.clustering import bad_own_dissimilarity
 from sparing.results import Array, Indices
 
 GRAM_FEATURES = 2500
@@ -25,11 +23,6 @@ GRAM_FEATURES = 2500
 
 GRAM_RATIO = 16
 """... where they are at most this many times as many as samples: it then costs less than a few products with D."""
-
-PAIR_ENTRIES = 2**17
-"""Entries of a block of pairs and features (1 MiB): what stays in a cache."""
-
-ElementWise = Callable[[Any, Any], Any]
 
 
 class Dissimilarity(ABC):
@@ -182,54 +175,6 @@ class SquaredDifferences(Dissimilarity):
         return np.sqrt(np.maximum(out, 0.0))
 
 
-class ElementwiseDissimilarity(Dissimilarity):
-    """d_ii'j = f(x_ij, x_i'j), in blocks of pairs and features."""
-
-    def __init__(self, table: Table, function: ElementWise) -> None:
-        super().__init__(table)
-        self.function = function
-        if function is not absolute_difference:
-            _check(function, table)
-
-    def _blocks(self, features: Any = None) -> Iterator[tuple[Any, slice, Array]]:
-        """Features J, samples i and d of shape (len(J), len(i), n)."""
-        n = self.n_samples
-        features = np.arange(self.n_features) if features is None else features
-        height = min(n, max(PAIR_ENTRIES // n, 1))
-        width = max(PAIR_ENTRIES // (height * n), 1)
-        for first in range(0, len(features), width):
-            J = features[first : first + width]
-            C = np.ascontiguousarray(self.table.columns(J).T)
-            Z = None if self.table.missing is None else dense(self.table.missing[:, J]).T > 0
-            for top in range(0, n, height):
-                i = slice(top, min(top + height, n))
-                d = self.function(C[:, i, None], C[:, None, :])
-                if self.function is not absolute_difference and not (np.isfinite(d).all() and d.min() >= 0):
-                    raise bad_own_dissimilarity("NaN, infinity or negative numbers")
-                if Z is not None:
-                    d = np.where(Z[:, i, None] | Z[:, None, :], 0.0, d)
-                yield J, i, d
-
-    def _weighted(self, w: Array) -> Array:
-        M = np.zeros((self.n_samples, self.n_samples))
-        for J, i, d in self._blocks(np.flatnonzero(w)):
-            M[i] += np.tensordot(w[J], d, axes=1)
-        return np.asarray((M + M.T) / 2)
-
-    def _per_feature(self, U: Array) -> Array:
-        out = np.zeros(self.n_features)
-        for J, i, d in self._blocks():
-            out[J] += d.reshape(len(J), -1) @ U[i].ravel()
-        return out
-
-    def _norms(self) -> Array:
-        out = np.zeros(self.n_features)
-        for J, _, d in self._blocks():
-            flat = d.reshape(len(J), -1)
-            out[J] += np.einsum("ij,ij->i", flat, flat)
-        return np.sqrt(out)
-
-
 class Complement(Dissimilarity):
     """D without what a first clustering has used: u is kept orthogonal to its dissimilarities u_1."""
 
@@ -272,21 +217,3 @@ class Complement(Dissimilarity):
 
     _weighted = weighted
     _per_feature = per_feature
-
-
-def absolute_difference(a: Any, b: Any) -> Any:
-    """|a - b|."""
-    difference = a - b
-    return np.abs(difference, out=difference)
-
-
-def _check(function: ElementWise, table: Table) -> None:
-    """Is a user's function a dissimilarity, as far as one feature tells?"""
-    column = table.columns([0])[:50, 0]
-    d = np.asarray(function(column[:, None], column[None, :]))
-    if d.shape != (len(column), len(column)):
-        raise bad_own_dissimilarity(f"shape {d.shape} for shapes {(len(column), 1)} and {(1, len(column))}")
-    if d.dtype.kind not in "fiub":
-        raise bad_own_dissimilarity(f"values of type {d.dtype}")
-    if not np.allclose(d, d.T, rtol=1e-9, atol=0, equal_nan=True):
-        raise bad_own_dissimilarity("other numbers for (a, b) than for (b, a)")

@@ -24,7 +24,11 @@ Fit = TypeVar("Fit")
 
 @dataclass(frozen=True)
 class GapSearch:
-    """Bounds tried, features used, gaps and their standard errors; the bound chosen, and permutations done."""
+    """Bounds tried, features used, gaps and their standard errors; the bound chosen, and permutations done.
+
+    ``agreements`` are adjusted Rand indices of the clusters of every bound with those of the one chosen, where these
+    were asked for.
+    """
 
     bounds: Array
     n_features: Indices
@@ -32,14 +36,16 @@ class GapSearch:
     errors: Array
     bound: float
     n_permutations: int
+    agreements: Array | None = None
 
 
 def bound_grid(n_features: int) -> Array:
     """Bounds from about one feature to most, in equal ratios.
 
     Close to sqrt(p) weights of permuted features are nearly equal, and no longer comparable with those of the data.
+    With very few features there is nothing below, and one of two would be left out whatever the data say.
     """
-    highest = max(0.7 * math.sqrt(n_features), 1.0)
+    highest = max(0.7 * math.sqrt(n_features), min(math.sqrt(n_features), 1.4))
     return np.geomspace(min(1.2, highest), highest, GRID if highest > 1 else 1)
 
 

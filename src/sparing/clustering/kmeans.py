@@ -20,7 +20,7 @@ LLOYD_TURNS = 300
 """Turns of one k-means run; each lowers the loss, and few need more than a tenth."""
 
 SAME = 1e-12
-"""Squared distances below this share of the largest squared norm are rounding."""
+"""Squared distances below this share of the squared norms of both ends are rounding."""
 
 FRESH = 4
 """New seedings of k-means in the weighted features before an answer is taken for settled."""
@@ -86,16 +86,18 @@ def lloyd(Z: Any, labels: Indices, n_clusters: int) -> Indices:
     norms = np.asarray(squared(Z).sum(axis=1)).ravel()
     for _ in range(LLOYD_TURNS):
         means, counts = means_of(Z, labels, n_clusters)
-        scores = np.einsum("kj,kj->k", means, means) - 2.0 * np.asarray(Z @ means.T)
+        sizes = np.einsum("kj,kj->k", means, means)
+        scores = sizes - 2.0 * np.asarray(Z @ means.T)
         scores[:, counts == 0] = np.inf
         moved = np.argmin(scores, axis=1)
-        stay = scores[np.arange(len(labels)), labels] <= scores[np.arange(len(labels)), moved] + SAME * norms.max()
+        rounding = SAME * (norms + sizes[labels] + sizes[moved])
+        stay = scores[np.arange(len(labels)), labels] <= scores[np.arange(len(labels)), moved] + rounding
         moved = np.where(stay & (counts[labels] > 0), labels, moved)  # rounding moves nobody
         for k in np.flatnonzero(np.bincount(moved, minlength=n_clusters) == 0):
             distances = norms + scores[np.arange(len(moved)), moved]
             crowded = np.bincount(moved, minlength=n_clusters)[moved] > 1
             farthest = int(np.argmax(np.where(crowded, distances, -np.inf)))
-            if crowded[farthest] and distances[farthest] > SAME * norms.max():
+            if crowded[farthest] and distances[farthest] > SAME * (norms[farthest] + sizes[moved[farthest]]):
                 moved[farthest] = k
         if (moved == labels).all():
             break
@@ -114,8 +116,9 @@ def seeded(Z: Any, n_clusters: int, rng: np.random.Generator) -> Indices:
             break
         i = int(rng.choice(n, p=nearest / mass)) if k else int(rng.integers(n))
         center = np.asarray(Z[[i]].toarray() if hasattr(Z, "toarray") else Z[[i]])[0]
-        distances = norms + center @ center - 2.0 * np.asarray(Z @ center)
-        distances[distances < SAME * norms.max()] = 0.0
+        sums = norms + center @ center
+        distances = sums - 2.0 * np.asarray(Z @ center)
+        distances[distances < SAME * sums] = 0.0
         closer = distances < nearest
         nearest, labels = np.where(closer, distances, nearest), np.where(closer, k, labels)
     return labels

@@ -30,9 +30,9 @@ def known_pairs(table: Table) -> Pairs:
     both = p - gone - gone[:, None] + dense(Z @ Z.T)
     np.fill_diagonal(both, 0.0)
     known = both > 0.5
-    if not known.any():
+    if not known.any() and len(both) > 1:
         raise nothing_in_common()
     upscaling = np.zeros_like(both)
     np.divide(p, both, out=upscaling, where=known)
     np.fill_diagonal(known, True)
-    return Pairs(upscaling, np.nonzero(~known), int(np.count_nonzero(upscaling)))
+    return Pairs(upscaling, np.nonzero(~known), max(int(np.count_nonzero(upscaling)), 1))

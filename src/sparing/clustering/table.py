@@ -21,6 +21,9 @@ BLOCK_ENTRIES = 2**20
 SMALL_ENTRIES = 2**20
 """Sparse tables of fewer entries than this, stored or not, are made dense: products are then quicker."""
 
+ROUNDING = 10 * np.finfo(float).eps
+"""A feature whose standard deviation is below this share of its mean is constant, if it is to be divided by that."""
+
 SIZES = (1e-140, 1e140)
 """Largest absolute values whose sums of squares, and dissimilarities, are ordinary numbers."""
 
@@ -30,7 +33,8 @@ class Table:
     """``values`` = (X - center) * unit / scale, n x p, 0 where X is missing and in features that are constant.
 
     ``unit`` is a power of two that brings values near 1: fourth powers then stay in range. Sparse values are not
-    shifted. ``missing`` holds 1 where X has NaN, in the same storage, or is None.
+    shifted. ``missing`` holds 1 where X has NaN, in the same storage, or is None. ``varying`` says which features are
+    not constant.
     """
 
     values: Any
@@ -38,6 +42,7 @@ class Table:
     center: Array
     scale: Array
     unit: float
+    varying: Any
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -49,11 +54,6 @@ class Table:
     def is_sparse(self) -> bool:
         """Are the values in sparse storage, unshifted?"""
         return is_sparse(self.values)
-
-    @property
-    def n_varying(self) -> int:
-        """Number of features that are not constant."""
-        return int(np.count_nonzero(np.diff(self.values.indptr) if self.is_sparse else self.values.any(axis=0)))
 
     def blocks(self, features: Indices | None = None) -> Iterator[tuple[Any, Any, Any]]:
         """Runs of features that fit a block: where they are, their values and where those are missing (or None)."""
@@ -72,7 +72,20 @@ class Table:
     def restricted(self, J: Indices) -> Table:
         """The features J alone."""
         part = None if self.missing is None else self.missing[:, J]
-        return Table(self.values[:, J], part, self.center[J], self.scale[J], self.unit)
+        return Table(self.values[:, J], part, self.center[J], self.scale[J], self.unit, self.varying[J])
+
+    def around_medians(self) -> Table:
+        """The same with the median of every feature at zero, so that no outlier takes the digits of the others.
+
+        Sparse values stay where they are.
+        """
+        if self.is_sparse:
+            return self
+        values, medians = self.values.copy(), np.empty(self.shape[1])
+        for J, C, _ in self.blocks():
+            medians[J] = np.median(C, axis=0)
+        values -= medians
+        return replace(self, values=values, center=self.center + medians / self.unit * self.scale)
 
     def permuted(self, rng: np.random.Generator) -> Table:
         """The values of every feature in a random order of their own: nothing is left to be clustered."""
@@ -135,7 +148,7 @@ def read_table(
     _check_finite(values, absent, missing, names)
     entries = values.data if is_sparse(values) else values
     largest = float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
-    if largest > 0 and not SIZES[0] < largest < SIZES[1]:
+    if largest >= SIZES[1] or (0 < largest <= SIZES[0] and not keep):  # what is kept has the unit of other data
         raise unit_out_of_range(largest)
     unit = 1.0 if plain or largest == 0 else math.ldexp(1.0, -round(math.log2(largest)))
     values *= unit
@@ -147,17 +160,26 @@ def read_table(
         center = mean / unit
         if absent is not None:
             values[absent > 0] = 0.0
-    if isinstance(scale, bool):
-        scales = np.where(constant, 1.0, deviation / unit) if scale else np.ones(n_features)
+    if scale is True:
+        constant = constant | (deviation <= np.maximum(ROUNDING * np.abs(mean), np.finfo(float).tiny))
+        scales = np.where(constant, 1.0, deviation / unit)
     else:
-        scales = scale
+        scales = np.ones(n_features) if scale is False else scale
     factor = np.where(constant & (not keep), 0.0, 1.0 if scale is False else 1.0 / (scales * unit))
     if is_sparse(values):
         values.data *= np.repeat(factor, np.diff(values.indptr))
         values.eliminate_zeros()
     elif not (factor == 1.0).all():
         values *= factor
-    return Table(values, absent, center, scales, unit if scale is False else 1.0)
+    if plain and absent is not None and not is_sparse(values):
+        _fill(values, absent)
+    return Table(values, absent, center, scales, unit if scale is False else 1.0, ~constant | keep)
+
+
+def _fill(values: Array, absent: Array) -> None:
+    """Put a value that the feature has where one is missing: a user's function may not be made for zeros."""
+    known = np.take_along_axis(values, np.argmin(absent, axis=0)[None, :], axis=0)
+    np.copyto(values, known, where=absent > 0)
 
 
 def _read_dense(source: Any) -> tuple[Array, Array | None]:
@@ -206,13 +228,23 @@ def _dense_moments(values: Array, absent: Array | None) -> tuple[Array, Array, A
     n = len(values)
     if absent is None:
         mean = values.mean(axis=0)
-        return mean, values.std(axis=0, ddof=1 if n > 1 else 0), values.max(axis=0) == values.min(axis=0)
+        runs = np.array_split(np.arange(len(mean)), values.size // BLOCK_ENTRIES + 1)
+        deviation = np.concatenate([_root_mean(values[:, J] - mean[J], n - 1) for J in runs])
+        return mean, deviation, values.max(axis=0) == values.min(axis=0)
     known = n - absent.sum(axis=0)
     mean = values.sum(axis=0) / np.maximum(known, 1)
-    squares = np.where(absent > 0, 0.0, (values - mean) ** 2).sum(axis=0)
+    deviation = _root_mean(np.where(absent > 0, 0.0, values - mean), known - 1)
     highest = np.where(absent > 0, -np.inf, values).max(axis=0)
     lowest = np.where(absent > 0, np.inf, values).min(axis=0)
-    return mean, np.sqrt(squares / np.maximum(known - 1, 1)), highest <= lowest
+    return mean, deviation, highest <= lowest
+
+
+def _root_mean(differences: Array, count: Any) -> Array:
+    """Roots of sums of squares over ``count``; multiplied by powers of two, so that no square vanishes."""
+    exponents = np.frexp(np.abs(differences).max(axis=0))[1]
+    np.ldexp(differences, -exponents, out=differences)
+    roots = np.sqrt(np.einsum("ij,ij->j", differences, differences) / np.maximum(count, 1))
+    return np.asarray(np.ldexp(roots, exponents))
 
 
 def _sparse_moments(values: Any, absent: Any) -> tuple[Array, Array, Any]:
@@ -230,8 +262,9 @@ def _sparse_moments(values: Any, absent: Any) -> tuple[Array, Array, Any]:
             column = column[~np.isin(values.indices[run], missing)]
         zeros = known[j] - len(column)
         if known[j] > 1:
-            squares = ((column - mean[j]) ** 2).sum() + zeros * mean[j] ** 2
-            deviation[j] = math.sqrt(squares / (known[j] - 1))
+            unit = max(np.abs(column).max(initial=0.0), np.finfo(float).tiny)  # so that no square vanishes
+            squares = np.square((column - mean[j]) / unit).sum() + zeros * (mean[j] / unit) ** 2
+            deviation[j] = unit * math.sqrt(squares / (known[j] - 1))
             low, high = (0.0, 0.0) if zeros else (column[0], column[0])
             constant[j] = column.max(initial=high) == column.min(initial=low)
     return mean, deviation, constant
@@ -239,7 +272,6 @@ def _sparse_moments(values: Any, absent: Any) -> tuple[Array, Array, Any]:
 
 def check_varies(table: Table) -> Table:
     """The table, if samples differ at all."""
-    entries = table.values.data if table.is_sparse else table.values
-    if not entries.any():
+    if not table.varying.any():
         raise nothing_varies()
     return table

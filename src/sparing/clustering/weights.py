@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -26,6 +26,9 @@ NARROW = 4
 
 INNER = 20
 """Turns among the features in use before all are looked at again."""
+
+SETTLED = 1e-14
+"""Changes of this share are rounding, whatever the tolerance."""
 
 BETTER = 1e-9
 """A later start must exceed an earlier one by this share: rounding does not choose between them."""
@@ -64,17 +67,17 @@ def alternate(
 
     Each half is solved exactly, so that u'Dw never decreases. It equals |Dw| = sqrt(w'D'Dw): u itself is not needed.
     Where few features are in use the alternation goes on among these for a while, which costs next to nothing; it only
-    ends when a turn among all of them changes nothing.
+    ends when a turn among all of them changes nothing. There is always a first turn: weights are then few.
     """
     w, change, converged = start, np.inf, False
     pull = D.normal(w)
     criteria = [_root(w, pull)]
-    while len(criteria) <= max_iter and not (budget is not None and budget.expired):
+    while len(criteria) <= max_iter and (len(criteria) == 1 or not (budget is not None and budget.expired)):
         update = l1_l2_maximiser(np.maximum(pull, 0.0), bound)
         size = float(np.linalg.norm(update))
         change = float(np.linalg.norm(update - w)) / size if size > 0 else 0.0
         w = update
-        if change <= tol:
+        if change <= max(tol, SETTLED):
             converged = True
         elif not D.is_quick and NARROW * np.count_nonzero(w) < len(w):
             J = np.flatnonzero(w)
@@ -143,6 +146,9 @@ def weight_path(
         begin = list(islice(starts(D, float(bound)), 2))
         if found:
             begin[0] = l1_l2_maximiser(found[-1].weights, float(bound))
+        if found and budget is not None and budget.expired:  # a path cut short is not used; only its length matters
+            found.append(replace(found[-1], weights=begin[0], converged=False))
+            continue
         found.append(best_weights(D, float(bound), tol=tol, max_iter=max_iter, budget=budget, begin=begin))
     return found[::-1]
 

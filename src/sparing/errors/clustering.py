@@ -75,8 +75,16 @@ def bad_weight_bound(value: object, n_features: int) -> ValueError:
     """A bound that no weights or all weights keep."""
     return ValueError(
         f"weight_bound={value!r} must be a number between 1 (one feature) and sqrt(n_features) = {n_features**0.5:.4g} "
-        f"(all features), or 'auto' to choose it by permutations. To say how many features are used pass n_features "
-        f"instead."
+        f"(all features), 'auto' to choose it by permutations, or 'fewest' for fewer features that give the same "
+        f"clusters. To say how many features are used pass n_features instead."
+    )
+
+
+def fewest_needs_clusters(n_clusters: object) -> ValueError:
+    """Nothing that fewer features could agree on."""
+    return ValueError(
+        f"weight_bound='fewest' looks for few features that give the same clusters, which n_clusters={n_clusters!r} "
+        f"does not say how many of. Pass n_clusters of at least 2, or weight_bound='auto'."
     )
 
 
@@ -145,14 +153,28 @@ def weights_not_converged(n_iter: int, change: float, timed_out: bool) -> str:
 
 def permutations_cut_short(done: int, wanted: int) -> str:
     """The time was up before all permutations were done."""
+    how = "the bound is chosen from those" if done else "the bound in the middle of those tried is used"
     return (
-        f"time_limit ended the search for weight_bound after {done} of {wanted} permutations; the bound is chosen from "
-        f"those. A larger time_limit, fewer n_permutations, or a weight_bound of your own avoids this."
+        f"time_limit ended the search for weight_bound after {done} of {wanted} permutations; {how}. A larger "
+        f"time_limit, fewer n_permutations, or a weight_bound of your own avoids this."
     )
 
 
-def n_features_missed(wanted: int, got: int, bound: float) -> str:
-    """No bound gives exactly that many."""
+def fewest_cut_short(bound: float) -> str:
+    """The time was up before the fewest features were found."""
+    return (
+        f"time_limit ended the search for the fewest features; weight_bound={bound:.6g} is the smallest known to give "
+        f"the same clusters. A larger time_limit may find a smaller one."
+    )
+
+
+def n_features_missed(wanted: int, got: int, bound: float, timed_out: bool) -> str:
+    """No bound gives exactly that many, or none was found in time."""
+    if timed_out:
+        return (
+            f"n_features={wanted} was asked for, but time_limit ended the search at weight_bound={bound:.6g}, which "
+            f"uses {got}. A larger time_limit gets closer."
+        )
     return (
         f"n_features={wanted} was asked for, but no bound gives exactly that many: weight_bound={bound:.6g} uses "
         f"{got}, and a slightly larger one more than {wanted}. Features that tie enter together."

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -21,6 +22,7 @@ from sparing.clustering import (
     bound_for_count,
     bound_grid,
     check_varies,
+    fewest_agreeing,
     permutation_gap,
     read_table,
 )
@@ -29,18 +31,35 @@ from sparing.estimators._encoding import HasSupport
 from sparing.estimators._input import checked_rows, count, flag, is_whole
 from sparing.results import Array, Indices
 
-Fit = TypeVar("Fit")
+
+class Weighted(Protocol):
+    """A fit to one bound."""
+
+    @property
+    def weights(self) -> Array:
+        """Of the features."""
+
+    @property
+    def n_used(self) -> int:
+        """Features of positive weight."""
+
+
+Fit = TypeVar("Fit", bound=Weighted)
 
 
 def is_number(value: Any) -> bool:
     """A finite real number; True and False are none."""
     kinds = (int, float, np.integer, np.floating)
-    return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
     """Clusters in weighted features."""
 
+    n_clusters: Any
     weight_bound: Any
     n_features: int | None
     scale: bool
@@ -70,7 +89,7 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples, n_samples)
             Symmetric, with a zero diagonal, in units of X (squared, where differences are).
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "feature_weights_")
         rows = checked_rows(self, X, reset=False)
         given = self.scale_ if self.scale else False
         own = self._own()
@@ -105,45 +124,63 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
         count("n_permutations", self.n_permutations)
         if not is_number(self.tol) or self.tol < 0:
             raise sentences.bad_tolerance("tol", self.tol)
-        if self.n_features is not None and not self._automatic():
+        if self.n_features is not None and not self._by_name("auto"):
             raise sentences.two_bounds(self.weight_bound, self.n_features)
+        k = self.n_clusters
+        if self._by_name("fewest") and (k is None or (is_whole(k) and k == 1)):
+            raise sentences.fewest_needs_clusters(k)
 
-    def _automatic(self) -> bool:
-        return isinstance(self.weight_bound, str) and self.weight_bound == "auto"
+    def _by_name(self, *names: str) -> bool:
+        return isinstance(self.weight_bound, str) and self.weight_bound in names
 
     def _bounded(
         self,
         table: Table,
         solve: Callable[[float], Fit],
-        weights: Callable[[Fit], Array],
-        path: Callable[[Table, Array], tuple[Array, Indices]],
+        path: Callable[[Table, Array], tuple[Array, list[Fit]]],
+        labels: Callable[[Fit], Indices],
         rng: np.random.Generator,
         budget: Budget,
     ) -> tuple[float, Fit, list[str]]:
         """The bound that the parameters ask for, the fit to it, and what is to be said about it.
 
         ``solve(bound)`` fits to one bound; ``path(table, bounds)`` quickly to many, and says what a permutation gap is
-        to compare and how many features are used.
+        to compare; ``labels(fit)`` are the clusters of a fit.
         """
         p = table.shape[1]
         if self.n_features is not None:
-            varying = table.n_varying
+            varying = int(np.count_nonzero(table.varying))
             if not is_whole(self.n_features) or not 1 <= self.n_features <= varying:
                 raise sentences.bad_n_features(self.n_features, varying)
-            bound, found = bound_for_count(solve, weights, int(self.n_features), p, budget)
-            got = int(np.count_nonzero(weights(found)))
-            missed = [] if got == self.n_features else [sentences.n_features_missed(self.n_features, got, bound)]
-            return bound, found, missed
-        if not self._automatic():
+            wanted = int(self.n_features)
+            bound, found = bound_for_count(solve, lambda fit: fit.weights, wanted, p, budget)
+            if found.n_used == wanted:
+                return bound, found, []
+            return bound, found, [sentences.n_features_missed(wanted, found.n_used, bound, budget.expired)]
+        if not self._by_name("auto", "fewest"):
             if not is_number(self.weight_bound) or not 1 <= self.weight_bound <= math.sqrt(p) * (1 + 1e-12):
                 raise sentences.bad_weight_bound(self.weight_bound, p)
             bound = float(self.weight_bound)
             return bound, solve(bound), []
-        search = permutation_gap(table, bound_grid(p), path, self.n_permutations, rng, budget)
-        self.bound_search_ = search
+        observed: list[Fit] = []
+
+        def compared(data: Table, bounds: Array) -> tuple[Array, Indices]:
+            criteria, fits = path(data, bounds)
+            if data is table:
+                observed.extend(fits)
+            return criteria, np.array([fit.n_used for fit in fits])
+
+        search = permutation_gap(table, bound_grid(p), compared, self.n_permutations, rng, budget)
         short = search.n_permutations < self.n_permutations
         notes = [sentences.permutations_cut_short(search.n_permutations, self.n_permutations)] if short else []
-        return search.bound, solve(search.bound), notes
+        bound, found = search.bound, solve(search.bound)
+        if self._by_name("fewest") and not budget.expired:
+            bound, found, agreements = fewest_agreeing(search.bounds, observed, (bound, found), solve, labels, budget)
+            search = replace(search, agreements=agreements)
+        if self._by_name("fewest") and budget.expired and not short:
+            notes.append(sentences.fewest_cut_short(bound))
+        self.bound_search_ = search
+        return bound, found, notes
 
     def _warn(self, notes: list[str]) -> None:
         """One warning for all that is not quite as asked for."""
