@@ -54,7 +54,8 @@ estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
         SparseEncoder(),
         SparseEncoder(n_components=1, n_nonzero=1, scale=True),
         SparsePCA(),
-        SparsePCA(n_components=2, n_nonzero=1, scale=True),
+        SparsePCA(n_components=2, n_nonzero=1),
+        SparsePCA(n_components=2, min_variance=0.7, scale=True),
         NonnegativeSparsePCA(),
         NonnegativeSparsePCA(n_components=2, n_nonzero=1, scale=True, solver="spannogram_net"),
     ]
@@ -319,3 +320,41 @@ def test_a_fit_on_sparse_data_never_holds_them_dense_nor_anything_d_by_d():
     tracemalloc.stop()
     assert stored + peak <= 2.5 * stored + 8 * (n + d) * (k + r)
     assert peak < 8 * n * d / 10
+
+
+@estimators
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_whole_weights_count_as_copies(make, storage, rng):
+    X = data(rng, 40, 10)
+    weights = rng.integers(0, 4, 40)
+    weighted, copied = make().fit(storage(X), sample_weight=weights), make().fit(storage(np.repeat(X, weights, axis=0)))
+    np.testing.assert_array_equal(weighted.support_, copied.support_)
+    np.testing.assert_allclose(weighted.components_, copied.components_, atol=1e-6)
+    np.testing.assert_allclose(weighted.mean_, copied.mean_)
+    np.testing.assert_allclose(weighted.loss_, copied.loss_, rtol=1e-6)
+    for name in ("value", "bound", "pca_value"):
+        ours, theirs = getattr(weighted.certificate_, name), getattr(copied.certificate_, name)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, err_msg=name)
+    if hasattr(weighted, "variance_"):
+        np.testing.assert_allclose(weighted.variance_, copied.variance_, rtol=1e-6)
+    assert weighted.certificate_.recheck(X, sample_weight=weights)
+    assert not weighted.certificate_.recheck(X)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.ones(7), "7"),
+        (np.ones((80, 1)), "shape"),
+        (-np.ones(80), "negative"),
+        (np.full(80, np.nan), "missing"),
+        (np.zeros(80), "zero"),
+        (["much"] * 80, "numbers"),
+    ],
+)
+def test_bad_weights_get_a_sentence(weights, words, rng):
+    for model in (SparseEncoder(2, n_nonzero=3), SparsePCA(n_nonzero=3)):
+        with pytest.raises(ValueError, match=words):
+            model.fit(data(rng), sample_weight=weights)
+    with pytest.raises(ValueError, match="precomputed"):
+        SparsePCA(n_nonzero=3, precomputed=True).fit(np.eye(4), sample_weight=np.ones(4))

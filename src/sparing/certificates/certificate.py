@@ -135,15 +135,17 @@ class Certificate:
             return 1.0 if self.value <= self._none else math.inf
         return max(self.value / self.pca_value, 1.0)
 
-    def recheck(self, X: Any) -> Recheck:
+    def recheck(self, X: Any, sample_weight: Any = None) -> Recheck:
         """Verify the claim again from the data: recompute value and bound, and compare.
 
         Parameters
         ----------
         X : the data of the fit, in any storage
             With ``precomputed=True``, the covariance matrix.
+        sample_weight : array-like of shape (n_samples,), optional
+            Those of the fit.
         """
-        view = as_view(X, self.preparation)
+        view = as_view(X, self.preparation, sample_weight)
         if view.n_features != self.problem.n_features:
             raise errors.wrong_n_features(view.n_features, self.problem.n_features, "this certificate")
         for part in self.parts:

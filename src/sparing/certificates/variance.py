@@ -59,7 +59,8 @@ class VarianceCertificate(Certificate):
 
 def covariance_unit(view: DataMatrix) -> float:
     """What a sum of squares of the view is as a variance in the user's units."""
-    return view.square_unit / max((view.n_samples or 2) - 1, 1)
+    rows = view.total_weight if view.total_weight is not None else float(view.n_samples or 2)
+    return view.square_unit / (rows - 1 if rows > 1 else 1.0)
 
 
 def certify_variance(

@@ -170,6 +170,7 @@ class Affine(DataMatrix):
         squares = moments.deviation + moments.weight * (moments.mean - self.unit_mean) ** 2
         rounding = moments.weight * (32 * np.finfo(float).eps * moments.mean) ** 2
         varies = squares > rounding
+        self.total_weight = None if weights is None else moments.weight
         degrees = max(moments.weight - 1.0, 1.0)
         scaled = scale or deviation is not None
         with np.errstate(over="ignore", under="ignore"):

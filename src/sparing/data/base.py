@@ -27,6 +27,7 @@ class DataMatrix(ABC):
 
     n_features: int
     n_samples: int | None = None
+    total_weight: float | None = None  # of all rows, where they have weights of their own
     is_psd: bool = True
     shortfall: float = 0.0  # how far below zero an eigenvalue of a "positive semidefinite" A may be
     has_rows: bool = False

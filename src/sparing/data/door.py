@@ -33,21 +33,42 @@ class Preparation:
     precomputed: bool = False
 
 
-def as_view(X: Any, preparation: Preparation | None = None) -> DataMatrix:
+def as_view(X: Any, preparation: Preparation | None = None, sample_weight: Any = None) -> DataMatrix:
     """Check X and wrap it, whatever it is stored in.
 
     Dense arrays, memory maps, sparse matrices and data frames are taken as they are: nothing is copied but the
-    conversion of other sparse formats to CSC. A view passes through.
+    conversion of other sparse formats to CSC. A view passes through. Whole numbers in ``sample_weight`` count as that
+    many copies of a row.
     """
     if isinstance(X, DataMatrix):
         return X
     how = preparation or Preparation()
     if how.precomputed:
+        if sample_weight is not None:
+            raise errors.weights_of_a_covariance()
         return _in_range(_covariance(X, how.scale))
     rows = as_rows(X)
     if how.center and rows.shape[0] == 1:
         raise errors.one_row()
-    return _in_range(Affine(rows, center=how.center, scale=how.scale))
+    weights = None if sample_weight is None else _weights(sample_weight, rows.shape[0])
+    return _in_range(Affine(rows, center=how.center, scale=how.scale, weights=weights))
+
+
+def _weights(sample_weight: Any, n_samples: int) -> Array:
+    """One weight for each row, none below zero and not all of them zero."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise errors.bad_weights("they are not numbers") from None
+    if weights.ndim == 0:
+        weights = np.full(n_samples, float(weights))
+    if weights.shape != (n_samples,):
+        raise errors.bad_weights(f"their shape is {weights.shape}, and X has {n_samples} rows")
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        raise errors.bad_weights("some are negative, infinite or missing")
+    if not weights.any():
+        raise errors.bad_weights("all of them are zero")
+    return weights
 
 
 def _in_range(view: DataMatrix) -> DataMatrix:

@@ -15,6 +15,7 @@ from sparing.errors.components import (
     two_ways_to_count,
 )
 from sparing.errors.data import (
+    bad_weights,
     cannot_read,
     complex_values,
     duplicate_names,
@@ -34,6 +35,7 @@ from sparing.errors.data import (
     out_of_scale,
     ragged_rows,
     sparse_covariance,
+    weights_of_a_covariance,
     wrong_n_features,
 )
 from sparing.errors.kinds import (
@@ -113,6 +115,7 @@ __all__ = [
     "bad_random_state",
     "bad_spike",
     "bad_time_limit",
+    "bad_weights",
     "both_counts_given",
     "bound_below_value",
     "cannot_draw",
@@ -185,6 +188,7 @@ __all__ = [
     "two_sided_alone",
     "two_ways_to_count",
     "unknown_choice",
+    "weights_of_a_covariance",
     "wrong_n_features",
     "wrong_number_of_counts",
     "wrong_number_of_names",

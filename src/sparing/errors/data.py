@@ -71,6 +71,22 @@ def out_of_scale(size: float) -> ValueError:
     )
 
 
+def bad_weights(why: str) -> ValueError:
+    """Weights of rows that cannot be used."""
+    return ValueError(
+        f"sample_weight cannot be used: {why}. Pass one number of at least zero for each row of X; a whole number "
+        f"counts as that many copies of the row."
+    )
+
+
+def weights_of_a_covariance() -> ValueError:
+    """Weights where there are no rows."""
+    return ValueError(
+        "sample_weight was given with precomputed=True, but a covariance has no rows to be weighted. Pass the data "
+        "themselves, or a covariance that was computed with these weights."
+    )
+
+
 def not_representable() -> ValueError:
     """A number beyond double precision."""
     return ValueError(

@@ -58,7 +58,7 @@ class ComponentsEstimator(EncodingEstimator):
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any components with as many features as these may have."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components.
 
         Parameters
@@ -66,6 +66,8 @@ class ComponentsEstimator(EncodingEstimator):
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
             With ``precomputed=True``, a covariance of shape (n_features, n_features).
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Whole numbers count as that many copies of a row.
 
         Returns
         -------
@@ -78,7 +80,7 @@ class ComponentsEstimator(EncodingEstimator):
         )
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         encoder = self._encoder()
-        view = checked_view(self, X, preparation)
+        view = checked_view(self, X, preparation, sample_weight)
         n_components, n_nonzero = self._counts(view.n_features)
         with steady(view, n_components):
             spectrum = top_spectrum(with_variance(view, preparation.center), n_components, rng)

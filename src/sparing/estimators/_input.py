@@ -28,11 +28,11 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     return rows
 
 
-def checked_view(estimator: Any, X: Any, preparation: Preparation) -> DataMatrix:
+def checked_view(estimator: Any, X: Any, preparation: Preparation, sample_weight: Any = None) -> DataMatrix:
     """The view that an estimator fits; errors name features as the user does."""
     rows = checked_rows(estimator, X, reset=True)
     with features_named(estimator):
-        return as_view(rows, preparation)
+        return as_view(rows, preparation, sample_weight)
 
 
 def with_variance(view: DataMatrix, centred: bool) -> DataMatrix:

@@ -141,7 +141,7 @@ class SparseEncoder(EncodingEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> SparseEncoder:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SparseEncoder:
         """Choose the features and learn encoder and decoder.
 
         Parameters
@@ -149,6 +149,8 @@ class SparseEncoder(EncodingEstimator):
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
             With ``precomputed=True``, a covariance of shape (n_features, n_features).
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Whole numbers count as that many copies of a row.
 
         Returns
         -------
@@ -160,7 +162,7 @@ class SparseEncoder(EncodingEstimator):
         )
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         encoder = self._encoder()
-        view = checked_view(self, X, preparation)
+        view = checked_view(self, X, preparation, sample_weight)
         n_components, n_nonzero = self._counts(view.n_features)
         with steady(view, n_components):
             most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else n_components
