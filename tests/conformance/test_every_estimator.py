@@ -358,3 +358,43 @@ def test_bad_weights_get_a_sentence(weights, words, rng):
             model.fit(data(rng), sample_weight=weights)
     with pytest.raises(ValueError, match="precomputed"):
         SparsePCA(n_nonzero=3, precomputed=True).fit(np.eye(4), sample_weight=np.ones(4))
+
+
+@estimators
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_missing_values_are_means_where_that_is_asked_for(make, storage, weighted, rng):
+    X = data(rng, 60, 10)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    weights = rng.integers(1, 4, 60) if weighted else None
+    with pytest.raises(ValueError, match="missing"):
+        make().fit(storage(X))
+    means = np.ma.average(np.ma.masked_invalid(X), axis=0, weights=weights).filled(0.0)
+    whole = np.where(np.isnan(X), means, X)
+    found, wanted = (
+        make(missing="mean").fit(storage(X), sample_weight=weights),
+        make().fit(whole, sample_weight=weights),
+    )
+    loose = 1e-3 if found.transform(storage(X)).dtype == np.float32 else 1e-6
+    np.testing.assert_allclose(found.imputation_, means, rtol=loose)
+    np.testing.assert_array_equal(found.support_, wanted.support_)
+    np.testing.assert_allclose(found.components_, wanted.components_, atol=loose)
+    np.testing.assert_allclose(found.transform(storage(X)), wanted.transform(whole), atol=10 * loose)
+    np.testing.assert_allclose(found.certificate_.value, wanted.certificate_.value, rtol=loose)
+    assert found.certificate_.recheck(storage(X), sample_weight=weights)
+    assert np.isfinite(found.transform(storage(X[:3]))).all()
+    assert not hasattr(found.set_params(missing="error").fit(whole), "imputation_")
+
+
+def test_missing_is_a_mistake_or_a_mean(rng):
+    for model in (SparseEncoder(2, n_nonzero=3, missing="drop"), SparsePCA(n_nonzero=3, missing=None)):
+        with pytest.raises(ValueError, match="missing"):
+            model.fit(data(rng))
+    X = data(rng)
+    X[:, 3] = np.nan  # a feature without any value is of no use
+    X[0, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        SparsePCA(n_nonzero=3, missing="mean").fit(X)
+    X[0, 1] = np.nan
+    model = SparsePCA(n_nonzero=3, missing="mean").fit(X)
+    assert 3 not in model.support_

@@ -6,6 +6,7 @@ from sparing.data.base import GRAM_LIMIT, DataMatrix
 from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
 from sparing.data.door import Preparation, as_matrix, as_rows, as_view
+from sparing.data.imputed import Imputed
 from sparing.data.masked import Masked
 from sparing.data.projected import Projected
 from sparing.data.remembered import Remembered
@@ -18,6 +19,7 @@ __all__ = [
     "ArrayRows",
     "Covariance",
     "DataMatrix",
+    "Imputed",
     "Masked",
     "Preparation",
     "Projected",

@@ -15,6 +15,7 @@ from sparing.data.affine import Affine
 from sparing.data.base import DataMatrix
 from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
+from sparing.data.imputed import Imputed
 from sparing.results import Array
 
 ROUNDING = 1e-8
@@ -31,6 +32,7 @@ class Preparation:
     center: bool = True
     scale: bool = False
     precomputed: bool = False
+    missing: str = "error"
 
 
 def as_view(X: Any, preparation: Preparation | None = None, sample_weight: Any = None) -> DataMatrix:
@@ -51,6 +53,8 @@ def as_view(X: Any, preparation: Preparation | None = None, sample_weight: Any =
     if how.center and rows.shape[0] == 1:
         raise errors.one_row()
     weights = None if sample_weight is None else _weights(sample_weight, rows.shape[0])
+    if how.missing == "mean":
+        rows = Imputed(rows, weights=weights)
     return _in_range(Affine(rows, center=how.center, scale=how.scale, weights=weights))
 
 

@@ -21,7 +21,8 @@ class NotFiniteError(ValueError):
         name = "NaN" if value != value else "infinity"
         super().__init__(
             f"Input X contains {name} (first at row {row}, feature {column!r}). No principal component is defined for "
-            f"data with NaN or inf: drop those rows, or impute them with sklearn.impute.SimpleImputer first."
+            f"data with NaN or inf: drop those rows, or impute them with sklearn.impute.SimpleImputer first"
+            + (' (missing="mean" does so on the fly).' if value != value else ".")
         )
 
     def named(self, names: Sequence[object]) -> NotFiniteError:

@@ -13,7 +13,7 @@ from sparing import errors
 from sparing.budget import Budget
 from sparing.certificates import Problem, VarianceCertificate
 from sparing.certificates.variance import covariance_unit
-from sparing.data import DataMatrix, Preparation
+from sparing.data import DataMatrix
 from sparing.deflation import GeneralizedDeflation
 from sparing.encoders import Sequential, fewest_in_turn
 from sparing.estimators._bounding import variance_certificate
@@ -24,6 +24,7 @@ from sparing.estimators._input import (
     feature_count,
     flag,
     generator_of,
+    preparation_of,
     share,
     steady,
     with_variance,
@@ -75,12 +76,11 @@ class ComponentsEstimator(EncodingEstimator):
         """
         for learned in ("certificate_", "row_components_"):  # of an earlier fit
             self.__dict__.pop(learned, None)
-        preparation = Preparation(
-            flag("center", self.center), flag("scale", self.scale), flag("precomputed", self.precomputed)
-        )
+        preparation = preparation_of(self)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         encoder = self._encoder()
         view = checked_view(self, X, preparation, sample_weight)
+        self._learn_imputation(view)
         n_components, n_nonzero = self._counts(view.n_features)
         with steady(view, n_components):
             spectrum = top_spectrum(with_variance(view, preparation.center), n_components, rng)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.data import Affine, Rows, as_matrix, as_rows
+from sparing.data import Affine, Imputed, Rows, as_matrix, as_rows
 from sparing.estimators._input import checked_rows, features_named
 from sparing.results import Array, Indices
 
@@ -37,6 +37,7 @@ class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, Transformer
     decoder_: Array
     mean_: Array
     scale_: Array
+    imputation_: Array
 
     def transform(self, X: Any) -> Array:
         """Scores of the samples: centred, scaled X times ``components_.T``.
@@ -97,8 +98,16 @@ class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, Transformer
     def _new_view(self, X: Any) -> tuple[Affine, Rows]:
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
+        if hasattr(self, "imputation_"):
+            rows = Imputed(rows, self.imputation_)
         with features_named(self):
             return Affine(rows, mean=self.mean_, deviation=self.scale_), rows
+
+    def _learn_imputation(self, view: Any) -> None:
+        """Keep what takes the place of missing values; forget that of an earlier fit."""
+        self.__dict__.pop("imputation_", None)
+        if isinstance(rows := getattr(view, "rows", None), Imputed):
+            self.imputation_ = rows.means
 
     def _scores(self, view: Affine) -> Array:
         return view.columns(self.support_) @ self.components_[:, self.support_].T
@@ -110,6 +119,7 @@ class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, Transformer
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -14,6 +14,9 @@ from sparing import errors
 from sparing.data import DataMatrix, Preparation, Rows, as_rows, as_view
 from sparing.linalg import single_threaded_blas
 
+MISSING = ("error", "mean")
+"""What NaN may mean."""
+
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """Raw rows of X, with names and number of features learned (``reset``) or compared with those learned."""
@@ -26,6 +29,14 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
         )
     validate_data(estimator, named, skip_check_array=True, reset=reset)
     return rows
+
+
+def preparation_of(estimator: Any) -> Preparation:
+    """How X is prepared, by the parameters of an estimator."""
+    center, scale, precomputed = (flag(name, getattr(estimator, name)) for name in ("center", "scale", "precomputed"))
+    if estimator.missing not in MISSING:
+        raise errors.unknown_choice("missing", estimator.missing, MISSING)
+    return Preparation(center, scale, precomputed, estimator.missing)
 
 
 def checked_view(estimator: Any, X: Any, preparation: Preparation, sample_weight: Any = None) -> DataMatrix:

@@ -66,6 +66,9 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         Recompute the variance from the data and prove what nothing can pass. Never changes the components.
     precomputed : bool, default=False
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
+    missing : {"error", "mean"}, default="error"
+        What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
+        mean of the fit, ``imputation_``).
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
     random_state : int, Generator, RandomState or None, default=None
@@ -122,6 +125,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         scale: bool = False,
         certify: bool = True,
         precomputed: bool = False,
+        missing: str = "error",
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -139,6 +143,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         self.scale = scale
         self.certify = certify
         self.precomputed = precomputed
+        self.missing = missing
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose

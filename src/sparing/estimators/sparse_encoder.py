@@ -23,6 +23,7 @@ from sparing.estimators._input import (
     flag,
     generator_of,
     loss_limit,
+    preparation_of,
     resolved,
     steady,
     with_variance,
@@ -71,6 +72,9 @@ class SparseEncoder(EncodingEstimator):
         Recompute the loss from the data and prove what nothing can go below. Never changes the components.
     precomputed : bool, default=False
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
+    missing : {"error", "mean"}, default="error"
+        What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
+        mean of the fit, ``imputation_``).
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
     random_state : int, Generator, RandomState or None, default=None
@@ -122,6 +126,7 @@ class SparseEncoder(EncodingEstimator):
         scale: bool = False,
         certify: bool = True,
         precomputed: bool = False,
+        missing: str = "error",
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -137,6 +142,7 @@ class SparseEncoder(EncodingEstimator):
         self.scale = scale
         self.certify = certify
         self.precomputed = precomputed
+        self.missing = missing
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
@@ -157,12 +163,11 @@ class SparseEncoder(EncodingEstimator):
         SparseEncoder
         """
         self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preparation = Preparation(
-            flag("center", self.center), flag("scale", self.scale), flag("precomputed", self.precomputed)
-        )
+        preparation = preparation_of(self)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         encoder = self._encoder()
         view = checked_view(self, X, preparation, sample_weight)
+        self._learn_imputation(view)
         n_components, n_nonzero = self._counts(view.n_features)
         with steady(view, n_components):
             most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else n_components
