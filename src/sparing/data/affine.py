@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,13 +48,23 @@ FAR_FROM_ZERO = 1e5
 """Means that exceed the spread by this factor are subtracted from dense rows block by block, before any product."""
 
 
+class Placement(NamedTuple):
+    """What is done to raw rows: all that a block needs to know, wherever it is."""
+
+    unit: float
+    unit_mean: Array
+    factor: Array
+    shift: Array | None
+    weights: Array | None
+
+
 class AffineBlock:
     """``diag(w)^1/2 (u X - 1 m') diag(t)`` for a block of raw rows X; the difference is never formed as a whole.
 
     Both factors of a Gram product are centred, so that its error grows with mean / spread and not with its square.
     """
 
-    def __init__(self, raw: RawBlock, affine: Affine) -> None:
+    def __init__(self, raw: RawBlock, affine: Placement) -> None:
         self.start, self.stop = raw.start, raw.stop
         self._unit, self._mean, self._factor = affine.unit, affine.unit_mean, affine.factor
         self.raw = raw
@@ -124,6 +136,17 @@ class AffineBlock:
         if J is not None:
             return self.restricted(J).gram_block(None)
         return self.gram_columns(np.arange(len(self._mean)))
+
+
+def mapped(jobs: Sequence[Job], placement: Placement, raw: RawBlock) -> list[Any]:
+    """What all jobs make of one block of raw rows."""
+    block = AffineBlock(raw, placement)
+    return [job.map(block) for job in jobs]
+
+
+def merged_pair(jobs: Sequence[Job], first: list[Any], second: list[Any]) -> list[Any]:
+    """The results of two neighbouring runs of rows; the first may be overwritten."""
+    return [job.merge(a, b) for job, a, b in zip(jobs, first, second, strict=True)]
 
 
 class Affine(DataMatrix):
@@ -234,12 +257,8 @@ class Affine(DataMatrix):
     def one_pass(self, *jobs: Job) -> list[Any]:
         """Run all jobs over one reading of the rows."""
         self.rows.passes += 1
-        merged: list[Any] | None = None
-        for raw in self.rows.blocks():
-            block = AffineBlock(raw, self)
-            parts = [job.map(block) for job in jobs]
-            merged = parts if merged is None else [j.merge(a, b) for j, a, b in zip(jobs, merged, parts, strict=True)]
-        assert merged is not None, "a source of rows has at least one block"
+        placement = Placement(self.unit, self.unit_mean, self.factor, self.shift, self.weights)
+        merged = self.rows.run(partial(mapped, jobs, placement), partial(merged_pair, jobs))
         return [job.finish(result) for job, result in zip(jobs, merged, strict=True)]
 
     def _one(self, job: Job) -> Array:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,6 +61,10 @@ class Rows(ABC):
     @abstractmethod
     def blocks(self) -> Iterator[RawBlock]:
         """The rows, in order."""
+
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """``work`` on every block, and the results merged in order: here one after the other."""
+        return reduce(merge, map(work, self.blocks()))
 
 
 class SparseRows(Rows):

@@ -15,6 +15,7 @@ from sparing.data.affine import Affine
 from sparing.data.base import DataMatrix
 from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
+from sparing.data.dask_rows import DaskRows, is_dask
 from sparing.data.imputed import Imputed
 from sparing.results import Array
 
@@ -89,6 +90,14 @@ def as_rows(X: Any) -> Rows:
     """Raw rows of any accepted storage, checked for shape and type but not yet read."""
     if isinstance(X, Rows):
         return X
+    if is_dask(X):
+        if X.ndim != 2:
+            raise errors.not_two_dimensional(X.shape)
+        _checked_kind(X)
+        rows = DaskRows(X)
+        if 0 in rows.shape:
+            raise errors.empty(rows.shape)
+        return rows
     table: Any = X if sparse.issparse(X) else _as_array(X)
     if table.ndim != 2:
         raise errors.not_two_dimensional(table.shape)

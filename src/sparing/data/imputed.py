@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -37,43 +38,61 @@ class Imputed(Rows):
 
     def blocks(self) -> Iterator[RawBlock]:
         """The blocks of the rows, each without what is missing."""
-        for block in self.rows.blocks():
-            yield cast(RawBlock, self._filled(block))
+        return map(partial(_filled, self.means), self.rows.blocks())
 
-    def _filled(self, block: Any) -> Any:
-        values = block.rows if block.is_dense else block.matrix.data
-        if values.dtype.kind != "f":
-            return block
-        missing = np.isnan(values)
-        if not missing.any():
-            return block
-        if block.is_dense:
-            return DenseBlock(np.where(missing, self.means.astype(values.dtype), values), block.start)
-        matrix = block.matrix.copy()
-        columns = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
-        matrix.data[missing] = self.means[columns[missing]]
-        return CscBlock(matrix, block.start)
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """As the rows run it, wherever they are."""
+        return self.rows.run(partial(_on_filled, self.means, work), merge)
 
     def _learned(self, weights: Array | None) -> Array:
         """Weighted means of what is there; where a mean overflows, the door says so later."""
-        d = self.shape[1]
-        sums, there = np.zeros(d), np.zeros(d)
         self.passes += 1
-        for block in cast(Iterator[Any], self.rows.blocks()):
-            w = np.ones(block.stop - block.start) if weights is None else weights[block.start : block.stop]
-            with np.errstate(over="ignore", invalid="ignore"):
-                if block.is_dense:
-                    for first in range(0, d, STRIP):
-                        part = slice(first, min(first + STRIP, d))
-                        strip = block.columns(part)
-                        missing = np.isnan(strip)
-                        sums[part] += w @ np.where(missing, 0.0, strip)
-                        there[part] += w @ ~missing
-                else:
-                    matrix = block.matrix.astype(np.float64)
-                    gaps = matrix.copy()
-                    gaps.data = np.isnan(matrix.data).astype(np.float64)
-                    matrix.data = np.nan_to_num(matrix.data, nan=0.0, posinf=np.inf, neginf=-np.inf)
-                    sums += matrix.T @ w
-                    there += w.sum() - gaps.T @ w
-        return np.divide(sums, there, out=np.zeros(d), where=there > 0)
+        sums, there = self.rows.run(partial(_present, weights), _added)
+        return np.divide(sums, there, out=np.zeros(len(sums)), where=there > 0)
+
+
+def _on_filled(means: Array, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:
+    return work(_filled(means, block))
+
+
+def _filled(means: Array, raw: RawBlock) -> RawBlock:
+    """The block with means in place of NaN; itself where there are none."""
+    block = cast(Any, raw)
+    values = block.rows if raw.is_dense else block.matrix.data
+    if values.dtype.kind != "f":
+        return raw
+    missing = np.isnan(values)
+    if not missing.any():
+        return raw
+    if raw.is_dense:
+        return DenseBlock(np.where(missing, means.astype(values.dtype), values), raw.start)
+    matrix = block.matrix.copy()
+    columns = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    matrix.data[missing] = means[columns[missing]]
+    return CscBlock(matrix, raw.start)
+
+
+def _added(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
+    return first[0] + second[0], first[1] + second[1]
+
+
+def _present(weights: Array | None, raw: RawBlock) -> tuple[Array, Array]:
+    """Weighted sums of the values that are there, and the weights of their rows."""
+    block = cast(Any, raw)
+    w = np.ones(raw.stop - raw.start) if weights is None else weights[raw.start : raw.stop]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not raw.is_dense:
+            matrix = block.matrix.astype(np.float64)
+            gaps = matrix.copy()
+            gaps.data = np.isnan(matrix.data).astype(np.float64)
+            matrix.data = np.where(np.isnan(matrix.data), 0.0, matrix.data)
+            return matrix.T @ w, w.sum() - gaps.T @ w
+        d = block.rows.shape[1]
+        sums, there = np.zeros(d), np.zeros(d)
+        for first in range(0, d, STRIP):
+            part = slice(first, min(first + STRIP, d))
+            strip = raw.columns(part)
+            missing = np.isnan(strip)
+            sums[part] = w @ np.where(missing, 0.0, strip)
+            there[part] = w @ ~missing
+        return sums, there

@@ -35,6 +35,7 @@ from sparing.errors.data import (
     out_of_scale,
     ragged_rows,
     sparse_covariance,
+    unknown_chunks,
     weights_of_a_covariance,
     wrong_n_features,
 )
@@ -188,6 +189,7 @@ __all__ = [
     "two_sided_alone",
     "two_ways_to_count",
     "unknown_choice",
+    "unknown_chunks",
     "weights_of_a_covariance",
     "wrong_n_features",
     "wrong_number_of_counts",

@@ -71,6 +71,14 @@ def out_of_scale(size: float) -> ValueError:
     )
 
 
+def unknown_chunks() -> ValueError:
+    """A Dask array that does not know how many rows it has."""
+    return ValueError(
+        "The Dask array does not know the lengths of its chunks, as after filtering rows. Call its method "
+        "compute_chunk_sizes() first; from a data frame use to_dask_array(lengths=True)."
+    )
+
+
 def bad_weights(why: str) -> ValueError:
     """Weights of rows that cannot be used."""
     return ValueError(

@@ -1,0 +1,77 @@
+"""Rows in the chunks of a Dask array: work goes to the chunks, small results come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sparing import errors
+from sparing.data.blocks import RawBlock, Rows
+from sparing.data.csc import CscBlock
+from sparing.data.dense import DenseBlock
+
+
+def is_dask(X: Any) -> bool:
+    """Is this a Dask array? Asked without importing Dask."""
+    return type(X).__module__.startswith("dask.array") and hasattr(X, "to_delayed")
+
+
+class DaskRows(Rows):
+    """A Dask array of dense or SciPy sparse chunks, on whatever scheduler the user has set up.
+
+    One task for each run of rows, results merged in a tree: nothing gathers X, and a task that is lost with its
+    worker is run again. Tasks change nothing that they are given.
+    """
+
+    def __init__(self, array: Any) -> None:
+        super().__init__()
+        if np.isnan(array.shape[0]):
+            raise errors.unknown_chunks()
+        self.array = array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype, self.is_dense = array.dtype, not sparse.issparse(array._meta)
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """The chunks one after the other, here."""
+        for start, chunk in self._chunks():
+            yield _as_block(chunk.compute(), start)
+
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """``work`` where the chunks are, neighbours merged there too."""
+        from dask import delayed
+
+        shared = delayed(_Shared(work, merge), pure=False, traverse=False)  # once in the graph, not in every task
+        results = [delayed(_worked)(shared, chunk, start) for start, chunk in self._chunks()]
+        while len(results) > 1:
+            pairs = [delayed(_merged)(shared, *pair) for pair in zip(results[::2], results[1::2], strict=False)]
+            results = pairs + results[2 * len(pairs) :]
+        return results[0].compute()
+
+    def _chunks(self) -> Iterator[tuple[int, Any]]:
+        starts = np.concatenate([[0], np.cumsum(self.array.chunks[0])[:-1]])
+        for start, length, chunk in zip(starts, self.array.chunks[0], self.array.to_delayed().ravel(), strict=True):
+            if length > 0:
+                yield int(start), chunk
+
+
+class _Shared:
+    """Both functions in one object, so that a graph holds their arrays once."""
+
+    def __init__(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> None:
+        self.work, self.merge = work, merge
+
+
+def _worked(shared: _Shared, chunk: Any, start: int) -> Any:
+    return shared.work(_as_block(chunk, start))
+
+
+def _merged(shared: _Shared, first: Any, second: Any) -> Any:
+    return shared.merge(deepcopy(first), second)
+
+
+def _as_block(chunk: Any, start: int) -> RawBlock:
+    return CscBlock(chunk, start) if sparse.issparse(chunk) else DenseBlock(np.asarray(chunk), start)

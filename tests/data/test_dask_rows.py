@@ -1,0 +1,124 @@
+"""Dask arrays: the same answer for any chunks, on threads and on a cluster, also when a worker dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA
+from sparing.data.dask_rows import DaskRows
+
+da = pytest.importorskip("dask.array", reason="needs Dask: pip install 'sparing[dask]'")
+
+MODELS = {
+    "batch": SparseEncoder(2, n_nonzero=4, random_state=0),
+    "iterative": SparseEncoder(2, n_nonzero=3, strategy="iterative", random_state=0),
+    "joint": SparseEncoder(2, n_nonzero=3, strategy="joint", random_state=0),
+    "variance": SparsePCA(2, n_nonzero=3, random_state=0),
+    "nonnegative": NonnegativeSparsePCA(n_nonzero=3, random_state=0),
+}
+models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+
+
+@pytest.fixture
+def X(rng):
+    return rng.standard_normal((203, 4)) @ rng.standard_normal((4, 12)) + 0.3 * rng.standard_normal((203, 12)) + 2.0
+
+
+def same(found, wanted):
+    np.testing.assert_array_equal(found.support_, wanted.support_)
+    np.testing.assert_allclose(found.components_, wanted.components_, atol=1e-6)
+    np.testing.assert_allclose(found.certificate_.value, wanted.certificate_.value, rtol=1e-9)
+    np.testing.assert_allclose(found.certificate_.bound, wanted.certificate_.bound, rtol=1e-6)
+
+
+@models
+@pytest.mark.parametrize("chunks", [(203, 12), (50, 12), (7, 12), (64, 5)])
+def test_any_chunks_give_the_answer_of_the_array(model, chunks, X):
+    array = da.from_array(X, chunks=chunks)
+    wanted, found = clone(model).fit(X), clone(model).fit(array)
+    same(found, wanted)
+    np.testing.assert_allclose(found.transform(array), found.transform(X), atol=1e-9)
+    assert found.certificate_.recheck(X)
+
+
+def test_sparse_chunks_stay_sparse(X):
+    X = np.where(np.abs(X) < 2.5, 0.0, X)
+    chunks = da.from_array(X, chunks=(40, 12)).map_blocks(sparse.csr_matrix)
+    rows = DaskRows(chunks)
+    assert not rows.is_dense
+    assert all(sparse.issparse(block.matrix) for block in rows.blocks())
+    same(clone(MODELS["batch"]).fit(chunks), clone(MODELS["batch"]).fit(X))
+
+
+def test_weights_and_missing_values(X, rng):
+    X[rng.random(X.shape) < 0.05] = np.nan
+    weights = rng.integers(1, 3, len(X))
+    model = SparsePCA(2, n_nonzero=3, missing="mean", random_state=0)
+    wanted = model.fit(X, sample_weight=weights)
+    found = SparsePCA(**model.get_params()).fit(da.from_array(X, chunks=(31, 12)), sample_weight=weights)
+    same(found, wanted)
+
+
+def test_nothing_gathers_the_rows(X, monkeypatch):
+    """Chunks are never asked for here, and each pass has as many tasks as chunks, not more for larger ones."""
+    monkeypatch.setattr(DaskRows, "blocks", lambda self: pytest.fail("the rows were gathered"))
+    SparseEncoder(2, n_nonzero=4, random_state=0).fit(da.from_array(X, chunks=(20, 12)))
+
+
+def test_what_cannot_be_read_gets_a_sentence(X):
+    array = da.from_array(X, chunks=(50, 12))
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        SparsePCA(n_nonzero=2).fit(array[array[:, 0] > 0])
+    with pytest.raises(ValueError, match="NaN"):
+        SparsePCA(n_nonzero=2).fit(da.where(array > 6, np.nan, array))
+    with pytest.raises(ValueError, match="dimension"):
+        SparsePCA(n_nonzero=2).fit(array[:, 0])
+    with pytest.raises(ValueError, match="complex"):
+        SparsePCA(n_nonzero=2).fit(array.astype(complex))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed", reason="needs distributed: pip install 'sparing[dask]'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_of_processes_gives_the_same_answer(cluster, X):
+    wanted = SparseEncoder(2, n_nonzero=4, random_state=0).fit(X)
+    found = SparseEncoder(2, n_nonzero=4, random_state=0).fit(da.from_array(X, chunks=(25, 12)))
+    same(found, wanted)
+
+
+def _slowly(block):
+    time.sleep(0.02)
+    return block
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_dies_costs_time_and_nothing_else(cluster, X):
+    wanted = SparseEncoder(2, n_nonzero=4, random_state=0).fit(X)
+    slow = da.from_array(X, chunks=(20, 12)).map_blocks(_slowly, dtype=float)
+    victim = next(iter(cluster.run(os.getpid).values()))
+    killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
+    killer.start()
+    found = SparseEncoder(2, n_nonzero=4, random_state=0).fit(slow)
+    killer.join()
+    same(found, wanted)
