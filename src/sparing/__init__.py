@@ -1,5 +1,6 @@
 """The fewest features that say what PCA says, with proof."""
 
+from sparing.data.readers import open_data
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.estimators.foreign import certify, polish
@@ -28,6 +29,7 @@ __all__ = [
     "certify",
     "explained_variance",
     "information_loss",
+    "open_data",
     "polish",
     "sparsity_path",
 ]

@@ -42,7 +42,7 @@ class DaskRows(Rows):
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """``work`` where the chunks are, neighbours merged there too."""
-        from dask import delayed
+        from dask.delayed import delayed
 
         shared = delayed(_Shared(work, merge), pure=False, traverse=False)  # once in the graph, not in every task
         results = [delayed(_worked)(shared, chunk, start) for start, chunk in self._chunks()]

@@ -193,6 +193,8 @@ def _covariance(C: Any, scale: bool) -> Covariance:
     if sparse.issparse(C):
         raise errors.sparse_covariance()
     rows = as_rows(C)
+    if not rows.is_dense:
+        raise errors.sparse_covariance()
     if rows.shape[0] != rows.shape[1]:
         raise errors.not_square(rows.shape)
     A = as_matrix(rows)

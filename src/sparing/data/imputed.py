@@ -48,7 +48,7 @@ class Imputed(Rows):
         """Weighted means of what is there; where a mean overflows, the door says so later."""
         self.passes += 1
         sums, there = self.rows.run(partial(_present, weights), _added)
-        return np.divide(sums, there, out=np.zeros(len(sums)), where=there > 0)
+        return np.asarray(np.divide(sums, there, out=np.zeros(len(sums)), where=there > 0))
 
 
 def _on_filled(means: Array, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:

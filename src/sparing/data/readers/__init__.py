@@ -1,0 +1,100 @@
+"""Rows from files of any common format, read in blocks: ``open_data``.
+
+One module for each family of formats. A module has ``open_rows(path, options)``, which checks the file and returns its
+rows, and imports the package it needs only then.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from sparing import errors
+from sparing.data.readers.base import BLOCK_BYTES, FileRows, Options
+from sparing.errors import files
+
+READERS = {
+    ".npy": "npy",
+    ".npz": "npz",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+    ".h5ad": "hdf5",
+    ".zarr": "zarrs",
+    ".parquet": "parquet",
+    ".csv": "text",
+    ".tsv": "text",
+    ".tab": "text",
+    ".mtx": "market",
+    ".mtx.gz": "market",
+    ".bed": "plink",
+}
+"""The module that reads each ending."""
+
+PARTED = {"npz", "hdf5", "zarrs"}
+"""Modules whose files hold several tables, told apart by ``key``."""
+
+__all__ = ["BLOCK_BYTES", "READERS", "FileRows", "open_data"]
+
+
+def open_data(
+    path: str | os.PathLike[str],
+    *,
+    key: str | None = None,
+    block_bytes: int = BLOCK_BYTES,
+    scaling: str | None = None,
+) -> FileRows:
+    """Open a file of data for any estimator, which reads it in blocks of rows as often as it needs.
+
+    Parameters
+    ----------
+    path : str or path
+        The format is told from its ending: ``.npy``, ``.npz``, ``.h5``, ``.hdf5``, ``.h5ad``, ``.zarr``, ``.parquet``,
+        ``.csv``, ``.tsv``, ``.tab``, ``.mtx``, ``.mtx.gz`` or ``.bed`` (PLINK).
+    key : str, optional
+        Which table of a file that holds several: ``"X"``, ``"layers/counts"``. Not needed where there is only one, or
+        one named X.
+    block_bytes : int
+        Memory for one block of rows. Files that can only be read as a whole (``.npz``, ``.mtx``) are.
+    scaling : {None, "binomial"}
+        Genotypes alone: divide each SNP by sqrt(2 p (1 - p)), its deviation in equilibrium. Missing genotypes are
+        replaced by the mean of their SNP.
+
+    Returns
+    -------
+    rows : FileRows
+        With ``shape``, ``dtype``, ``feature_names`` and ``left_out`` (columns that hold no numbers). It may be used in
+        ``with``, which gives temporary files back early.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from sparing import SparseEncoder
+    >>> file = tempfile.mkdtemp() + "/X.npy"
+    >>> np.save(file, np.random.default_rng(0).standard_normal((100, 6)))
+    >>> SparseEncoder(2, n_nonzero=3).fit(open_data(file)).components_.shape
+    (2, 6)
+    """
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
+        raise files.not_a_path(path)
+    place = Path(path).expanduser()
+    if isinstance(block_bytes, bool) or not hasattr(block_bytes, "__index__"):
+        raise errors.not_an_integer("block_bytes", block_bytes)
+    if block_bytes < 1:
+        raise errors.not_positive("block_bytes", block_bytes)
+    name = place.name.lower()
+    reader = next((READERS[ending] for ending in READERS if name.endswith(ending)), None)
+    if reader is None:
+        raise files.unknown_format(path, list(READERS))
+    if not place.exists():
+        raise files.no_such_file(path)
+    if place.is_dir() != (reader == "zarrs"):
+        wrong, right = ("folder", "file") if place.is_dir() else ("file", "folder")
+        raise files.unreadable(path, f"it is a {wrong}; with this ending a {right} is expected. Correct the path")
+    if key is not None and (reader not in PARTED or not isinstance(key, str)):
+        raise files.key_not_used(path, key)
+    if scaling is not None and reader != "plink":
+        raise files.scaling_not_used(path, scaling)
+    module: Any = import_module(f"sparing.data.readers.{reader}")
+    return cast(FileRows, module.open_rows(place, Options(key, int(block_bytes), scaling)))

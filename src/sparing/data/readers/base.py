@@ -1,0 +1,141 @@
+"""What every file of data has in common: blocks of rows within a memory budget, read again and again."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from sparing.data.blocks import RawBlock, Rows
+from sparing.errors import files
+
+BLOCK_BYTES = 2**26
+"""Memory for one block of rows, 64 MiB. Entries count as float64, whatever their type: in use they become that."""
+
+ENTRY_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user asked of a reader."""
+
+    key: str | None = None
+    block_bytes: int = BLOCK_BYTES
+    scaling: str | None = None
+
+
+class FileRows(Rows):
+    """Rows in a file, which is opened anew for each reading: copies in threads and processes do not meet.
+
+    Attributes
+    ----------
+    feature_names : list of str or None
+    left_out : list of str
+        Columns of the file that hold no numbers.
+    """
+
+    is_dense = True
+    what = "a file of numbers"
+
+    def __init__(
+        self,
+        path: Path,
+        shape: Sequence[int],
+        dtype: Any,
+        block_bytes: int,
+        *,
+        feature_names: list[str] | None = None,
+        left_out: Sequence[str] = (),
+    ) -> None:
+        super().__init__()
+        sizes = tuple(int(size) for size in shape)
+        kind = np.dtype(dtype)
+        if kind.kind not in "fiub":
+            raise files.not_real(path, kind)
+        if len(sizes) != 2 or 0 in sizes:
+            raise files.not_a_matrix(path, sizes)
+        self.path, self.shape, self.dtype = path, (sizes[0], sizes[1]), plain(kind)
+        self.block_bytes = block_bytes
+        self.block_rows = max(1, block_bytes // (ENTRY_BYTES * sizes[1]))
+        self.feature_names, self.left_out = feature_names, list(left_out)
+        self._stamp = _stamp(path)
+
+    @abstractmethod
+    def read(self) -> Iterator[RawBlock]:
+        """The rows, in order; errors need no care."""
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """The rows, in order; a file that has changed or breaks off gets a sentence."""
+        if _stamp(self.path) != self._stamp:
+            raise files.changed_file(self.path)
+        with readable(self.path, self.what):
+            yield from self.read()
+
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """First and last row of each dense block."""
+        n = self.shape[0]
+        for start in range(0, n, self.block_rows):
+            yield start, min(start + self.block_rows, n)
+
+    def align(self, chunk_rows: int) -> None:
+        """Let blocks end where the file's chunks do, so that none is unpacked twice."""
+        if chunk_rows <= self.block_rows:
+            self.block_rows -= self.block_rows % max(chunk_rows, 1)
+
+    @property
+    def source(self) -> Any:
+        """All rows in memory, for the few methods that need them at once."""
+        parts: list[Any] = list(self.blocks())
+        if self.is_dense:
+            return np.concatenate([part.rows for part in parts])
+        return sparse.vstack([part.matrix for part in parts], format="csc")
+
+    def close(self) -> None:
+        """Forget what was kept for faster readings; the next reading starts from the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        n, d = self.shape
+        return f"{type(self).__name__}({str(self.path)!r}, {n} x {d}, {self.dtype})"
+
+
+def plain(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """The type as it is computed with: native byte order, and nothing beyond double precision."""
+    return np.dtype(np.float64) if kind.kind == "f" and kind.itemsize > 8 else kind.newbyteorder("=")
+
+
+@contextmanager
+def readable(path: Path, what: str) -> Iterator[None]:
+    """One kind of error, with a sentence, in place of all that other packages raise on files they cannot read."""
+    try:
+        yield
+    except (files.UnreadableError, MemoryError, ModuleNotFoundError):
+        raise
+    except FileNotFoundError as absent:
+        raise files.no_such_file(absent.filename or path) from absent
+    except PermissionError as refused:
+        raise files.unreadable(path, "you have no permission to. Ask its owner, or copy it") from refused
+    except Exception as broken:
+        said = str(broken).strip().splitlines() or [type(broken).__name__]
+        raise files.broken_file(path, what, said[0].rstrip(".")) from broken
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What tells a file from the same file written again; None for a folder, whose own date says little."""
+    try:
+        status = os.stat(path)
+    except OSError as absent:
+        raise files.no_such_file(path) from absent
+    return None if path.is_dir() else (status.st_size, status.st_mtime_ns)

@@ -1,0 +1,165 @@
+"""Sparse matrices stored as groups of three arrays (AnnData's CSR and CSC), read in blocks of rows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sparing.data.blocks import RawBlock
+from sparing.data.csc import CscBlock
+from sparing.data.readers.base import FileRows, Options
+from sparing.data.readers.scratch import Scratch
+from sparing.errors import files
+from sparing.results import Array
+
+NONZERO_BYTES = 32
+"""A nonzero in use: value and index as read, and once more by columns."""
+
+SPILLING = threading.Lock()
+
+
+def layout_of(group: Any) -> str | None:
+    """ "csr" or "csc", as this or an older AnnData writes it; None for any other group."""
+    mark = group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", b""))
+    text = mark.decode() if isinstance(mark, bytes) else str(mark)
+    parts = {"data", "indices", "indptr"} <= set(group.keys())
+    return text[:3] if parts and text[:3] in {"csr", "csc"} else None
+
+
+class GroupRows(FileRows):
+    """A sparse matrix in a file.
+
+    CSR is read in runs of rows. CSC is turned once, with bounded memory: runs of columns are split by rows into a
+    temporary file (12 bytes per float32 nonzero), in which each block of rows is consecutive. Later readings use that.
+    """
+
+    is_dense = False
+    what = "a sparse matrix by rows or columns"
+
+    def __init__(self, path: Path, key: str, group: Any, options: Options, opener: Callable[[Path], Any]) -> None:
+        layout = layout_of(group)
+        if layout is None:
+            raise files.no_part(path, key, [f"{key}/{name}" for name in group])
+        shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
+        if shape is None:
+            raise files.broken_file(path, self.what, "its shape is not there")
+        super().__init__(path, shape, group["data"].dtype, options.block_bytes)
+        self.key, self.layout, self._opener = key, layout, opener
+        n, d = self.shape
+        self._indptr = _checked_pointers(path, group, n if layout == "csr" else d)
+        self._limit = max(1, options.block_bytes // NONZERO_BYTES)
+        self._spill: _Spill | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_spill": None}
+
+    def close(self) -> None:
+        """Delete the temporary file."""
+        self._spill = None
+
+    def read(self) -> Iterator[RawBlock]:
+        """Runs of rows."""
+        if self.layout == "csc":
+            with SPILLING:
+                if self._spill is None:
+                    self._spill = self._turned()
+                spill = self._spill
+            yield from spill.blocks()
+            return
+        d = self.shape[1]
+        with self._opener(self.path) as file:
+            group = file[self.key]
+            for start, stop in cut(self._indptr, self._limit):
+                first, last = int(self._indptr[start]), int(self._indptr[stop])
+                indices = self._inside(group["indices"][first:last], d)
+                data = np.asarray(group["data"][first:last], dtype=self.dtype)
+                pointers = (self._indptr[start : stop + 1] - first).astype(indices.dtype)
+                yield CscBlock(sparse.csr_array((data, indices, pointers), shape=(stop - start, d)), start)
+
+    def _inside(self, indices: Any, size: int) -> Any:
+        """Indices as int32 where they fit, none of them outside: compiled code would not notice."""
+        values = np.asarray(indices)
+        if values.dtype.kind not in "iu" or (len(values) and (values.min() < 0 or values.max() >= size)):
+            raise files.broken_file(self.path, self.what, f"an index is outside of {size}")
+        return values.astype(np.int32 if size < 2**31 else np.int64)
+
+    def _turned(self) -> _Spill:
+        """Columns split by rows."""
+        n, d = self.shape
+        with self._opener(self.path) as file:
+            group = file[self.key]
+            counts = np.zeros(n, dtype=np.int64)
+            for first in range(0, int(self._indptr[-1]), self._limit):
+                counts += np.bincount(self._inside(group["indices"][first : first + self._limit], n), minlength=n)
+            spill = _Spill(np.concatenate([[0], np.cumsum(counts)]), self._limit, d, self.dtype)
+            total = int(self._indptr[-1])
+            for first in range(0, total, self._limit):
+                last = min(first + self._limit, total)
+                columns = np.searchsorted(self._indptr, np.arange(first, last), side="right") - 1
+                rows = self._inside(group["indices"][first:last], n)
+                spill.add(rows, columns, np.asarray(group["data"][first:last], dtype=self.dtype))
+        return spill
+
+
+class _Spill:
+    """A temporary file of nonzeros, block of rows by block of rows, by columns within each."""
+
+    def __init__(self, indptr: Array, limit: int, d: int, dtype: np.dtype[Any]) -> None:
+        self._file = Scratch()
+        self._record = np.dtype([("row", np.int64 if len(indptr) > 2**31 else np.int32), ("column", np.int32),
+                                 ("value", dtype)])  # fmt: skip
+        self._runs, self._width = list(cut(indptr, limit)), d
+        self._begin = np.array([int(indptr[start]) for start, _ in self._runs] + [int(indptr[-1])])
+        self._filled = self._begin[:-1].copy()
+        self._starts = np.array([start for start, _ in self._runs])
+
+    def add(self, rows: Any, columns: Any, values: Any) -> None:
+        """Append nonzeros, which come in order of columns, to the blocks of their rows."""
+        block = np.searchsorted(self._starts, rows, side="right") - 1
+        order = np.argsort(block, kind="stable")
+        records = np.empty(len(rows), dtype=self._record)
+        records["row"], records["column"], records["value"] = rows[order], columns[order], values[order]
+        ends = np.cumsum(np.bincount(block, minlength=len(self._starts)))
+        with self._file.path.open("r+b") as file:
+            for b in np.unique(block):
+                part = records[ends[b - 1] if b else 0 : ends[b]]
+                file.seek(int(self._filled[b]) * self._record.itemsize)
+                file.write(part.tobytes())
+                self._filled[b] += len(part)
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """Each block is CSC as it stands."""
+        for (start, stop), first, last in zip(self._runs, self._begin[:-1], self._begin[1:], strict=True):
+            records = np.empty(0, dtype=self._record)
+            if last > first:
+                records = np.fromfile(
+                    self._file.path, self._record, count=int(last - first), offset=int(first) * self._record.itemsize
+                )
+            pointers = np.concatenate([[0], np.cumsum(np.bincount(records["column"], minlength=self._width))])
+            indices = records["row"] - np.array(start, dtype=self._record["row"])
+            parts = (np.ascontiguousarray(records["value"]), indices, pointers.astype(indices.dtype))
+            yield CscBlock(sparse.csc_array(parts, shape=(stop - start, self._width)), start)
+
+
+def cut(indptr: Array, limit: int) -> Iterator[tuple[int, int]]:
+    """Runs of rows with at most ``limit`` nonzeros each (and as many rows), but one row at least."""
+    n, start = len(indptr) - 1, 0
+    while start < n:
+        stop = int(np.searchsorted(indptr, indptr[start] + limit, side="right")) - 1
+        stop = min(max(stop, start + 1), start + limit, n)
+        yield start, stop
+        start = stop
+
+
+def _checked_pointers(path: Path, group: Any, size: int) -> Any:
+    """Where rows or columns begin, if that can be true."""
+    indptr = np.asarray(group["indptr"][:]).astype(np.int64)
+    stored = min(group["data"].shape[0], group["indices"].shape[0])
+    if len(indptr) != size + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] > stored:
+        raise files.broken_file(path, GroupRows.what, "its pointers do not fit its shape")
+    return indptr

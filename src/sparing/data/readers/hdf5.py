@@ -1,0 +1,111 @@
+"""HDF5, and AnnData's ``.h5ad`` which is HDF5 with fixed names: dense data sets, and sparse ones as groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.data.blocks import RawBlock
+from sparing.data.dense import DenseBlock
+from sparing.data.readers.base import FileRows, Options, readable
+from sparing.data.readers.compressed import GroupRows, layout_of
+from sparing.errors import files
+
+WHAT = "an HDF5 file (.h5, .hdf5, .h5ad)"
+
+
+def opened(path: Path) -> Any:
+    """The file, for reading."""
+    try:
+        import h5py
+    except ModuleNotFoundError:
+        raise errors.needs_package("Reading HDF5 and .h5ad files", "h5py", "io") from None
+    return h5py.File(path, "r")
+
+
+class Hdf5Rows(FileRows):
+    """A data set of two dimensions."""
+
+    what = WHAT
+
+    def __init__(self, path: Path, key: str, data: Any, options: Options, names: list[str] | None) -> None:
+        super().__init__(path, data.shape, data.dtype, options.block_bytes, feature_names=names)
+        self.key = key
+        if data.chunks:
+            self.align(data.chunks[0])
+
+    def read(self) -> Iterator[RawBlock]:
+        """Slices of the data set."""
+        with opened(self.path) as file:
+            data = file[self.key]
+            for start, stop in self.runs():
+                yield DenseBlock(np.asarray(data[start:stop], dtype=self.dtype), start)
+
+
+def open_rows(path: Path, options: Options) -> FileRows:
+    """The table ``key``; without it the only one, or X."""
+    with readable(path, WHAT), opened(path) as file:
+        key = _key(path, file, options.key)
+        part, names = file[key], _names(file, key)
+        if hasattr(part, "dtype"):
+            if names is not None and (part.ndim != 2 or len(names) != part.shape[1]):
+                names = None
+            return Hdf5Rows(path, key, part, options, names)
+        rows = GroupRows(path, key, part, options, opened)
+        rows.feature_names = names if names is not None and len(names) == rows.shape[1] else None
+        return rows
+
+
+def _key(path: Path, file: Any, key: str | None) -> str:
+    """Where the table is."""
+    if key is not None and key in file and (hasattr(file[key], "dtype") or layout_of(file[key])):
+        return key
+    if key is None and "X" in file:
+        return "X"
+    found: list[str] = []
+
+    def visit(name: str, part: Any) -> None:
+        inside = any(name.startswith(f"{group}/") for group in found)
+        if not inside and (getattr(part, "ndim", 0) == 2 or (not hasattr(part, "dtype") and layout_of(part))):
+            found.append(name)
+
+    file.visititems(visit)
+    if key is not None:
+        raise files.no_part(path, key, found)
+    if len(found) != 1:
+        raise files.which_part(path, found)
+    return found[0]
+
+
+def _names(file: Any, key: str) -> list[str] | None:
+    """AnnData's names of variables, for X, its layers and the raw counts."""
+    where = "raw/var" if key.startswith("raw/") else "var"
+    if where not in file or not (key in {"X", "raw/X"} or key.startswith("layers/")):
+        return None
+    table = file[where]
+    if hasattr(table, "dtype"):  # files of AnnData before 0.7: one array of records
+        fields = table.dtype.names or ()
+        values = table[:][next((f for f in ("index", "_index") if f in fields), fields[0])] if fields else None
+    else:
+        values = _column(table, str(_text(table.attrs.get("_index", "_index"))))
+    return None if values is None else [_text(value) for value in values]
+
+
+def _column(table: Any, name: str) -> Any:
+    """A column of names: plain, categorical or with a mask."""
+    if name not in table:
+        return None
+    column = table[name]
+    if hasattr(column, "dtype"):
+        return column[:]
+    if "categories" in column and "codes" in column:
+        return column["categories"][:][column["codes"][:]]
+    return column["values"][:] if "values" in column else None
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,43 @@
+"""Tables of formats that can only be read as a whole; they stay in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sparing.data.blocks import RawBlock
+from sparing.data.csc import CscBlock
+from sparing.data.dense import DenseBlock
+from sparing.data.readers.base import FileRows, Options
+from sparing.errors import files
+
+
+class LoadedRows(FileRows):
+    """A table in memory: slices of a dense one, the whole of a sparse one."""
+
+    def __init__(self, path: Path, table: Any, options: Options, feature_names: list[str] | None = None) -> None:
+        super().__init__(path, table.shape, table.dtype, options.block_bytes, feature_names=feature_names)
+        self.is_dense = not sparse.issparse(table)
+        self._table: Any = np.asarray(table, dtype=self.dtype) if self.is_dense else CscBlock(_checked(path, table))
+
+    def read(self) -> Iterator[RawBlock]:
+        """Slices of ``block_rows`` rows, or the one block."""
+        if not self.is_dense:
+            yield self._table
+            return
+        for start, stop in self.runs():
+            yield DenseBlock(self._table[start:stop], start)
+
+
+def _checked(path: Path, table: Any) -> Any:
+    """The matrix, if its indices are inside: compiled code would not notice."""
+    try:
+        if table.format in {"csr", "csc", "bsr"}:
+            table.check_format(full_check=True)
+    except ValueError as broken:
+        raise files.broken_file(path, "a sparse matrix", str(broken)) from broken
+    return table

@@ -1,0 +1,109 @@
+"""What can be wrong with a file of data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sparing.errors.data import cannot_read
+from sparing.errors.kinds import listed
+
+
+class UnreadableError(ValueError):
+    """A file that holds no table of numbers that can be read."""
+
+
+def unreadable(path: object, why: str) -> UnreadableError:
+    """The general sentence: which file, what is wrong with it, what to do."""
+    return UnreadableError(str(cannot_read(path, why)))
+
+
+def not_a_path(path: object) -> TypeError:
+    """Something else than the name of a file."""
+    return TypeError(
+        f"open_data was given a {type(path).__name__}; the path of a file is needed, as a str or pathlib.Path. "
+        f"Data that are in memory already go straight to fit."
+    )
+
+
+def no_such_file(path: object) -> FileNotFoundError:
+    """Nothing is there."""
+    return FileNotFoundError(f"Cannot read {str(path)!r}: there is no such file. Check the path and the spelling.")
+
+
+def unknown_format(path: object, suffixes: Sequence[str]) -> UnreadableError:
+    """A suffix that no reader knows."""
+    return unreadable(
+        path, f"its ending names no known format. Known are {', '.join(suffixes)}; rename or convert the file"
+    )
+
+
+def broken_file(path: object, what: str, said: str) -> UnreadableError:
+    """Damaged, cut short or of another format than its name says."""
+    detail = f" ({said})" if said else ""
+    return unreadable(
+        path, f"it is damaged, cut short or not {what} at all{detail}. Write or copy it again, or correct its ending"
+    )
+
+
+def changed_file(path: object) -> UnreadableError:
+    """Other bytes than those that were opened."""
+    return unreadable(path, "it has changed since it was opened, so readings would not agree. Call open_data again")
+
+
+def no_part(path: object, key: str, found: Sequence[str]) -> UnreadableError:
+    """A key that is not in the file."""
+    there = f"it holds {listed(found)}" if len(found) else "it holds no table at all"
+    return unreadable(path, f"there is no table {key!r} in it; {there}. Pass one of these as key")
+
+
+def which_part(path: object, found: Sequence[str]) -> UnreadableError:
+    """No table, or several of them, and none was asked for."""
+    if not found:
+        return unreadable(path, "it holds no table of two dimensions. Write one, with a row per sample")
+    return unreadable(path, f"it holds several tables, {listed(found)}. Say which with key={found[0]!r}")
+
+
+def key_not_used(path: object, key: object) -> UnreadableError:
+    """A key for a format of one table, or one that is no name."""
+    return unreadable(path, f"key={key!r} was passed, but such a file has no parts to name. Leave key out")
+
+
+def scaling_not_used(path: object, scaling: object) -> UnreadableError:
+    """Genotype scaling for other data."""
+    return unreadable(
+        path,
+        f"scaling={scaling!r} was passed, which is for genotypes (.bed) alone. Leave it out; "
+        f"most estimators have scale=True",
+    )
+
+
+def not_a_matrix(path: object, shape: tuple[int, ...]) -> UnreadableError:
+    """Not two dimensions, or one of them empty."""
+    return unreadable(
+        path,
+        f"its shape is {shape}; two dimensions are needed, one row per sample and one column per feature, and none "
+        f"may be empty. Reshape the data and write them again",
+    )
+
+
+def not_real(path: object, dtype: object) -> UnreadableError:
+    """Text, objects, dates or complex numbers."""
+    return unreadable(
+        path,
+        f"its values are of type {dtype}; real numbers are needed, and Python objects are never unpickled. "
+        f"Convert with astype(float), complex numbers into real and imaginary parts, and write them again",
+    )
+
+
+def no_numeric_column(path: object, columns: Sequence[str]) -> UnreadableError:
+    """A table of text."""
+    return unreadable(
+        path, f"no column holds only numbers (there are {listed(columns)}). Encode or drop text, and write it again"
+    )
+
+
+def column_repeated(path: object, names: Sequence[str]) -> UnreadableError:
+    """Two features of one name."""
+    return unreadable(
+        path, f"several columns are named {listed(names)}; features are told apart by their names. Rename them"
+    )

@@ -1,0 +1,91 @@
+"""Every estimator takes a file; older and odd ways to write AnnData's names are read, too."""
+
+from __future__ import annotations
+
+import glob
+import tempfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparing import NonnegativeSparsePCA, SparseKMeans, SparsePCA, SparsePCARegressor
+from sparing.data.readers import open_data
+
+rng = np.random.default_rng(1)
+X = rng.poisson(1.0, (60, 6)) + 4.0 * np.outer(np.arange(60) > 30, [1, 1, 0, 0, 0, 0])
+Y = X[:, 0] + rng.standard_normal(60)
+
+
+def store(folder, kind):
+    if kind == "dense":
+        np.save(folder / "X.npy", X)
+        return folder / "X.npy"
+    h5py = pytest.importorskip("h5py")
+    S = sparse.csr_array(X).asformat(kind)
+    with h5py.File(folder / "X.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["h5sparse_format"], group.attrs["h5sparse_shape"] = kind, S.shape  # AnnData before 0.7
+        group["data"], group["indices"], group["indptr"] = S.data, S.indices, S.indptr
+        names = np.array([(b"g%d" % j, 1.0) for j in range(6)], dtype=[("index", "S4"), ("mean", float)])
+        file["var"] = names
+    return folder / "X.h5ad"
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
+@pytest.mark.parametrize(
+    ("estimator", "attribute"),
+    [
+        (SparsePCA(2, n_nonzero=3), "components_"),
+        (NonnegativeSparsePCA(2, n_nonzero=3, random_state=0), "components_"),
+        (SparsePCARegressor(2, n_nonzero=3, random_state=0), "coef_"),
+        (SparseKMeans(2, random_state=0), "feature_weights_"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_estimators_take_files(estimator, attribute, kind, tmp_path):
+    inside = X if kind == "dense" else sparse.csc_array(X)
+    want = np.array(getattr(estimator.fit(inside, Y), attribute))
+    rows = open_data(store(tmp_path, kind), block_bytes=500)
+    np.testing.assert_allclose(getattr(estimator.fit(rows, Y), attribute), want, atol=1e-8)
+    assert rows.feature_names == (None if kind == "dense" else [f"g{j}" for j in range(6)])
+
+
+def test_a_covariance_from_a_file(tmp_path):
+    C = np.cov(X, rowvar=False)
+    np.save(tmp_path / "C.npy", C)
+    model = SparsePCA(2, n_nonzero=3, precomputed=True)
+    want = model.fit(C).components_
+    np.testing.assert_array_equal(model.fit(open_data(tmp_path / "C.npy", block_bytes=100)).components_, want)
+
+
+def test_names_in_categories_with_masks_or_of_another_length(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "X.h5ad", "w") as file:
+        file["X"], file["raw/X"], file["obsm/pca"] = X, X[:, :5], X
+        file["var/gene/categories"], file["var/gene/codes"] = ["a", "b"], [1, 0, 0, 1, 1, 0]
+        file["var"].attrs["_index"] = "gene"
+        file["raw/var/_index/values"], file["raw/var/_index/mask"] = list("vwxyz"), [False] * 5
+    assert open_data(tmp_path / "X.h5ad").feature_names == list("baabba")
+    assert open_data(tmp_path / "X.h5ad", key="raw/X").feature_names == list("vwxyz")
+    assert open_data(tmp_path / "X.h5ad", key="obsm/pca").feature_names is None
+    with h5py.File(tmp_path / "X.h5ad", "r+") as file:
+        del file["X"]
+        file["X"] = X[:, :4]
+    assert open_data(tmp_path / "X.h5ad").feature_names is None
+
+
+def test_temporary_files_go_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = f"{tmp_path}/sparing-*"
+    paths = [store(tmp_path, "csc"), tmp_path / "X.csv"]
+    paths[1].write_text("a,b\n1,2\n3,4\n")
+    for path in paths:
+        with open_data(path) as rows:
+            list(rows.blocks())
+            assert len(glob.glob(left)) == 1
+        assert not glob.glob(left)
+        again = open_data(path)
+        list(again.blocks())
+        del again
+        assert not glob.glob(left)
