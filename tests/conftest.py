@@ -15,16 +15,26 @@ def rng() -> np.random.Generator:
 
 
 @pytest.fixture
-def shared():
-    """Loads a file of the shared data sets by name; skips where they are not there."""
+def shared_path():
+    """Where a file of the shared data sets is, by its name; skips where they are not there."""
 
-    def load(name: str, key: str = "X") -> np.ndarray:
+    def find(name: str) -> Path:
         folder = os.environ.get("SPARING_DATA")
         if not folder:
             pytest.skip(f"needs {name}: set SPARING_DATA to the folder of the real data sets")
         path = Path(folder) / name
         if not path.exists():
             pytest.skip(f"needs {name}, which is not in SPARING_DATA")
-        return np.load(path)[key]
+        return path
+
+    return find
+
+
+@pytest.fixture
+def shared(shared_path):
+    """Loads an array of such a file."""
+
+    def load(name: str, key: str = "X") -> np.ndarray:
+        return np.load(shared_path(name))[key]
 
     return load

@@ -2,7 +2,7 @@
 
 from sparing.clustering.dissimilarity import Complement, Dissimilarity, SquaredDifferences
 from sparing.clustering.elementwise import ElementwiseDissimilarity, absolute_difference
-from sparing.clustering.fewest import AGREEMENT, adjusted_rand, fewest_agreeing
+from sparing.clustering.fewest import AGREEMENT, fewest_agreeing
 from sparing.clustering.gap import GapSearch, bound_for_count, bound_grid, permutation_gap
 from sparing.clustering.kmeans import Partition, best_clusters, cluster_path, means_of, weighted_squares
 from sparing.clustering.table import Table, check_varies, read_table
@@ -21,7 +21,6 @@ __all__ = [
     "Table",
     "Weighting",
     "absolute_difference",
-    "adjusted_rand",
     "alternate",
     "best_clusters",
     "best_weights",

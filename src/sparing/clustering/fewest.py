@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from sparing.budget import Budget
 from sparing.results import Array, Indices
@@ -18,20 +19,6 @@ BISECTIONS = 4
 """Bounds tried between the last of the grid that disagrees and the first that agrees: a twentieth of a step is left."""
 
 Fit = TypeVar("Fit")
-
-
-def adjusted_rand(a: Indices, b: Indices) -> float:
-    """Adjusted Rand index of two labellings, numbered from 0: 1 for the same clusters, about 0 for unrelated ones."""
-    table = np.zeros((a.max() + 1, b.max() + 1))
-    np.add.at(table, (a, b), 1.0)
-    together, in_a, in_b = (_pairs(part) for part in (table, table.sum(axis=1), table.sum(axis=0)))
-    expected = in_a * in_b / max(_pairs(np.array([len(a)])), 1.0)
-    most = (in_a + in_b) / 2
-    return 1.0 if most == expected else float((together - expected) / (most - expected))
-
-
-def _pairs(counts: Array) -> float:
-    return float((counts * (counts - 1.0)).sum() / 2)
 
 
 def fewest_agreeing(
@@ -54,11 +41,11 @@ def fewest_agreeing(
         A bound of the grid and the fit to it.
     """
     (best, found), goal = chosen, labels(chosen[1])
-    agreements = np.array([adjusted_rand(goal, labels(fit)) for fit in fits])
+    agreements = np.array([adjusted_rand_score(goal, labels(fit)) for fit in fits])
 
     def agreeing(bound: float) -> Fit | None:
         fit = solve(bound)
-        agreement = adjusted_rand(goal, labels(fit))
+        agreement = float(adjusted_rand_score(goal, labels(fit)))
         budget.say(f"weight_bound: {bound:.4g} agrees by {agreement:.3f}")
         return fit if agreement >= AGREEMENT and not budget.expired else None
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,11 +64,8 @@ def test_people_and_file_must_agree(small):
         open_data(path)
 
 
-def test_hapmap_from_the_file_is_hapmap_in_memory():
-    folder = os.environ.get("SPARING_DATA")
-    if not folder or not (Path(folder) / "genotypes/hapmap3_957.bed").exists():
-        pytest.skip("needs genotypes/hapmap3_957.bed: set SPARING_DATA to the folder of the real data sets")
-    path = Path(folder) / "genotypes/hapmap3_957.bed"
+def test_hapmap_from_the_file_is_hapmap_in_memory(shared_path):
+    path = shared_path("genotypes/hapmap3_957.bed")
     rows = open_data(path, block_bytes=2**24)  # genotypes stay in memory, blocks of 148 people
     with bed_reader.open_bed(path) as file:
         want, _ = imputed(file.read(dtype="float64"))
@@ -78,11 +73,8 @@ def test_hapmap_from_the_file_is_hapmap_in_memory():
     assert len(rows.feature_names) == 14079
 
 
-def test_a_fit_of_2000_snps_from_the_file(tmp_path):
-    folder = os.environ.get("SPARING_DATA")
-    if not folder or not (Path(folder) / "genotypes/hapmap3_957.bed").exists():
-        pytest.skip("needs genotypes/hapmap3_957.bed: set SPARING_DATA to the folder of the real data sets")
-    source = Path(folder) / "genotypes/hapmap3_957.bed"
+def test_a_fit_of_2000_snps_from_the_file(tmp_path, shared_path):
+    source = shared_path("genotypes/hapmap3_957.bed")
     n, few = 957, 2000
     (tmp_path / "few.bed").write_bytes(source.read_bytes()[: 3 + few * -(-n // 4)])
     shutil.copy(source.with_suffix(".fam"), tmp_path / "few.fam")

@@ -134,6 +134,8 @@ class _Search:
             left -= searched.cells
             assert self.bound is not None
             budget.say(f"rank {rank}: {self.best.variance:.6g} of at most {self.bound.value:.6g}")
+            if rank >= self.view.n_features:  # higher ones are the same
+                break
 
     def _indicator(self, support: Indices) -> Array:
         x = np.zeros(self.view.n_features)
