@@ -6,6 +6,7 @@ from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.estimators.foreign import certify, polish
 from sparing.estimators.metrics import explained_variance, information_loss
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
+from sparing.estimators.saving import load_model, save_model
 from sparing.estimators.sparse_encoder import SparseEncoder
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
@@ -29,7 +30,9 @@ __all__ = [
     "certify",
     "explained_variance",
     "information_loss",
+    "load_model",
     "open_data",
     "polish",
+    "save_model",
     "sparsity_path",
 ]

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -107,18 +108,36 @@ def test_a_cluster_of_processes_gives_the_same_answer(cluster, X):
     same(found, wanted)
 
 
-def _slowly(block):
-    time.sleep(0.02)
-    return block
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_a_worker_that_dies_costs_time_and_nothing_else(cluster, X):
     wanted = SparseEncoder(2, n_nonzero=4, random_state=0).fit(X)
-    slow = da.from_array(X, chunks=(20, 12)).map_blocks(_slowly, dtype=float)
+
+    def slowly(block):  # defined here, so that workers need not import this module
+        time.sleep(0.02)
+        return block
+
+    slow = da.from_array(X, chunks=(20, 12)).map_blocks(slowly, dtype=float)
     victim = next(iter(cluster.run(os.getpid).values()))
     killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
     killer.start()
     found = SparseEncoder(2, n_nonzero=4, random_state=0).fit(slow)
     killer.join()
     same(found, wanted)
+
+
+def test_the_graph_of_ten_thousand_chunks_is_small():
+    """Three tasks for each chunk, one of them its own, and the arrays of the job once."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    mark = b"this is what the job carries, once"
+    vectors = np.frombuffer(mark * 1000, np.uint8)  # 34 kB, in each of 20,000 tasks 680 MB
+    chunked = da.zeros((20_000, 6), chunks=(2, 6))
+    plan = DaskRows(chunked).planned(partial(_with, vectors), partial(_with, vectors))
+    graph = dict(plan.__dask_graph__())
+    assert len(graph) <= 3 * 10_000 + 1
+    sent = cloudpickle.dumps(graph)
+    assert sent.count(mark) == 1000
+    assert len(sent) - len(vectors) < 400 * 10_000
+
+
+def _with(vectors, *_):
+    return vectors

@@ -4,6 +4,7 @@ from sparing.certificates.certificate import Certificate, Problem, Recheck
 from sparing.certificates.loss import certify_loss
 from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
 from sparing.certificates.regression import RegressionCertificate, certify_regression
+from sparing.certificates.streamed import StreamCertificate, certify_stream
 from sparing.certificates.variance import VarianceCertificate, certify_variance
 
 __all__ = [
@@ -12,9 +13,11 @@ __all__ = [
     "Recheck",
     "ReconstructionCertificate",
     "RegressionCertificate",
+    "StreamCertificate",
     "VarianceCertificate",
     "certify_loss",
     "certify_reconstruction",
     "certify_regression",
+    "certify_stream",
     "certify_variance",
 ]

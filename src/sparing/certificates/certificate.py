@@ -174,7 +174,7 @@ class Certificate:
             said = f"{wrong}: it is about data of variance {self.total:.6g}, these have {total:.6g}."
         elif not same_value:
             said = f"{wrong} for these data: it claims {self._named} {self.value:.6g}, found {value:.6g}."
-        elif (rule := _broken_rule(self)) is not None:
+        elif (rule := broken_rule(self)) is not None:
             said = f"{wrong}: its loadings are not among those it speaks of: {rule}."
         elif not valid_bound:
             said = f"{wrong}: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
@@ -221,7 +221,7 @@ def fresh_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
     return top_spectrum(view, n_components, np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE)))
 
 
-def _broken_rule(certificate: Certificate) -> str | None:
+def broken_rule(certificate: Certificate) -> str | None:
     """What the loadings do that the problem does not allow, in words."""
     problem, H = certificate.problem, certificate.loadings
     used = H != 0
@@ -254,7 +254,7 @@ def percent(share: float) -> str:
     return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}%"
 
 
-def _times(ratio: float) -> str:
+def times(ratio: float) -> str:
     """A loss ratio rounded up to three digits, more where that would read as none."""
     for digits in (3, 4, 5, 6):
         rounded = math.ceil(ratio * 10**digits - 1e-9) / 10**digits
@@ -270,7 +270,7 @@ def _reached(certificate: Certificate) -> str:
     if c.pca_value <= c._none:
         what = "nothing either" if c.ratio == 1.0 else f"{percent(c.value / c.total)} of the variance"
         return f"{who} {what}, where PCA loses nothing."
-    return f"{who} {_times(c.ratio)} times what PCA loses (PCA: {c.pca_value / c.total:.1%} of the variance)."
+    return f"{who} {times(c.ratio)} times what PCA loses (PCA: {c.pca_value / c.total:.1%} of the variance)."
 
 
 def where(certificate: Certificate) -> str:

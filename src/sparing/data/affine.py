@@ -27,6 +27,7 @@ from sparing.data.jobs import (
     Product,
     TransposedProduct,
 )
+from sparing.data.sketches import Condensed, CountSketch, Sketch, column_squares
 from sparing.results import Array, Indices
 
 GATHER_RATIO = 4
@@ -164,6 +165,8 @@ class Affine(DataMatrix):
         Use these instead, in the user's units: for new data of a fitted model.
     weights : ndarray of shape (n,), optional
         Weight of each row; whole numbers count as that many copies of it.
+    sketch : CountSketch or Condensed, optional
+        A job on raw rows that shares the first reading; :meth:`likeness` has its result.
     """
 
     has_rows = True
@@ -177,8 +180,10 @@ class Affine(DataMatrix):
         mean: Array | None = None,
         deviation: Array | None = None,
         weights: Array | None = None,
+        sketch: CountSketch | Condensed | None = None,
     ) -> None:
         self.rows, self.weights = rows, weights
+        self._sketch_job = sketch
         self.n_samples, self.n_features = rows.shape
         self._gram: Array | None = None
         self._row_gram: Array | None = None
@@ -213,13 +218,16 @@ class Affine(DataMatrix):
 
     def _measure(self) -> tuple[float, ColumnMoments]:
         """The power of two that brings values near 1, and the columns' moments in that unit."""
+        job = self._sketch_job
+        guess = 1.0 if job is None else job.unit
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            moments = self.one_pass(Moments())[0]
+            moments, *sketch = self.one_pass(Moments(guess), *([] if job is None else [job]))
+            self._sketch: Sketch | None = sketch[0] if sketch else None
             size = np.abs(moments.mean).max() + np.sqrt(moments.deviation.max() / max(moments.weight, 1.0))
         low, high = COMFORTABLE
         if size == 0 or low < size < high:  # false for NaN as well
             unit = 1.0 if size == 0 else float(2.0 ** -np.round(np.log2(size)))
-            return unit, ColumnMoments(moments.weight, moments.mean * unit, moments.deviation * unit**2)
+            return guess * unit, ColumnMoments(moments.weight, moments.mean * unit, moments.deviation * unit**2)
         peak, flaw = self.one_pass(Extent())[0]
         if flaw is not None:
             raise errors.NotFiniteError(flaw[2], flaw[0], flaw[1])
@@ -254,10 +262,33 @@ class Affine(DataMatrix):
         """Readings of all rows so far."""
         return self.rows.passes
 
+    def _placement(self) -> Placement:
+        return Placement(self.unit, self.unit_mean, self.factor, self.shift, self.weights)
+
+    @property
+    def has_likeness(self) -> bool:
+        """Did a sketch share the first reading?"""
+        return self._sketch is not None
+
+    def likeness(self) -> tuple[Any, float]:
+        """Rows B with B'B near X'X, kept from the first reading, and what no eigenvalue of X'X - B'B exceeds.
+
+        They are handed over, not kept.
+        """
+        assert self._sketch is not None
+        assert self._sketch_job is not None
+        sketch, self._sketch = self._sketch, None
+        reference = self._sketch_job.reference
+        rows = sketch.placed(reference, self._placement())
+        kept = column_squares(rows).sum()
+        if not np.isfinite(kept) or (kept == 0 and self.total > 0):
+            raise errors.sizes_change_too_much()
+        return rows, sketch.dropped * float((reference * self.unit * self.factor).max()) ** 2
+
     def one_pass(self, *jobs: Job) -> list[Any]:
         """Run all jobs over one reading of the rows."""
         self.rows.passes += 1
-        placement = Placement(self.unit, self.unit_mean, self.factor, self.shift, self.weights)
+        placement = self._placement()
         merged = self.rows.run(partial(mapped, jobs, placement), partial(merged_pair, jobs))
         return [job.finish(result) for job, result in zip(jobs, merged, strict=True)]
 

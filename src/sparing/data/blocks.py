@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
@@ -54,13 +55,27 @@ class Rows(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     is_dense: bool
+    is_local: bool = True  # is work done in this process?
+    is_resident: bool = False  # are all rows in this process's memory?
+    stamp: tuple[int, int] | None = None  # size and time of a file
 
     def __init__(self) -> None:
         self.passes = 0
 
+    @property
+    def n_bytes(self) -> int:
+        """How much there is to read in one pass, as far as that is known."""
+        if self.stamp is not None and not self.is_dense:
+            return self.stamp[0]
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize if self.is_dense else 0
+
     @abstractmethod
     def blocks(self) -> Iterator[RawBlock]:
         """The rows, in order."""
+
+    def first(self, look: Callable[[RawBlock], Any]) -> Any:
+        """What ``look`` finds in the first block where that is not None; the blocks after it are not read."""
+        return next((found for found in map(look, self.blocks()) if found is not None), None)
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """``work`` on every block, and the results merged in order: here one after the other."""
@@ -71,6 +86,7 @@ class SparseRows(Rows):
     """A sparse matrix: one block."""
 
     is_dense = False
+    is_resident = True
 
     def __init__(self, matrix: Any) -> None:
         super().__init__()
@@ -91,9 +107,39 @@ class ArrayRows(Rows):
         super().__init__()
         self.source = source
         self.shape, self.dtype = source.shape, source.dtype
+        self.is_resident = isinstance(source, np.ndarray) and not isinstance(source, np.memmap)
         self.block_rows = block_rows or max(BLOCK_ROWS, BLOCK_ENTRIES // max(self.shape[1], 1))
 
     def blocks(self) -> Iterator[RawBlock]:
         """Slices of ``block_rows`` rows."""
         for start in range(0, self.shape[0], self.block_rows):
             yield DenseBlock(np.asarray(self.source[start : start + self.block_rows]), start)
+
+
+class Kept(Rows):
+    """A copy in memory of rows, as they are stored; reading the copy is no pass over the data."""
+
+    is_resident = True
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__()
+        self.shape, self.dtype, self.is_dense = rows.shape, rows.dtype, rows.is_dense
+        parts: list[Any] = list(rows.blocks())
+        self._copy: Rows
+        if rows.is_dense:
+            self._copy = ArrayRows(np.concatenate([part.rows for part in parts]))
+        else:
+            self._copy = SparseRows(sparse.vstack([part.matrix for part in parts], format="csc"))
+
+    @property
+    def passes(self) -> int:
+        """One, for the copy."""
+        return 1
+
+    @passes.setter
+    def passes(self, count: int) -> None:
+        """Readings of the copy are not counted."""
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """Those of the copy."""
+        return self._copy.blocks()

@@ -27,6 +27,8 @@ class DaskRows(Rows):
     worker is run again. Tasks change nothing that they are given.
     """
 
+    is_local = False
+
     def __init__(self, array: Any) -> None:
         super().__init__()
         if np.isnan(array.shape[0]):
@@ -40,8 +42,19 @@ class DaskRows(Rows):
         for start, chunk in self._chunks():
             yield _as_block(chunk.compute(), start)
 
+    def first(self, look: Callable[[RawBlock], Any]) -> Any:
+        """``look`` goes to one chunk after the other, and only what it finds comes back."""
+        from dask.delayed import delayed
+
+        tasks = (delayed(_looked)(look, chunk, start) for start, chunk in self._chunks())
+        return next((found for task in tasks if (found := task.compute()) is not None), None)
+
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """``work`` where the chunks are, neighbours merged there too."""
+        return self.planned(work, merge).compute()
+
+    def planned(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """The tasks of a pass: two for each chunk, beside its own."""
         from dask.delayed import delayed
 
         shared = delayed(_Shared(work, merge), pure=False, traverse=False)  # once in the graph, not in every task
@@ -49,7 +62,7 @@ class DaskRows(Rows):
         while len(results) > 1:
             pairs = [delayed(_merged)(shared, *pair) for pair in zip(results[::2], results[1::2], strict=False)]
             results = pairs + results[2 * len(pairs) :]
-        return results[0].compute()
+        return results[0]
 
     def _chunks(self) -> Iterator[tuple[int, Any]]:
         starts = np.concatenate([[0], np.cumsum(self.array.chunks[0])[:-1]])
@@ -63,6 +76,10 @@ class _Shared:
 
     def __init__(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> None:
         self.work, self.merge = work, merge
+
+
+def _looked(look: Callable[[RawBlock], Any], chunk: Any, start: int) -> Any:
+    return look(_as_block(chunk, start))
 
 
 def _worked(shared: _Shared, chunk: Any, start: int) -> Any:

@@ -17,6 +17,8 @@ from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
 from sparing.data.dask_rows import DaskRows, is_dask
 from sparing.data.imputed import Imputed
+from sparing.data.sketches import Condensed, CountSketch
+from sparing.data.sources import Slices, is_source, source_rows
 from sparing.results import Array
 
 ROUNDING = 1e-8
@@ -36,11 +38,17 @@ class Preparation:
     missing: str = "error"
 
 
-def as_view(X: Any, preparation: Preparation | None = None, sample_weight: Any = None) -> DataMatrix:
+def as_view(
+    X: Any,
+    preparation: Preparation | None = None,
+    sample_weight: Any = None,
+    sketch: CountSketch | Condensed | None = None,
+) -> DataMatrix:
     """Check X and wrap it, whatever it is stored in.
 
     Dense arrays, memory maps, sparse matrices and data frames are taken as they are: nothing is copied but the
-    conversion of other sparse formats to CSC. A view passes through. Whole numbers in ``sample_weight`` count as that
+    conversion of other sparse formats to CSC. Whatever else has ``shape``, ``dtype`` and slices of rows, such as a data
+    set of h5py, is read slice by slice. A view passes through. Whole numbers in ``sample_weight`` count as that
     many copies of a row.
     """
     if isinstance(X, DataMatrix):
@@ -53,13 +61,13 @@ def as_view(X: Any, preparation: Preparation | None = None, sample_weight: Any =
     rows = as_rows(X)
     if how.center and rows.shape[0] == 1:
         raise errors.one_row()
-    weights = None if sample_weight is None else _weights(sample_weight, rows.shape[0])
+    weights = None if sample_weight is None else checked_weights(sample_weight, rows.shape[0])
     if how.missing == "mean":
         rows = Imputed(rows, weights=weights)
-    return _in_range(Affine(rows, center=how.center, scale=how.scale, weights=weights))
+    return _in_range(Affine(rows, center=how.center, scale=how.scale, weights=weights, sketch=sketch))
 
 
-def _weights(sample_weight: Any, n_samples: int) -> Array:
+def checked_weights(sample_weight: Any, n_samples: int) -> Array:
     """One weight for each row, none below zero and not all of them zero."""
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
@@ -98,12 +106,14 @@ def as_rows(X: Any) -> Rows:
         if 0 in rows.shape:
             raise errors.empty(rows.shape)
         return rows
-    table: Any = X if sparse.issparse(X) else _as_array(X)
+    table: Any = X if sparse.issparse(X) else Slices(X) if is_source(X) else _as_array(X)
     if table.ndim != 2:
         raise errors.not_two_dimensional(table.shape)
     if 0 in table.shape:
         raise errors.empty(table.shape)
     _checked_kind(table)
+    if isinstance(table, Slices):
+        return source_rows(table)
     return SparseRows(table) if sparse.issparse(table) else ArrayRows(table)
 
 

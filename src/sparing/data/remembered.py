@@ -82,6 +82,12 @@ class Remembered(DataMatrix):
         block[j, known] = block[known, j]
         return Covariance(block, is_psd=self.is_psd, shortfall=self.shortfall)
 
+    def remember(self, J: Indices, gram_columns: Array) -> None:
+        """Columns A[:, J] that somebody has computed."""
+        self._stored, self._count = np.ascontiguousarray(gram_columns.T), len(J)
+        self._slot[:] = -1
+        self._slot[J] = np.arange(len(J))
+
     def _fetch(self, J: Indices) -> None:
         new = np.unique(J[self._slot[J] < 0])
         if len(new) == 0:

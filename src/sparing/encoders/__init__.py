@@ -4,6 +4,7 @@ from sparing.encoders.batch import Batch
 from sparing.encoders.disjoint import Disjoint
 from sparing.encoders.doubly_sparse import DoublySparse
 from sparing.encoders.elastic_net import ElasticNet
+from sparing.encoders.few_passes import FewPasses
 from sparing.encoders.fewest import fewest_features, fewest_for_each, fewest_in_turn
 from sparing.encoders.iterative import Iterative
 from sparing.encoders.joint import Joint
@@ -20,6 +21,7 @@ __all__ = [
     "Disjoint",
     "DoublySparse",
     "ElasticNet",
+    "FewPasses",
     "Iterative",
     "Joint",
     "JointNonnegative",

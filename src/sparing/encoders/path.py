@@ -9,13 +9,17 @@ from scipy import linalg
 
 from sparing.budget import Budget
 from sparing.data import DataMatrix
+from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Selection, Spectrum
-from sparing.search.loss_core import captured_by
+from sparing.search.loss_core import LossCore, captured_by
 from sparing.search.spanning import Spanning
-from sparing.selection.greedy import NOTICEABLE, WORTHWHILE, GramStore, Greedy, Pool
+from sparing.selection.greedy import NOTICEABLE, SMALL, WORTHWHILE, GramStore, Greedy, Pool
 
 SWAPS = 3
 """Swaps tried at each number of features of the improved path."""
+
+LOSS_SWAPS = 4
+"""Swaps judged by the loss itself that may follow."""
 
 SCANNED = 256
 """Candidates looked at for each of them."""
@@ -67,16 +71,38 @@ def improved_path(
     n_columns = min(n_columns, len(found.columns))
     chosen = _swapped_supports(view, spectrum, found, n_columns, budget)
     union = np.unique(np.concatenate([*chosen, found.columns[:n_columns]]))
+    if view.n_features <= SMALL:
+        union = np.flatnonzero(view.gram_diagonal() > 0)
     gram, squared = store.core(union)
-    place = {int(j): i for i, j in enumerate(union)}
-    supports, losses = [], []
-    for i, support in enumerate(chosen):
-        part = np.array([[place[int(j)] for j in support]], dtype=np.intp)
-        loss = spectrum.total - float(captured_by(gram, squared, spectrum.rank, part)[0])
-        best, columns = min([(nested[i], found.columns[: i + 1]), (loss, support)], key=lambda pair: pair[0])
-        supports.append(np.sort(columns))
-        losses.append(max(best, 0.0))
-    return Path(supports, np.array(losses))
+    starts = [
+        [np.searchsorted(union, found.columns[: i + 1]), np.searchsorted(union, support)]
+        for i, support in enumerate(chosen)
+    ]
+    search = LossCore(gram, squared, spectrum.rank)
+    supports = [several[first_largest(search.captured(np.array(several)))] for several in starts]
+    if view.n_features <= SMALL:
+        supports = _judged_by_loss(search, supports, budget)
+    captured = [captured_by(gram, squared, spectrum.rank, support[None])[0] for support in supports]
+    losses = np.maximum(spectrum.total - np.array(captured), 0.0)
+    return Path([union[np.sort(support)] for support in supports], losses)
+
+
+def _judged_by_loss(search: LossCore, starts: list[Indices], budget: Budget) -> list[Indices]:
+    """For each number of features the better of its start and its neighbours' choices, swapped by the loss itself.
+
+    One more than the best of one fewer on the way up, one fewer than the best of one more on the way down.
+    """
+
+    def better(*candidates: Indices) -> Indices:
+        best = candidates[first_largest(search.captured(np.array(candidates)))]
+        return best if budget.expired else search.swapped(best, LOSS_SWAPS)
+
+    supports = [better(starts[0])]
+    for start in starts[1:]:
+        supports.append(better(start, search.extended(supports[-1])))
+    for place in range(len(supports) - 2, -1, -1):
+        supports[place] = better(supports[place], search.pruned(supports[place + 1]))
+    return supports
 
 
 def _swapped_supports(

@@ -23,6 +23,15 @@ def not_two_dimensional(shape: tuple[int, ...]) -> ValueError:
     )
 
 
+def bad_slice(kind: str, start: int, stop: int, said: str) -> ValueError:
+    """A source of rows that does not keep what its shape and type promise."""
+    return ValueError(
+        f"X is a {kind}, which is read by slices of rows, and X[{start}:{stop}] failed: {said}. Such a slice must be "
+        f"an array of real numbers, with as many rows as asked for and all features. Correct the source, or pass a "
+        f"NumPy array."
+    )
+
+
 def ragged_rows() -> ValueError:
     """X is a nested list whose rows differ in length."""
     return ValueError(
@@ -135,6 +144,21 @@ def wrong_n_features(got: int, expected: int, who: str) -> ValueError:
     )
 
 
+def other_features(got: Sequence[str], expected: Sequence[str], who: str) -> ValueError:
+    """Data for transform have other features than those of fit, or the same in another order."""
+    absent = [name for name in expected if name not in set(got)]
+    extra = [name for name in got if name not in set(expected)]
+    if absent or extra:
+        parts = [f"{listed(absent)} missing"] * bool(absent) + [f"{listed(extra)} not known to it"] * bool(extra)
+        why = " and ".join(parts)
+    else:
+        why = "the same ones in another order"
+    return ValueError(
+        f"X has other features than those {who} was fitted on: {why}. Pass the same columns, in the same order, as at "
+        f"fit."
+    )
+
+
 def not_square(shape: tuple[int, int]) -> ValueError:
     """A covariance must be square."""
     return ValueError(
@@ -186,3 +210,26 @@ def gram_too_large(d: int, limit: int) -> ValueError:
 def cannot_read(path: object, why: str) -> ValueError:
     """A file that is no table of numbers."""
     return ValueError(f"Cannot read {str(path)!r}: {why}.")
+
+
+def sizes_change_too_much() -> ValueError:
+    """A sketch in single precision, in units taken from the first rows, that overflowed or came out as nothing."""
+    return ValueError(
+        "The first rows of X are of another order of magnitude than the rest, by more than single precision covers, so "
+        "no sketch of X can be kept. Shuffle the rows, rescale the features, or use passes='any'."
+    )
+
+
+def stream_is_gone() -> ValueError:
+    """A second reading of rows that came once."""
+    return ValueError(
+        "The rows given to partial_fit are gone: what needs to read them again cannot be done. Use fit with all rows."
+    )
+
+
+def not_for_streams(parameter: str, value: object) -> ValueError:
+    """A parameter that needs rows to be read more than once."""
+    return ValueError(
+        f"partial_fit sees each row once, and {parameter}={value!r} needs more than that. Leave it at its default, or "
+        f"use fit with all rows."
+    )

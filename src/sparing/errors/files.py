@@ -12,6 +12,10 @@ class UnreadableError(ValueError):
     """A file that holds no table of numbers that can be read."""
 
 
+class UnwritableError(OSError):
+    """A file that cannot be written."""
+
+
 def unreadable(path: object, why: str) -> UnreadableError:
     """The general sentence: which file, what is wrong with it, what to do."""
     return UnreadableError(str(cannot_read(path, why)))
@@ -107,3 +111,34 @@ def column_repeated(path: object, names: Sequence[str]) -> UnreadableError:
     return unreadable(
         path, f"several columns are named {listed(names)}; features are told apart by their names. Rename them"
     )
+
+
+def cannot_write(path: object, refused: OSError) -> UnwritableError:
+    """The disk, or whoever watches over it, says no."""
+    why = (refused.strerror or str(refused)).lower()
+    return UnwritableError(
+        f"Cannot write {str(path)!r}: {why}. Choose another place, or make room; what was there is as it was."
+    )
+
+
+def already_there(path: object, option: str) -> UnwritableError:
+    """A file that nobody asked to replace."""
+    return UnwritableError(f"Cannot write {str(path)!r}: it exists already. Choose another name, or pass {option}.")
+
+
+def no_column(path: object, name: str, found: Sequence[str]) -> UnreadableError:
+    """A column asked for by name that is not in the table."""
+    there = f"it has {listed(found)}" if len(found) else "its columns have no names"
+    return unreadable(path, f"there is no column {name!r} in it; {there}. Check the spelling")
+
+
+def no_text_columns(path: object, name: str) -> UnreadableError:
+    """Labels are asked of a file that has numbers only."""
+    return unreadable(
+        path, f"column {name!r} cannot be taken from such a file; labels come from .csv, .tsv, .tab and .parquet files"
+    )
+
+
+def every_column_left_out(path: object) -> UnreadableError:
+    """Nothing to fit."""
+    return unreadable(path, "all of its columns of numbers were to be left out. Keep at least one")

@@ -237,3 +237,12 @@ def too_many_for_relaxation(n_features: int, limit: int) -> ValueError:
         f"{n_features}. Use solver='auto', which needs columns of chosen features only, or keep fewer features first: "
         f"those of largest variance."
     )
+
+
+def few_passes_not_possible(most: int) -> ValueError:
+    """Few passes for a method that has no such form."""
+    return ValueError(
+        f"passes='few' with more than {most} features is for SparseEncoder with strategy='batch', selector='auto' or "
+        f"'greedy' and no sketch=, which chooses one set of features for all components from a sketch. Use that, "
+        f"or passes='any', with which X is read as often as the method needs."
+    )

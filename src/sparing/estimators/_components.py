@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,8 +19,10 @@ from sparing.deflation import GeneralizedDeflation
 from sparing.encoders import Sequential, fewest_in_turn
 from sparing.estimators._bounding import variance_certificate
 from sparing.estimators._encoding import EncodingEstimator
+from sparing.estimators._few_passes import gram_or_rows
 from sparing.estimators._input import (
     checked_view,
+    checkpoint_of,
     count,
     feature_count,
     flag,
@@ -43,6 +46,7 @@ class ComponentsEstimator(EncodingEstimator):
     n_components: int
     n_nonzero: int | Sequence[int] | None
     min_variance: float | None
+    passes: str
     n_nonzero_total: int | None = None
     constraint: str | None = None
     support_: Indices
@@ -77,9 +81,11 @@ class ComponentsEstimator(EncodingEstimator):
         for learned in ("certificate_", "row_components_"):  # of an earlier fit
             self.__dict__.pop(learned, None)
         preparation = preparation_of(self)
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
+        checkpoint = checkpoint_of(self)
+        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state, checkpoint)
         encoder = self._encoder()
-        view = checked_view(self, X, preparation, sample_weight)
+        reading = partial(gram_or_rows, passes=self.passes, precomputed=preparation.precomputed)
+        view = checked_view(self, X, preparation, sample_weight, budget.say, checkpoint, reading)
         self._learn_imputation(view)
         n_components, n_nonzero = self._counts(view.n_features)
         with steady(view, n_components):
@@ -97,6 +103,8 @@ class ComponentsEstimator(EncodingEstimator):
                 certificate = variance_certificate(view, found, pca, problem, preparation, rng, budget)
                 self.certificate_ = self._annotated(certificate, view, encoder, rng, budget)
         self.n_passes_ = view.passes
+        if checkpoint is not None:
+            checkpoint.remove()
         self._warn(n_components, spectrum)
         return self
 

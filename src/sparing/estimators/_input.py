@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,10 +14,17 @@ from sklearn.utils.validation import validate_data
 
 from sparing import errors
 from sparing.data import DataMatrix, Preparation, Rows, as_rows, as_view
+from sparing.data.checkpoint import Checkpoint
+from sparing.data.followed import Followed
+from sparing.errors import checkpoints
+from sparing.estimators._few_passes import Reading
 from sparing.linalg import single_threaded_blas
 
 MISSING = ("error", "mean")
 """What NaN may mean."""
+
+NO_MATTER = ("checkpoint", "verbose", "time_limit")
+"""Parameters that may change when a fit is resumed."""
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
@@ -27,8 +36,24 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
         raise errors.duplicate_names(
             sorted({str(name) for name in names if list(map(str, names)).count(str(name)) > 1})
         )
-    validate_data(estimator, named, skip_check_array=True, reset=reset)
+    in_file = getattr(rows, "feature_names", None)
+    if in_file is None or len(set(in_file)) < len(in_file):
+        validate_data(estimator, named, skip_check_array=True, reset=reset)
+    else:
+        _named_by_file(estimator, rows, in_file, reset)
     return rows
+
+
+def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) -> None:
+    """What scikit-learn does with the columns of data frames, for the names of features in a file."""
+    known = None if reset else getattr(estimator, "feature_names_in_", None)
+    if known is not None and list(known) != names:
+        raise errors.other_features(names, list(known), type(estimator).__name__)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        validate_data(estimator, rows, skip_check_array=True, reset=reset)
+    if reset:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
 
 
 def preparation_of(estimator: Any) -> Preparation:
@@ -39,11 +64,25 @@ def preparation_of(estimator: Any) -> Preparation:
     return Preparation(center, scale, precomputed, estimator.missing)
 
 
-def checked_view(estimator: Any, X: Any, preparation: Preparation, sample_weight: Any = None) -> DataMatrix:
-    """The view that an estimator fits; errors name features as the user does."""
+def checked_view(
+    estimator: Any,
+    X: Any,
+    preparation: Preparation,
+    sample_weight: Any = None,
+    say: Callable[[str], None] | None = None,
+    checkpoint: Checkpoint | None = None,
+    reading_of: Callable[[Rows], Reading] = Reading,
+) -> DataMatrix:
+    """The view that an estimator fits; errors name features as the user does, and passes are told to ``say``."""
     rows = checked_rows(estimator, X, reset=True)
+    if say is not None and not preparation.precomputed:
+        rows = Followed(rows, say, checkpoint, sample_weight)
     with features_named(estimator):
-        return as_view(rows, preparation, sample_weight)
+        reading = reading_of(rows)
+        view = as_view(reading.rows, preparation, sample_weight, reading.sketch)
+        if reading.gram:
+            view.gram()
+    return view
 
 
 def with_variance(view: DataMatrix, centred: bool) -> DataMatrix:
@@ -82,12 +121,25 @@ def numerical_trouble_explained() -> Iterator[None]:
         raise errors.ill_conditioned() from trouble
 
 
-def generator_of(random_state: Any) -> np.random.Generator:
-    """The generator of a fit, from any of scikit-learn's ways to say ``random_state``."""
+def checkpoint_of(estimator: Any) -> Checkpoint | None:
+    """Where an estimator keeps its passes; a folder that belongs to other parameters is refused."""
+    from sparing import __version__
+
+    path = estimator.checkpoint
+    if path is None:
+        return None
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or not os.fspath(path):
+        raise checkpoints.not_a_folder(path)
+    parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
+    return Checkpoint(path, {"estimator": type(estimator).__name__, "version": __version__, **parameters})
+
+
+def generator_of(random_state: Any, checkpoint: Checkpoint | None = None) -> np.random.Generator:
+    """The generator of a fit, from any of scikit-learn's ways to say ``random_state``; a resumed fit has its own."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if random_state is None:
-        return np.random.default_rng()
+        return np.random.default_rng(None if checkpoint is None else checkpoint.seed)
     if is_whole(random_state) and random_state >= 0:
         return np.random.default_rng(int(random_state))
     if isinstance(random_state, np.random.RandomState):

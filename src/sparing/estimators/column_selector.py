@@ -98,7 +98,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         budget, rng, encoder = Budget.of(None, self.verbose), generator_of(self.random_state), self._encoder()
         wanted = count("n_features_to_select", self.n_features_to_select)
         n_components = count("n_components", self.n_components)
-        view = checked_view(self, X, preparation)
+        view = checked_view(self, X, preparation, say=budget.say)
         if n_components > view.n_features:
             raise errors.n_components_too_large(n_components, view.n_features)
         with_variance(view, preparation.center)

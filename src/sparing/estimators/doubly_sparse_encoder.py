@@ -128,7 +128,7 @@ class DoublySparseEncoder(EncodingEstimator):
         certify = flag("certify", self.certify)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         columns, rows, safeguard = self._selectors()
-        view = checked_view(self, X, preparation)
+        view = checked_view(self, X, preparation, say=budget.say)
         n_components, n_nonzero, n_rows = self._counts(view)
         with_variance(view, preparation.center)
         with steady(view, n_components):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -73,11 +74,19 @@ class SparsePCA(ComponentsEstimator):
         Recompute the variance from the data and prove what nothing can pass. Never changes the components.
     precomputed : bool, default=False
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
+    passes : {"auto", "any", "few"}, default="auto"
+        How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed first, for the
+        same answer in two passes; more features need as many passes as the method takes. ``auto``: few where X has at
+        most 1024 features, is larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
+    checkpoint : str or path, optional
+        A folder in which each finished pass over X is kept. A fit that was killed and is started again with the same X
+        and parameters goes on after its last finished pass, with the same result. X is recognised by its shape, type
+        and first rows, files also by size and date. After a successful fit the folder is emptied again.
     random_state : int, Generator, RandomState or None, default=None
     verbose : bool, default=False
 
@@ -134,8 +143,10 @@ class SparsePCA(ComponentsEstimator):
         scale: bool = False,
         certify: bool = True,
         precomputed: bool = False,
+        passes: str = "auto",
         missing: str = "error",
         time_limit: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -152,8 +163,10 @@ class SparsePCA(ComponentsEstimator):
         self.scale = scale
         self.certify = certify
         self.precomputed = precomputed
+        self.passes = passes
         self.missing = missing
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.bounds import LossTree
 from sparing.budget import Budget
-from sparing.certificates import Problem
-from sparing.data import DataMatrix, Preparation, as_view
-from sparing.encoders.path import Path, improved_path, nested_path
-from sparing.estimators._input import count, flag, generator_of, loss_limit, steady, with_variance
-from sparing.linalg import encoder_on, top_spectrum
-from sparing.results import Array, Indices, Selection, Spectrum
+from sparing.data import Preparation
+from sparing.estimators._input import flag, generator_of, loss_limit
+from sparing.estimators._walk import walked
+from sparing.results import Array, Indices
 
-PROOF_FEATURES = 40
-"""Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
+LONGEST = 100
+"""Features of the longest support where nothing else is asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,51 +112,16 @@ def sparsity_path(
     4
     """
     preparation = Preparation(flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
-    budget, rng = Budget.of(time_limit, verbose), generator_of(random_state)
-    view = as_view(X, preparation)
-    n_components = count("n_components", n_components)
-    if n_components > view.n_features:
-        raise errors.n_components_too_large(n_components, view.n_features)
-    longest = min(view.n_features, 100 if max_features is None else count("max_features", max_features))
-    limit = None if max_loss is None else loss_limit(max_loss)
-    with_variance(view, preparation.center)
-    with steady(view, n_components):
-        spectrum = top_spectrum(view, n_components, rng)
-        if improve:
-            path = improved_path(view, spectrum, longest, rng, budget=budget, max_loss=limit)
-        else:
-            path = nested_path(view, spectrum, longest, rng)
-        ratios = np.array([spectrum.loss_ratio(loss) for loss in path.losses])
-        length = _until(ratios, limit)
-        bounds = _bounds(view, spectrum, path, length, budget, rng, prove=flag("certify", certify))
-    names = [str(name) for name in getattr(X, "columns", range(view.n_features))]
-    return SparsityPath(np.arange(1, length + 1), ratios[:length], bounds, path.supports[:length], names)
-
-
-def _until(ratios: Array, limit: float | None) -> int:
-    if limit is None or not (ratios <= limit).any():
-        return len(ratios)
-    return int(np.argmax(ratios <= limit)) + 1
-
-
-def _bounds(
-    view: DataMatrix,
-    spectrum: Spectrum,
-    path: Path,
-    length: int,
-    budget: Budget,
-    rng: np.random.Generator,
-    *,
-    prove: bool,
-) -> Array:
-    """PCA's loss, which nothing goes below, or what the deletion tree proves where features are few."""
-    out = np.ones(length)
-    if not prove or view.n_features > PROOF_FEATURES or spectrum.least_loss <= 0:
-        return out
-    for i, support in enumerate(path.supports[:length]):
-        found = encoder_on(Selection(support, view.gram_columns(support)), spectrum.rank, spectrum.total)
-        problem = Problem(spectrum.rank, i + 1, view.n_features)
-        tree = LossTree().bound(view, problem, found, rng, budget=budget)
-        if tree is not None:
-            out[i] = max(1.0, min(tree.value, found.loss) / spectrum.least_loss)
-    return out
+    walk = walked(
+        X,
+        n_components,
+        preparation,
+        LONGEST if max_features is None else max_features,
+        generator_of(random_state),
+        budget=Budget.of(time_limit, verbose),
+        max_loss=None if max_loss is None else loss_limit(max_loss),
+        improve=improve,
+        prove=flag("certify", certify),
+    )
+    names = [str(name) for name in getattr(X, "columns", range(walk.view.n_features))]
+    return SparsityPath(np.arange(1, len(walk.supports) + 1), walk.loss_ratio, walk.bound, walk.supports, names)

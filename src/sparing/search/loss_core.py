@@ -71,16 +71,24 @@ class LossCore:
             chosen, captured = trials[first_largest(values)], float(values.max())
         return chosen
 
+    def extended(self, chosen: Indices) -> Indices:
+        """One column more, the one that adds most."""
+        others = np.setdiff1d(np.arange(len(self.gram)), chosen)
+        sets = np.column_stack([np.tile(chosen, (len(others), 1)), others])
+        return cast(Indices, sets[first_largest(self.captured(sets))])
+
+    def pruned(self, chosen: Indices) -> Indices:
+        """All but the column that is missed least."""
+        sets = np.array([np.delete(chosen, slot) for slot in range(len(chosen))])
+        return cast(Indices, sets[first_largest(self.captured(sets))])
+
     def kicked(self, chosen: Indices, extra: int, max_swaps: int) -> Indices:
         """A few best columns more, then pruned back to the least missed, then swapped; ``chosen`` if that is better."""
         size, trial = len(chosen), chosen
         for _ in range(min(extra, len(self.gram) - size)):
-            others = np.setdiff1d(np.arange(len(self.gram)), trial)
-            sets = np.column_stack([np.tile(trial, (len(others), 1)), others])
-            trial = sets[first_largest(self.captured(sets))]
+            trial = self.extended(trial)
         while len(trial) > size:
-            sets = np.array([np.delete(trial, slot) for slot in range(len(trial))])
-            trial = sets[first_largest(self.captured(sets))]
+            trial = self.pruned(trial)
         trial = self.swapped(trial, max_swaps)
         return trial if self._one(trial) > self._one(chosen) * (1 + GROWTH) else chosen
 

@@ -31,7 +31,7 @@ def imputed(values):
     return np.where(np.isnan(values), means, values), means
 
 
-@pytest.mark.parametrize("block_bytes", [9 * 8 * 5, 2**26])
+@pytest.mark.parametrize("block_bytes", [9 * 4 * 5, 2**26])
 def test_missing_genotypes_are_the_mean(small, block_bytes):
     path, values = small
     rows = open_data(path, block_bytes=block_bytes)

@@ -56,7 +56,8 @@ def open_data(
         Which table of a file that holds several: ``"X"``, ``"layers/counts"``. Not needed where there is only one, or
         one named X.
     block_bytes : int
-        Memory for one block of rows. Files that can only be read as a whole (``.npz``, ``.mtx``) are.
+        Memory for one block of rows. Of ``.h5``, ``.zarr`` and ``.parquet`` the next block is read while one is worked
+        on, so that there are two. Files that can only be read as a whole (``.npz``, ``.mtx``) are.
     scaling : {None, "binomial"}
         Genotypes alone: divide each SNP by sqrt(2 p (1 - p)), its deviation in equilibrium. Missing genotypes are
         replaced by the mean of their SNP.

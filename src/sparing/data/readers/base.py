@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,12 +15,16 @@ import numpy as np
 from scipy import sparse
 
 from sparing.data.blocks import RawBlock, Rows
+from sparing.data.readahead import read_ahead
 from sparing.errors import files
 
 BLOCK_BYTES = 2**26
-"""Memory for one block of rows, 64 MiB. Entries count as float64, whatever their type: in use they become that."""
+"""Memory for one block of rows, 64 MiB."""
 
-ENTRY_BYTES = 8
+
+def rows_within(block_bytes: int, n_features: int, dtype: Any) -> int:
+    """Rows of a block. Entries of one or two bytes count as four: what a block adds up to should outweigh its sums."""
+    return max(1, block_bytes // (max(int(np.dtype(dtype).itemsize), 4) * n_features))
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class FileRows(Rows):
     """
 
     is_dense = True
+    reads_ahead = False  # is the next block read while one is worked on? Where unpacking takes time, and not the
+    # interpreter: maps, temporary files of numbers and sparse blocks gain nothing by it
     what = "a file of numbers"
 
     def __init__(
@@ -63,20 +70,27 @@ class FileRows(Rows):
             raise files.not_a_matrix(path, sizes)
         self.path, self.shape, self.dtype = path, (sizes[0], sizes[1]), plain(kind)
         self.block_bytes = block_bytes
-        self.block_rows = max(1, block_bytes // (ENTRY_BYTES * sizes[1]))
+        self.block_rows = rows_within(block_bytes, sizes[1], self.dtype)
         self.feature_names, self.left_out = feature_names, list(left_out)
-        self._stamp = _stamp(path)
+        self.stamp = _stamp(path)
 
     @abstractmethod
     def read(self) -> Iterator[RawBlock]:
         """The rows, in order; errors need no care."""
 
-    def blocks(self) -> Iterator[RawBlock]:
+    def blocks(self) -> Generator[RawBlock, None, None]:
         """The rows, in order; a file that has changed or breaks off gets a sentence."""
-        if _stamp(self.path) != self._stamp:
+        if _stamp(self.path) != self.stamp:
             raise files.changed_file(self.path)
         with readable(self.path, self.what):
             yield from self.read()
+
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """``work`` on every block, while the next one is read where that helps."""
+        if not self.reads_ahead:
+            return super().run(work, merge)
+        with read_ahead(self.blocks()) as blocks:
+            return reduce(merge, map(work, blocks))
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """First and last row of each dense block."""

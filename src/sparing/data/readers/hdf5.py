@@ -31,6 +31,7 @@ class Hdf5Rows(FileRows):
     """A data set of two dimensions."""
 
     what = WHAT
+    reads_ahead = True
 
     def __init__(self, path: Path, key: str, data: Any, options: Options, names: list[str] | None) -> None:
         super().__init__(path, data.shape, data.dtype, options.block_bytes, feature_names=names)

@@ -31,6 +31,7 @@ class ParquetRows(FileRows):
     """The numeric columns of a table; nulls are NaN, for the estimator to refuse or to fill in."""
 
     what = WHAT
+    reads_ahead = True
 
     def read(self) -> Iterator[RawBlock]:
         """Batches, which may be shorter where a group of rows ends."""

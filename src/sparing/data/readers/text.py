@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from sparing.data.blocks import RawBlock
-from sparing.data.delimited import MISSING
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, readable
 from sparing.data.readers.scratch import Scratch
@@ -19,6 +18,9 @@ from sparing.errors import files
 from sparing.results import Array
 
 WHAT = "a text table in UTF-8 with a header (.csv, .tsv)"
+
+MISSING = {"", "na", "nan", "null", "none", "?"}
+"""Cells that are no number, and no text either."""
 
 CELLS = 2**16
 """Cells of text in memory at a time."""
@@ -67,7 +69,7 @@ class TextRows(FileRows):
     def _parse(self) -> Iterator[Array]:
         """The text as blocks of numbers."""
         rows, filled = np.empty((self.block_rows, self.shape[1])), 0
-        for cells in _lines(self.path, max(1, CELLS // self.shape[1])):
+        for cells in lines_of(self.path, max(1, CELLS // self.shape[1])):
             columns = list(zip(*cells, strict=True))
             part = np.column_stack([_parsed(columns[j]) for j in self._numeric])
             while len(part):
@@ -84,9 +86,9 @@ class TextRows(FileRows):
 def open_rows(path: Path, options: Options) -> TextRows:
     """One scan: which columns hold numbers, and how many rows there are."""
     with readable(path, WHAT):
-        header = _header(path)
+        header = header_of(path)
         may, seen, n = set(range(len(header))), set(), 0
-        for cells in _lines(path, max(1, CELLS // len(header))):
+        for cells in lines_of(path, max(1, CELLS // len(header))):
             n += len(cells)
             for j, column in enumerate(zip(*cells, strict=True)):
                 if j in may:
@@ -106,7 +108,7 @@ def open_rows(path: Path, options: Options) -> TextRows:
         return TextRows(path, header, numeric, n, options)
 
 
-def _header(path: Path) -> list[str]:
+def header_of(path: Path) -> list[str]:
     """The names of the columns."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         header = next((row for row in csv.reader(file, delimiter=_delimiter(path)) if row), None)
@@ -119,7 +121,7 @@ def _header(path: Path) -> list[str]:
     return header
 
 
-def _lines(path: Path, many: int) -> Iterator[list[list[str]]]:
+def lines_of(path: Path, many: int) -> Iterator[list[list[str]]]:
     """Rows of cells after the header, ``many`` at a time; each is as long as the header."""
     delimiter = _delimiter(path)
     with path.open(newline="", encoding="utf-8-sig") as file:

@@ -30,6 +30,7 @@ class ZarrRows(FileRows):
     """An array of two dimensions. A chunk that is not there holds zeros (or the fill value): so the format has it."""
 
     what = WHAT
+    reads_ahead = True
 
     def __init__(self, path: Path, key: str | None, data: Any, options: Options) -> None:
         super().__init__(path, data.shape, data.dtype, options.block_bytes)

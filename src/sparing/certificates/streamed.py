@@ -1,0 +1,121 @@
+"""The certificate of an encoder fitted to a stream: what one reading proves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparing.certificates.certificate import (
+    Certificate,
+    Problem,
+    Recheck,
+    broken_rule,
+    counted,
+    fresh_spectrum,
+    percent,
+    where,
+)
+from sparing.data import DataMatrix, Preparation
+from sparing.data.sketches import Sketched, row_gram_of
+from sparing.linalg import information_loss_of
+from sparing.results import Array, Bound, Encoder, Spectrum
+
+
+@dataclass(frozen=True, eq=False)
+class StreamCertificate(Certificate):
+    """What is proved of rows that were seen once.
+
+    ``value`` is not the loss but what the loss cannot exceed; ``bound``, as ever, is what no encoder can go below.
+    Between them lies ``estimate``.
+
+    Attributes
+    ----------
+    estimate : float
+        The loss as the kept directions and the exact norms of all features suggest it: what nothing proves.
+    """
+
+    estimate: float = 0.0
+
+    def _recheck_on(self, view: DataMatrix) -> Recheck:
+        """Is the loss on these data at most what was claimed, and PCA's at least?"""
+        unit = self._unit(view)
+        value = self._value_on(view) * unit
+        spectrum = fresh_spectrum(view, self.problem.n_components)
+        least, slack = (spectrum.tail + spectrum.tail_error) * unit, 1e-9 * self.total
+        wrong = "The certificate does NOT hold"
+        if not abs(view.total * unit - self.total) <= 1e-6 * self.total:
+            said = f"{wrong}: it is about data of variance {self.total:.6g}, these have {view.total * unit:.6g}."
+        elif not value <= self.value * (1 + 1e-9) + slack:
+            said = f"{wrong} for these data: it claims a loss of at most {self.value:.6g}, found {value:.6g}."
+        elif (rule := broken_rule(self)) is not None:
+            said = f"{wrong}: its loadings are not among those it speaks of: {rule}."
+        elif not max(self.bound, self.pca_value) <= least * (1 + 1e-9) + slack:
+            said = f"{wrong}: it claims that nothing loses less than {self.bound:.6g}, PCA loses {least:.6g}."
+        else:
+            said = f"The certificate holds: loss {value:.6g}, at most {self.value:.6g} as claimed."
+        return Recheck(wrong not in said, value, self.bound, said)
+
+    def _lines(self) -> list[str]:
+        k = len(self.loadings)
+        who = f"{counted(k, 'component')} on {where(self)} {'loses' if k == 1 else 'lose'}"
+        about = f"{self.estimate / self.total:.1%} of the variance by an estimate from one pass"
+        if self.bound <= self._none:
+            return [f"{who} {about}; proved is at most {percent(self.value / self.total)}, and nothing of PCA."]
+        return [
+            f"{who} {about}, and at most {percent(self.value / self.total)}, which is proved.",
+            f"No encoder with {counted(self.problem.n_components, 'component')} can lose less than "
+            f"{np.floor(1000 * self.bound / self.total) / 10:.1f}%. "
+            f"Where X can be read again, certify(components_, X) is exact.",
+        ]
+
+
+def certify_stream(
+    likeness: Sketched,
+    dropped: float,
+    found: Encoder,
+    spectrum: Spectrum,
+    problem: Problem,
+    preparation: Preparation,
+    check: Callable[..., float],
+) -> StreamCertificate:
+    """Bounds of both losses from the kept directions B, with E = X'X - B'B >= 0 and no eigenvalue above ``dropped``.
+
+    With M = I - HG for encoder H and decoder G the loss is at most tr(M'X'XM) = |BM|^2 + tr(M'EM), and
+    tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2 for e = ``dropped``; PCA keeps at most sum(values of B'B) + k e. Neither e
+    nor k e need exceed tr E, which is known.
+    """
+    total, unit = likeness.total, likeness.square_unit
+    H, G = found.components.T, found.decoder
+    B = likeness.parts[0]
+    scores = B.matmat(H)
+    cross = B.rmatmat(scores)  # B'B H
+    saved = 2 * float(np.sum(cross * G.T)) - float(np.sum((scores.T @ scores) * (G @ G.T)))
+    sizes = singular_values(H, G)
+    rounding = 1e-10 * total + 2 * float(np.sqrt(total)) * likeness.noise
+    gram = row_gram_of(B.rows)
+    left = max(total - float(np.trace(gram)), 0.0)  # tr E
+    dropped = min(dropped, left)
+    value = total - saved + dropped * float(2 * sizes.sum() + np.square(sizes).sum()) + rounding
+    most = float(np.linalg.eigvalsh(gram)[-problem.n_components :].sum())
+    bound = min(max(total - most - min(problem.n_components * dropped, left) - rounding, 0.0), value)
+    estimate = information_loss_of(likeness, found.components)
+    return StreamCertificate(
+        problem=problem,
+        value=min(value, total) * unit,
+        witness=Bound(bound * unit, "one pass", "always", check, None),
+        pca_value=bound * unit,
+        total=total * unit,
+        support=found.support,
+        loadings=found.loadings,
+        preparation=preparation,
+        nothing=spectrum.nothing * unit,
+        estimate=estimate * unit,
+    )
+
+
+def singular_values(H: Array, G: Array) -> Array:
+    """Of the d x d product H G, from its two thin factors."""
+    R, S = np.linalg.qr(H)[1], np.linalg.qr(G.T)[1]
+    return np.asarray(np.linalg.svd(R @ S.T, compute_uv=False))

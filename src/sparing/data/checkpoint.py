@@ -1,0 +1,185 @@
+"""Finished passes of a fit in a folder, so that a killed process can go on where it was.
+
+The unit is the pass. A fit with a seed asks for the same passes in the same order, so it is simply run again: a pass
+that is stored is answered from the folder, the first that is not is read from the data. What is returned is what was
+read back from the file, in the first process as in all later ones: same values, same layout, same result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from sparing.data.fingerprint import fingerprint
+from sparing.data.records import decoded, encoded
+from sparing.errors import checkpoints
+
+HEADER = "sparing-checkpoint.json"
+PASS = "sparing-pass-{:05d}.npz"
+OURS = (HEADER, "sparing-pass-[0-9]*.npz", "sparing-*.unfinished")
+"""What is deleted after a fit; other files in the folder are nobody's business."""
+
+FORMAT = 1
+TEXT = 60
+"""Characters of a parameter that are kept to be shown."""
+
+BROKEN = (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ImportError, RuntimeError, MemoryError)
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error)
+"""What reading a damaged file may raise."""
+
+
+class Checkpoint:
+    """The passes of one fit.
+
+    Parameters
+    ----------
+    path : path
+        A folder, made where there is none.
+    facts : mapping
+        What the fit is told by: parameters and their values. What is known of the data follows with ``begin``.
+
+    Attributes
+    ----------
+    seed : int
+        For a fit without one: drawn once, and kept for the processes that resume it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any]) -> None:
+        self.folder = Path(path).expanduser()
+        self._facts = {name: _described(value) for name, value in facts.items()}
+        self._stored = self._header()
+        self._begun = False
+        if self._stored is not None:
+            self._compare(self._stored["facts"])
+        drawn = int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+        self.seed = drawn if self._stored is None else int(self._stored["seed"])
+
+    def begin(self, facts: Mapping[str, Any]) -> int:
+        """Compare the data with those of the fit to be resumed, or start a new one; how many passes are stored."""
+        self._facts |= {name: _described(value) for name, value in facts.items()}
+        self._begun = True
+        if self._stored is not None:
+            self._compare(self._stored["facts"])
+            return len(list(self.folder.glob(OURS[1])))
+        with self._writing():
+            made = not self.folder.exists()
+            self.folder.mkdir(parents=True, exist_ok=True)
+        header = {"format": FORMAT, "seed": self.seed, "made_folder": made, "facts": self._facts}
+        self._write(HEADER, lambda file: file.write(json.dumps(header, indent=1).encode()))
+        self._stored = header
+        return 0
+
+    def passed(self, number: int, work: Any, read: Callable[[], Any]) -> Any:
+        """The result of pass ``number``: the stored one if it did the same work, else what ``read`` returns."""
+        mark = fingerprint((self.seed, self._facts, work))  # the seed, so that files without their header are no use
+        file = self.folder / PASS.format(number)
+        if file.exists():
+            stored_mark, result = _loaded(file)
+            if stored_mark == mark:
+                return result
+        self._store(file.name, mark, read())
+        return _loaded(file)[1]
+
+    def _store(self, name: str, mark: str, result: Any) -> None:
+        arrays: list[Any] = []
+        text = json.dumps({"format": FORMAT, "mark": mark, "result": encoded(result, arrays)})
+        members = {"text": np.frombuffer(text.encode(), np.uint8), **{f"a{i}": a for i, a in enumerate(arrays)}}
+        self._write(name, lambda file: np.savez(file, **members))
+
+    def remove(self) -> None:
+        """Delete what this or an earlier process wrote here; the fit is done."""
+        if not self._begun or self._stored is None:
+            return
+        with suppress(OSError):
+            for file in [file for pattern in OURS for file in self.folder.glob(pattern)]:
+                file.unlink()
+            if self._stored["made_folder"]:
+                self.folder.rmdir()
+
+    def _header(self) -> dict[str, Any] | None:
+        """What an earlier process left, if that is a header at all."""
+        file = self.folder / HEADER
+        if self.folder.exists() and not self.folder.is_dir():
+            raise checkpoints.damaged(self.folder, "it is a file, and a folder is needed")
+        if not file.exists():
+            return None
+        try:
+            header = json.loads(file.read_bytes())
+            version = header["format"]
+        except BROKEN as broken:
+            raise checkpoints.damaged(file, _said(broken)) from None
+        if version != FORMAT:
+            raise checkpoints.other_version(file, version, FORMAT)
+        match header:
+            case {"seed": int(seed), "made_folder": bool(), "facts": dict(facts)} if seed >= 0:
+                if all(isinstance(fact, list) and len(fact) == 2 for fact in facts.values()):
+                    return dict(header)
+        raise checkpoints.damaged(file, "parts of it are missing")
+
+    def _compare(self, stored: Mapping[str, list[str]]) -> None:
+        """Refuse facts that are known on both sides and differ."""
+        differences = []
+        for name, (text, mark) in self._facts.items():
+            before, mark_before = stored.get(name, ["not there", ""])
+            if mark != mark_before:
+                differences.append(f"{name} (was {before}, is {text})" if before != text else f"{name} (not the same)")
+        if differences:
+            raise checkpoints.of_another_fit(self.folder, differences)
+
+    def _write(self, name: str, put: Callable[[IO[bytes]], object]) -> None:
+        """A file that is there as a whole or not at all."""
+        unfinished = self.folder / f"{name}-{os.getpid()}.unfinished"
+        with self._writing():
+            try:
+                with unfinished.open("wb") as file:
+                    put(file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(unfinished, self.folder / name)
+            except BaseException:
+                with suppress(OSError):
+                    unfinished.unlink()
+                raise
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as refused:
+            raise checkpoints.not_written(self.folder, refused.strerror or str(refused)) from refused
+
+
+def _loaded(file: Path) -> tuple[str, Any]:
+    """Mark and result of a stored pass."""
+    try:
+        with file.open("rb") as handle, np.load(handle, allow_pickle=False) as members:
+            text = json.loads(members["text"].tobytes())
+            arrays = [members[f"a{i}"] for i in range(len(members.files) - 1)]
+        if text["format"] != FORMAT:
+            raise checkpoints.other_version(file, text["format"], FORMAT)
+        return str(text["mark"]), decoded(text["result"], arrays)
+    except checkpoints.CheckpointError:
+        raise
+    except (*BROKEN, *BROKEN_ZIP) as broken:
+        raise checkpoints.damaged(file, _said(broken)) from None
+
+
+def _described(value: Any) -> list[str]:
+    """What is shown of a value, and what is compared; bytes are marks themselves, and nothing to look at."""
+    value = value.item() if isinstance(value, np.generic) else value
+    text = "" if isinstance(value, bytes) else re.sub(r" at 0x\w+", "", " ".join(repr(value).split()))
+    return [text if len(text) <= TEXT else text[: TEXT - 3] + "...", fingerprint(value)]
+
+
+def _said(broken: BaseException) -> str:
+    lines = str(broken).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(broken).__name__

@@ -1,0 +1,67 @@
+"""Two-dimensional sources of rows that are no NumPy arrays: read slice by slice, never as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sparing import errors
+from sparing.data.blocks import ArrayRows
+from sparing.data.readers.base import BLOCK_BYTES, plain, rows_within
+from sparing.results import Array
+
+
+def is_source(X: Any) -> bool:
+    """Does X look like a table on which rows can be sliced: an HDF5 data set, a Zarr array, somebody's generator?"""
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+        return False
+    shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
+    if not isinstance(shape, tuple) or len(shape) < 2 or dtype is None or not hasattr(type(X), "__getitem__"):
+        return False
+    try:
+        np.dtype(dtype)
+    except TypeError:  # of another array library
+        return False
+    return True
+
+
+class Slices:
+    """A user's own source; every slice is checked, since nobody has seen the whole."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self.shape = tuple(int(size) for size in source.shape)
+        self.ndim, self.dtype = len(self.shape), plain(np.dtype(source.dtype))
+
+    def __getitem__(self, run: slice) -> Any:
+        start, stop, _ = run.indices(self.shape[0])
+        kind = type(self._source).__name__
+        try:
+            rows = np.asarray(self._source[start:stop])
+        except MemoryError:
+            raise
+        except Exception as broken:
+            raise errors.bad_slice(kind, start, stop, f"{type(broken).__name__}: {broken}") from broken
+        if rows.shape != (stop - start, self.shape[1]):
+            raise errors.bad_slice(kind, start, stop, f"shape {rows.shape} came, not {(stop - start, self.shape[1])}")
+        if not np.can_cast(rows.dtype, self.dtype, "same_kind"):
+            raise errors.bad_slice(kind, start, stop, f"type {rows.dtype} came, not {self.dtype}")
+        with np.errstate(over="ignore"):
+            return rows.astype(self.dtype, copy=False)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """All of it, for the few methods that need that."""
+        return np.asarray(self[:], dtype=dtype)
+
+
+def source_rows(slices: Slices) -> ArrayRows:
+    """Rows in blocks of at most 64 MiB; they end where chunks of the storage do, if it says so."""
+    n_rows = rows_within(BLOCK_BYTES, slices.shape[1], slices.dtype)
+    for name in ("shards", "chunks"):
+        chunks = getattr(slices._source, name, None)
+        if isinstance(chunks, tuple) and chunks and isinstance(chunks[0], int) and 0 < chunks[0] <= n_rows:
+            n_rows -= n_rows % chunks[0]
+            break
+    return ArrayRows(slices, n_rows)

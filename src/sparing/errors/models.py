@@ -1,0 +1,75 @@
+"""What can be wrong with a saved model, and with saving one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sparing.errors.kinds import listed
+
+
+class ModelFileError(ValueError):
+    """A file that holds no model that can be loaded."""
+
+
+def broken_model(path: object, why: str) -> ModelFileError:
+    """Damaged, cut short, tampered with or no model at all."""
+    return ModelFileError(
+        f"Cannot load {str(path)!r}: it is damaged, cut short or no model that sparing saved ({why}). Save the model "
+        f"again with save_model, or with --save on the command line."
+    )
+
+
+def newer_model(path: object, version: int, known: int, writer: str) -> ModelFileError:
+    """A format of the future."""
+    return ModelFileError(
+        f"Cannot load {str(path)!r}: it has format {version}, written by sparing {writer}, and this version reads "
+        f"formats up to {known}. Upgrade sparing."
+    )
+
+
+def not_a_model(value: object, known: Iterable[str]) -> TypeError:
+    """Something else than a fitted estimator of this package."""
+    return TypeError(
+        f"save_model was given a {type(value).__name__}; a fitted {', '.join(known)} is needed. A pipeline or an "
+        f"estimator of another package is saved with that package's own means."
+    )
+
+
+def cannot_save(model: str, where: str, value: object) -> TypeError:
+    """A part of the model that is no plain data."""
+    return TypeError(
+        f"{model} cannot be saved: {where} is a {type(value).__name__}, and only numbers, text, arrays and the objects "
+        f"of sparing are written, never code. Fit again with a choice that has a name."
+    )
+
+
+def no_scores(name: str) -> TypeError:
+    """A model without components."""
+    return TypeError(
+        f"The model is a {name}, which has no components to make scores of. Scores come from SparseEncoder, SparsePCA, "
+        f"NonnegativeSparsePCA, DoublySparseEncoder and SparsePCARegressor."
+    )
+
+
+def model_needs_features(path: object, absent: Sequence[str]) -> ValueError:
+    """Data for a model lack features that it reads."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: the model reads the features {listed(absent)}, which are not among its columns of "
+        f"numbers. Pass data with all features that the model uses; others may be absent."
+    )
+
+
+def model_counts_features(path: object, got: int, expected: int) -> ValueError:
+    """Data without names have another width than those of fit."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: it has {got} columns of numbers, and the model was fitted on {expected}. Without "
+        f"names of features on both sides the same columns are needed, in the same order."
+    )
+
+
+def loadings_unknown(path: object, names: Sequence[str], data: object) -> ValueError:
+    """Loadings of features that the data do not have."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: it has loadings of {listed(names)}, which are not among the columns of numbers of "
+        f"{str(data)!r}. Each row is a component, each column a feature named as in the data."
+    )

@@ -1,0 +1,116 @@
+"""The steps of a sparsity path, with what proves each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.bounds import LossTree, PcaLoss
+from sparing.budget import Budget
+from sparing.certificates import Certificate, Problem, certify_loss
+from sparing.data import DataMatrix, Preparation, Remembered, as_view
+from sparing.encoders.path import Path, improved_path, nested_path
+from sparing.estimators._input import count, steady, with_variance
+from sparing.linalg import encoder_on, top_spectrum
+from sparing.results import Array, Bound, Encoder, Indices, Selection, Spectrum
+
+PROOF_FEATURES = 40
+"""Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """Supports of 1, 2, 3, ... features, their losses and the proofs beyond PCA's loss, with the view they hold for."""
+
+    view: DataMatrix
+    preparation: Preparation
+    spectrum: Spectrum
+    supports: list[Indices]
+    losses: Array
+    proofs: list[Bound | None]
+
+    @property
+    def loss_ratio(self) -> Array:
+        """Losses divided by PCA's."""
+        return np.array([self.spectrum.loss_ratio(loss) for loss in self.losses])
+
+    @property
+    def bound(self) -> Array:
+        """What no choice of as many features can go below, divided by PCA's loss."""
+        least = self.spectrum.least_loss
+        proved = zip(self.proofs, self.losses, strict=True)
+        return np.array([1.0 if proof is None else max(1.0, min(proof.value, loss) / least) for proof, loss in proved])
+
+    def certificates(self, rng: np.random.Generator, budget: Budget) -> list[Certificate]:
+        """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""
+        view = Remembered(self.view)
+        pca = PcaLoss(self.spectrum)
+        out = []
+        with steady(self.view, self.spectrum.rank):
+            view.gram_columns(np.unique(np.concatenate(self.supports)))  # all that follows reads no more of X
+            for i, (support, proof) in enumerate(zip(self.supports, self.proofs, strict=True)):
+                found = _encoder(view, self.spectrum, support)
+                problem = Problem(self.spectrum.rank, i + 1, view.n_features)
+                bounds = [pca.bound(view, problem, found, rng, budget=budget), *([] if proof is None else [proof])]
+                judge = self.view if self.view.has_gram else view
+                out.append(certify_loss(judge, found, self.spectrum, bounds, problem, self.preparation))
+        return out
+
+
+def walked(
+    X: Any,
+    n_components: int,
+    preparation: Preparation,
+    max_features: int,
+    rng: np.random.Generator,
+    *,
+    budget: Budget,
+    max_loss: float | None = None,
+    improve: bool = True,
+    prove: bool = True,
+) -> Walk:
+    """Check X, choose features for every number of them, and prove what can be proved where they are few."""
+    view = as_view(X, preparation)
+    n_components = count("n_components", n_components)
+    if n_components > view.n_features:
+        raise errors.n_components_too_large(n_components, view.n_features)
+    longest = min(view.n_features, count("max_features", max_features))
+    with_variance(view, preparation.center)
+    with steady(view, n_components):
+        spectrum = top_spectrum(view, n_components, rng)
+        if improve:
+            path = improved_path(view, spectrum, longest, rng, budget=budget, max_loss=max_loss)
+        else:
+            path = nested_path(view, spectrum, longest, rng)
+        path = _until(path, spectrum, max_loss)
+        proofs: list[Bound | None] = [None] * len(path.supports)
+        if prove and view.n_features <= PROOF_FEATURES and spectrum.least_loss > 0:
+            proofs = _proofs(view, spectrum, path, budget, rng)
+    return Walk(view, preparation, spectrum, path.supports, path.losses, proofs)
+
+
+def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
+    """The path as far as the first loss within the limit."""
+    within = [limit is not None and spectrum.loss_ratio(loss) <= limit for loss in path.losses]
+    length = within.index(True) + 1 if True in within else len(within)
+    return Path(path.supports[:length], path.losses[:length])
+
+
+def _proofs(
+    view: DataMatrix, spectrum: Spectrum, path: Path, budget: Budget, rng: np.random.Generator
+) -> list[Bound | None]:
+    """What the deletion tree proves for each number of features, in equal shares of the time that is left."""
+    proofs = []
+    for i, support in enumerate(path.supports):
+        found = _encoder(view, spectrum, support)
+        problem = Problem(spectrum.rank, i + 1, view.n_features)
+        share = budget.share(1 / (len(path.supports) - i))
+        proofs.append(LossTree().bound(view, problem, found, rng, budget=share))
+    return proofs
+
+
+def _encoder(view: DataMatrix, spectrum: Spectrum, support: Indices) -> Encoder:
+    return encoder_on(Selection(support, view.gram_columns(support)), spectrum.rank, spectrum.total)

@@ -1,0 +1,25 @@
+"""Models that need the features they use, and no others."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from sparing.errors import models
+
+BY_FEATURE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "feature_names_in_")
+"""Fitted arrays whose last axis has one entry for each feature."""
+
+
+def narrowed(model: Any) -> Any:
+    """The same model for data that hold the columns of ``support_`` alone, in this order; its scores are the same."""
+    if not hasattr(model, "components_") or not hasattr(model, "transform"):
+        raise models.no_scores(type(model).__name__)
+    narrow, used = copy(model), model.support_
+    for name in BY_FEATURE:
+        if hasattr(model, name):
+            setattr(narrow, name, getattr(model, name)[..., used])
+    narrow.support_, narrow.n_features_in_ = np.arange(len(used)), len(used)
+    return narrow

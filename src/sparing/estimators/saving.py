@@ -1,0 +1,207 @@
+"""Fitted models in files that are safe to open: arrays and text, no pickle."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import zipfile
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sparing.data.writing import replacing
+from sparing.errors import files, models
+from sparing.estimators._plain import Unplain, decoded, encoded
+from sparing.estimators.column_selector import ColumnSelector
+from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
+from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
+from sparing.estimators.sparse_encoder import SparseEncoder
+from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
+from sparing.estimators.sparse_kmeans import SparseKMeans
+from sparing.estimators.sparse_pca import SparsePCA
+from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
+
+FORMAT, VERSION = "sparing model", 1
+HEADER = "model.json"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The date of all parts: the same model is the same file, whenever it is saved."""
+
+CLASSES: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        ColumnSelector,
+        DoublySparseEncoder,
+        NonnegativeSparsePCA,
+        SparseEncoder,
+        SparseHierarchicalClustering,
+        SparseKMeans,
+        SparsePCA,
+        SparsePCARegressor,
+    )
+}
+
+NOT_KEPT = ("_stream",)
+"""What ``partial_fit`` remembers of the rows so far."""
+
+WIDE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "coef_", "feature_weights_", "cluster_centers_")
+"""Arrays whose last axis has one entry for each feature."""
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a fitted estimator of this package in a file that is safe to open, wherever it comes from.
+
+    The file is a zip archive of NumPy arrays and one JSON text: class, parameters, all that was fitted, the names of
+    the features and the certificate, which can be rechecked after loading. Nothing in it is code. A file of the same
+    name is replaced once the new one is complete. Of ``random_state`` only a whole number is kept, and with
+    ``partial_fit`` a loaded model begins anew.
+
+    Parameters
+    ----------
+    model : a fitted estimator of sparing
+    path : str or path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sparing import SparseEncoder, load_model, save_model
+    >>> from sparing.datasets import make_spiked
+    >>> X = make_spiked(random_state=0).X
+    >>> file = tempfile.mkdtemp() + "/spiked.model"
+    >>> save_model(SparseEncoder(1, n_nonzero=5, random_state=0).fit(X), file)
+    >>> print(load_model(file).certificate_.recheck(X))  # doctest: +ELLIPSIS
+    The certificate holds: loss ..., and nothing can lose less than ....
+    """
+    from sparing import __version__  # which imports this module
+
+    name = type(model).__name__
+    if CLASSES.get(name) is not type(model):
+        raise models.not_a_model(model, CLASSES)
+    check_is_fitted(model)
+    arrays: list[Any] = []
+
+    def keep(array: Any) -> str:
+        arrays.append(array)
+        return f"{len(arrays) - 1}.npy"
+
+    parameters = model.get_params(deep=False)
+    if not isinstance(parameters.get("random_state"), (int, np.integer)):
+        parameters |= {"random_state": None} if "random_state" in parameters else {}
+    fitted = {key: value for key, value in vars(model).items() if key not in (*parameters, *NOT_KEPT)}
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "sparing": __version__,
+        "class": name,
+        "sentence": str(getattr(model, "certificate_", "")),
+        "parameters": {key: _plain(name, f"{key}=", value, keep) for key, value in parameters.items()},
+        "fitted": {key: _plain(name, key, value, keep) for key, value in fitted.items()},
+    }
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(HEADER, LONG_AGO), json.dumps(header, indent=1, allow_nan=False))
+        for number, array in enumerate(arrays):
+            with archive.open(zipfile.ZipInfo(f"{number}.npy", LONG_AGO), "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, array, allow_pickle=False)
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Load a model that :func:`save_model` saved. Nothing in the file is executed, whoever wrote it.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    the estimator, fitted
+        It transforms and predicts as the saved one did, to the last bit.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged, no model, or of a later version.
+    """
+    place = Path(path).expanduser()
+    try:
+        with place.open("rb") as file:
+            return _loaded(path, file)
+    except models.ModelFileError:
+        raise
+    except FileNotFoundError as absent:
+        raise files.no_such_file(path) from absent
+    except Exception as broken:  # whatever a damaged file makes zipfile, json, NumPy or a constructor raise
+        said = str(broken).strip().splitlines() or [type(broken).__name__]
+        raise models.broken_model(path, said[0].rstrip(".")) from broken
+
+
+def _plain(model: str, where: str, value: Any, keep: Any) -> Any:
+    try:
+        return encoded(value, keep)
+    except Unplain as part:
+        raise models.cannot_save(model, where, part.value) from part
+
+
+def _loaded(path: object, file: BinaryIO) -> Any:
+    with zipfile.ZipFile(file) as archive:
+        parts = _parts(archive, os.fstat(file.fileno()).st_size)
+        header = json.loads(archive.read(parts.pop(HEADER)))
+        if header["format"] != FORMAT or not isinstance(header["version"], int):
+            raise ValueError("it says to be something else")
+        if header["version"] > VERSION:
+            raise models.newer_model(path, header["version"], VERSION, str(header["sparing"]))
+
+        def arrays(name: str) -> Any:
+            return _array(archive, parts[name])
+
+        kind = CLASSES[header["class"]]
+        model = kind(**{key: decoded(value, arrays) for key, value in header["parameters"].items()})
+        for key, value in header["fitted"].items():
+            if not re.fullmatch(r"[a-z]\w*_|_[a-z]\w*", key) or hasattr(kind, key):
+                raise ValueError(f"{key!r} is nothing that is fitted")
+            setattr(model, key, decoded(value, arrays))
+    return _consistent(model)
+
+
+def _parts(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
+    """The parts of the archive by name, once it is sure that they hold no more than the file does."""
+    infos = archive.infolist()
+    if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 for info in infos):
+        raise ValueError("its parts are compressed or encrypted")
+    if sum(info.file_size for info in infos) > size:
+        raise ValueError("its parts claim to be larger than it is")
+    return {info.filename: info for info in infos}
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+    """An array, once it is sure that its header promises what is there: memory is taken for no more."""
+    with archive.open(info) as part:
+        if np.lib.format.read_magic(part) == (1, 0):
+            shape, _, dtype = np.lib.format.read_array_header_1_0(part)
+        else:
+            shape, _, dtype = np.lib.format.read_array_header_2_0(part)
+        if dtype.kind not in "fiub" or min(shape, default=0) < 0:
+            raise ValueError(f"an array of it is of type {dtype} and shape {shape}")
+        if math.prod(shape) * dtype.itemsize != info.file_size - part.tell():
+            raise ValueError(f"an array of shape {shape} is not all there")
+    with archive.open(info) as part:
+        return np.lib.format.read_array(part, allow_pickle=False)
+
+
+def _consistent(model: BaseEstimator) -> BaseEstimator:
+    """The model, if its parts fit together: sizes that disagree would show as somebody else's error later."""
+    d = model.n_features_in_
+    support = getattr(model, "support_", np.zeros(0, dtype=np.intp))
+    wide = [getattr(model, name) for name in WIDE if hasattr(model, name)]
+    names = getattr(model, "feature_names_in_", None)
+    if not isinstance(d, int) or any(array.shape[-1] != d or array.dtype.kind != "f" for array in wide):
+        raise ValueError("its arrays are for different numbers of features")
+    if support.dtype.kind != "i" or support.ndim != 1 or (len(support) and not 0 <= support.min() <= support.max() < d):
+        raise ValueError("it uses features that there are not")
+    if names is not None and (names.shape != (d,) or names.dtype != object):
+        raise ValueError("its features and their names are not equally many")
+    check_is_fitted(model)
+    return model

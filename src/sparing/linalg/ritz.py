@@ -1,0 +1,61 @@
+"""Principal components from a given number of products with A, each as good as the products so far allow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparing.data import DataMatrix
+from sparing.linalg.krylov import value_error
+from sparing.linalg.signs import orientations
+from sparing.results import Array, Spectrum
+
+EPS = float(np.finfo(float).eps)
+
+
+class RitzSpace:
+    """Rayleigh and Ritz, one product at a time: whoever reads the data next multiplies ``wanted`` as well.
+
+    Between products the best directions so far and the residuals of all of them span the next space, so nothing that
+    was read is lost and memory does not grow.
+
+    Parameters
+    ----------
+    start : ndarray of shape (d, m)
+        Directions to begin with; more than the components sought, so that the next eigenvalue is seen as well.
+    """
+
+    def __init__(self, start: Array) -> None:
+        self.wanted: Array = np.linalg.qr(start)[0]
+        self.basis = np.empty((len(start), 0))
+        self.images = np.empty((len(start), 0))
+        self.values = np.empty(0)
+        self._size = self.wanted.shape[1]
+
+    def absorb(self, image: Array) -> None:
+        """A times ``wanted`` has been computed: turn to the best directions, and say what to multiply next."""
+        basis = np.concatenate([self.basis, self.wanted], axis=1)
+        images = np.concatenate([self.images, image], axis=1)
+        small = basis.T @ images
+        values, turn = np.linalg.eigh((small + small.T) / 2)
+        values, turn = values[: -self._size - 1 : -1], turn[:, : -self._size - 1 : -1]
+        self.basis, self.images, self.values = basis @ turn, images @ turn, np.maximum(values, 0.0)
+        rest = self.images - self.basis * self.values
+        rest /= np.maximum(np.linalg.norm(rest, axis=0), np.finfo(float).tiny)
+        for _ in range(2):  # twice is enough
+            rest = np.linalg.qr(rest - self.basis @ (self.basis.T @ rest))[0]
+        self.wanted = rest[:, : len(rest) - self.basis.shape[1]]  # no more than there is room for
+
+    def spectrum(self, view: DataMatrix, rank: int) -> Spectrum:
+        """The leading components as they are known now, with what PCA's loss may be overstated by."""
+        total = view.total
+        top = float(self.values[0]) if len(self.values) else 0.0
+        rank = min(rank, int((self.values > view.n_features * EPS * top).sum()))
+        residuals = np.linalg.norm(self.images - self.basis * self.values, axis=0)
+        following = float(self.values[rank] + residuals[rank]) if rank < len(self.values) else 0.0
+        basis, values, images = self.basis[:, :rank], self.values[:rank], self.images[:, :rank]
+        rounding = 8 * EPS * (rank + np.sqrt(view.n_features)) * total
+        rounding += 8 * rank * float(np.sqrt(top)) * view.noise
+        error = value_error(values, residuals[:rank], following) + rounding
+        signs = orientations(basis)
+        tail = max(total - float(values.sum()), 0.0)
+        return Spectrum(basis * signs, values, images * signs, total, tail, error, exact=False)

@@ -1,0 +1,75 @@
+"""Results of passes survive being stored, bit for bit, and nothing else is let in."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparing.data.affine import AffineBlock, Placement
+from sparing.data.csc import CscBlock
+from sparing.data.dense import DenseBlock
+from sparing.data.jobs import ColumnMoments
+from sparing.data.records import decoded, encoded
+from sparing.data.sketches import Sketch
+
+
+def again(thing):
+    arrays = []
+    text = json.dumps(encoded(thing, arrays))
+    return decoded(json.loads(text), arrays)
+
+
+def test_numbers_keep_value_and_type():
+    things = (1.5, 10**30, True, None, "a", float("inf"), np.float32(0.1), np.int64(3), (0.1, (1, 2, 0.5)), [], ())
+    for thing, back in zip(things, again(things), strict=True):
+        assert type(back) is type(thing)
+        assert back == thing
+    assert np.isnan(again(float("nan")))
+
+
+def test_classes_of_the_data_layer_come_back_as_themselves(rng):
+    x = rng.standard_normal(4)
+    moments = again([ColumnMoments(3.0, x, x**2)])[0]
+    assert isinstance(moments, ColumnMoments)
+    np.testing.assert_array_equal(moments.deviation, x**2)
+    sketch = again(Sketch(np.ones((2, 4), np.float32), 1.0, signs=x))
+    assert isinstance(sketch, Sketch)
+    assert sketch.mean is None
+    np.testing.assert_array_equal(sketch.signs, x)
+
+
+@pytest.mark.parametrize("kind", [DenseBlock, lambda X: CscBlock(sparse.csr_array(X))])
+def test_blocks_of_rows(kind, rng):
+    X, w = rng.standard_normal((5, 3)), np.arange(1.0, 6.0)
+    block = AffineBlock(kind(X), Placement(1.0, X.mean(axis=0), np.ones(3), None, w))
+    back = again([block])[0]
+    np.testing.assert_array_equal(back.columns(slice(None)), block.columns(slice(None)))
+    np.testing.assert_array_equal(back.matmat(np.eye(3)), block.matmat(np.eye(3)))
+
+
+@pytest.mark.parametrize("thing", [object(), {1: 2}, np.array([object()]), print, np.random.default_rng(0)])
+def test_what_cannot_be_stored_is_refused_at_once(thing):
+    with pytest.raises(TypeError, match="cannot be stored"):
+        encoded(thing, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"class": ["os", "system"], "fields": {}},
+        {"class": ["sparing.data.jobs", "np"], "fields": {}},
+        {"class": ["sparing.data.jobs", "dataclass"], "fields": {}},
+        {"class": ["sparing.data.nowhere", "A"], "fields": {}},
+        {"class": ["sparing.data.affine", "Covariance"], "fields": {}},
+        {"array": 3},
+        {"sparse": "csr_array", "parts": []},
+        {"what": 1},
+        [1, 2],
+    ],
+)
+def test_what_was_not_stored_is_not_made(text):
+    with pytest.raises((ValueError, LookupError, AttributeError, ImportError)):
+        decoded(text, [np.zeros(1)])
