@@ -2,55 +2,153 @@
 
 from __future__ import annotations
 
-import sys
+import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from scipy import sparse
+from scipy.io import mmwrite
+from sklearn.datasets import load_wine
 
-from sparing import SparseEncoder
-from sparing.cli import main
-from sparing.cli.commands import sparing
+from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, load_model
 from sparing.datasets import make_spiked
 
 X = np.round(make_spiked(40, 6, n_components=1, n_nonzero=3, random_state=0).X, 6)
+NAMES = ("a", "b", 'c "quoted"', "<b>d</b>", "é🎉", "f")
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def call(text, *options, name="data.csv"):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return CliRunner().invoke(sparing, ["fit", name, *options])
-
-    return call
-
-
-def table(names=("a", "b", 'c "quoted"', "<b>d</b>", "é🎉", "f"), delimiter=",", label=None):
+def table(names=NAMES, delimiter=",", label=None):
     quoted = ['"' + name.replace('"', '""') + '"' for name in names]
     rows = [delimiter.join(quoted + (["kind"] if label else []))]
     rows += [delimiter.join([*map(repr, map(float, row)), *([label] if label else [])]) for row in X]
     return "\n".join(rows) + "\n"
 
 
-def test_prints_the_certificate_and_named_loadings(run):
-    result = run(table(label="spruce"), "-k", "1", "-r", "3")
+@pytest.fixture
+def fit(run, folder):
+    def call(text, *options, name="data.csv"):
+        (folder / name).write_text(text, encoding="utf-8")
+        return run("fit", name, *options)
+
+    return call
+
+
+def test_prints_the_certificate_and_named_loadings(fit):
+    result = fit(table(label="spruce"), "-k", "1", "-r", "3")
     assert result.exit_code == 0
     model = SparseEncoder(1, n_nonzero=3, random_state=0).fit(X)
     assert result.stdout.startswith(str(model.certificate_))
     for j in model.support_:
-        name = ("a", "b", 'c "quoted"', "<b>d</b>", "é🎉", "f")[j]
-        assert f"{name} " in result.stdout
+        assert f"{NAMES[j]} " in result.stdout
         assert f"{model.components_[0, j]:.4f}" in result.stdout
+        assert f"{abs(model.components_[0, j]):.3g} {NAMES[j]}" in result.stdout
     assert "Left out, because not numeric: kind." in result.stderr
+    assert "that PCA loses." in result.stdout
 
 
-def test_tabs_and_max_loss_and_scale(run):
-    result = run(table(delimiter="\t"), "--max-loss", "1.5", "--scale", name="data.tsv")
+def test_tabs_and_max_loss_and_scale(fit):
+    result = fit(table(delimiter="\t"), "--max-loss", "1.5", "--scale", name="data.tsv")
     assert result.exit_code == 0
     model = SparseEncoder(2, max_loss=1.5, scale=True, random_state=0).fit(X)
     assert str(model.certificate_) in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "model"),
+    [
+        (("--method", "pca", "-r", 3), SparsePCA(2, n_nonzero=3, random_state=0)),
+        (("--method", "pca", "--min-variance", 0.7), SparsePCA(2, min_variance=0.7, random_state=0)),
+        (("--method", "nonnegative", "-r", 3, "-k", 1), NonnegativeSparsePCA(1, n_nonzero=3, random_state=0)),
+        (("--strategy", "joint", "-r", 2), SparseEncoder(2, n_nonzero=2, strategy="joint", random_state=0)),
+        (("--no-center", "-r", 2), SparseEncoder(2, n_nonzero=2, center=False, random_state=0)),
+    ],
+)
+def test_every_method(fit, options, model):
+    result = fit(table(), *options)
+    assert result.exit_code == 0
+    assert result.stdout.startswith(str(model.fit(X).certificate_))
+
+
+def test_json_holds_everything(run):
+    result = run("fit", "wine.csv", "-k", 2, "-r", 5, "--scale", "--json", "--drop", "ash")
+    answer = json.loads(result.stdout)
+    wine = load_wine()
+    names = [name for name in wine.feature_names if name != "ash"]
+    kept = np.array([j for j, name in enumerate(wine.feature_names) if name != "ash"])
+    model = SparseEncoder(2, n_nonzero=5, scale=True, random_state=0).fit(wine.data[:, kept])
+    assert [(part["feature"], part["name"]) for part in answer["support"]] == [(j, names[j]) for j in model.support_]
+    for component, row in zip(answer["components"], model.components_, strict=True):
+        loadings = np.zeros(len(names))
+        for part in component["loadings"]:
+            assert names[part["feature"]] == part["name"]
+            loadings[part["feature"]] = part["loading"]
+        np.testing.assert_allclose(loadings, row, atol=1e-12)
+        sizes = [abs(part["loading"]) for part in component["loadings"]]
+        assert sizes == sorted(sizes, reverse=True)
+    certificate = model.certificate_
+    assert answer["sentence"] == answer["certificate"]["sentence"] == str(certificate)
+    assert answer["loss_ratio"] == pytest.approx(model.loss_ratio_)
+    for name in ("value", "bound", "pca_value", "total", "gap", "ratio"):
+        assert answer["certificate"][name] == pytest.approx(getattr(certificate, name))
+    assert answer["certificate"]["problem"]["n_nonzero"] == 5
+    assert answer["data"]["left_out"] == {"not_numeric": ["cultivar"], "dropped": ["ash"]}
+
+
+def test_every_format_gives_the_same_answer(run, folder):
+    wine = load_wine().data
+    np.save("wine.npy", wine)
+    np.savez("wine.npz", first=wine[:20], X=wine)
+    mmwrite("wine.mtx", sparse.coo_array(wine))
+    said = {name: run("fit", name, "-r", 4, "--scale").stdout for name in ("wine.npy", "wine.npz", "wine.mtx")}
+    want = str(SparseEncoder(2, n_nonzero=4, scale=True, random_state=0).fit(wine).certificate_)
+    assert all(text.startswith(want) for text in said.values())
+    assert run("fit", "wine.npz", "--key", "first", "-r", 4).stdout != said["wine.npz"]
+    assert "x6" in said["wine.npy"]
+
+
+def test_missing_values(fit):
+    holes = table().replace(repr(float(X[3, 1])), "", 1)
+    refused = fit(holes, "-r", 2)
+    assert refused.exit_code == 1
+    assert "NaN (first at row 3, feature 'b')" in refused.stderr
+    assert fit(holes, "-r", 2, "--missing", "mean").exit_code == 0
+
+
+def test_label_and_drop_leave_columns_out(run):
+    result = run("fit", "wine.csv", "-r", 3, "--label", "cultivar", "--drop", "proline", "--drop", "magnesium")
+    assert result.exit_code == 0
+    assert result.stderr == "Left out, as asked: cultivar, proline, magnesium.\n"
+    assert "proline" not in result.stdout
+    nope = run("fit", "wine.csv", "--drop", "no such")
+    assert nope.exit_code == 1
+    assert "no column 'no such'" in nope.stderr
+
+
+def test_dropping_everything_is_refused(fit):
+    result = fit("a,b\n1,2\n2,1\n", "--drop", "a", "--drop", "b")
+    assert result.exit_code == 1
+    assert "Keep at least one" in result.stderr
+
+
+def test_saved_models_are_those_of_the_library(run):
+    assert run("fit", "wine.csv", "-r", 4, "--save", "wine.model").exit_code == 0
+    model = load_model("wine.model")
+    wine = load_wine()
+    same = SparseEncoder(2, n_nonzero=4, random_state=0).fit(wine.data)
+    np.testing.assert_array_equal(model.support_, same.support_)
+    assert list(model.feature_names_in_) == wine.feature_names
+
+
+def test_a_file_is_replaced_only_by_force(run, folder):
+    (folder / "m").write_text("precious")
+    result = run("fit", "wine.csv", "-r", 4, "--save", "m")
+    assert result.exit_code == 1
+    assert "--force" in result.stderr
+    assert (folder / "m").read_text() == "precious"
+    assert run("fit", "wine.csv", "-r", 4, "--save", "m", "--force").exit_code == 0
+    assert load_model("m").n_components == 2
+    assert "no folder" in run("fit", "wine.csv", "--save", "nowhere/m").stderr
+    assert "folder" in run("fit", "wine.csv", "--save", folder).stderr
 
 
 @pytest.mark.parametrize(
@@ -64,38 +162,54 @@ def test_tabs_and_max_loss_and_scale(run):
         ("a;b\n1;2\n3;4\n", (), "separated by ';'"),
         ("1,2\n3,4\n5,7\n", (), "its first row holds numbers only"),
         ("a,b\n1,2\n\n\n3\n", (), "line 5 has 1 cells"),
+        ("a,a\n1,2\n3,4\n", (), "several columns are named 'a'"),
         ("a,b\n1,2\n3,\n4,7\n", (), "contains NaN (first at row 1, feature 'b')"),
         ("a,b\n1,2\n1,2\n", (), "every feature is constant"),
         ("a,b\n1,2\n2,1\n5,1\n", ("-r", "3"), "n_nonzero=3 is outside [1, 2]"),
         ("a,b\n1,2\n2,1\n5,1\n", ("-k", "3"), "n_components=3, but X has n_features=2"),
-        ("a,b\n1,2\n2,1\n5,1\n", ("-r", "1", "--max-loss", "1.1"), "Both n_nonzero and max_loss"),
+        ("a,b\n1,2\n2,1\n5,1\n", ("--key", "X"), "no parts to name"),
     ],
 )
-def test_bad_files_get_one_sentence_and_a_code(run, text, options, sentence):
-    result = run(text, *options)
+def test_bad_files_get_one_sentence_and_a_code(fit, text, options, sentence):
+    result = fit(text, *options)
     assert result.exit_code == 1
     assert sentence in result.stderr
-    assert "Traceback" not in result.output
+    assert result.stdout == ""
 
 
-def test_missing_binary_and_directory(run, tmp_path):
-    for path, why in ((tmp_path / "none.csv", "no such file"), (tmp_path, "is a directory")):
-        result = CliRunner().invoke(sparing, ["fit", str(path)])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("-r", "1", "--max-loss", "1.1"),
+        ("--method", "pca", "--max-loss", "1.1"),
+        ("--method", "nonnegative", "--strategy", "joint"),
+        ("--min-variance", "0.9"),
+        ("--method", "pca", "-r", "2", "--min-variance", "0.9"),
+        ("-k", "0"),
+        ("--time-limit", "0"),
+        ("--method", "none"),
+    ],
+)
+def test_options_that_make_no_sense_are_misunderstandings(run, options):
+    result = run("fit", "wine.csv", *options)
+    assert result.exit_code == 2
+    assert "Error: " in result.stderr
+
+
+def test_missing_binary_and_directory(run, folder):
+    for path, why in ((folder / "none.csv", "no such file"), (folder, "names no known format")):
+        result = run("fit", path)
         assert result.exit_code == 1
         assert why in result.stderr
-    (tmp_path / "bin.csv").write_bytes(bytes(range(256)))
-    assert "not a text table" in CliRunner().invoke(sparing, ["fit", str(tmp_path / "bin.csv")]).stderr
+    (folder / "bin.csv").write_bytes(bytes(range(256)))
+    assert "not a text table" in run("fit", folder / "bin.csv").stderr
 
 
-def test_notes_go_to_the_error_stream_and_control_characters_are_not_printed(run):
-    result = run(table(names=("a", "b\x1b[31m", "c", "d", "e", "f")), "-k", "5", "-r", "2")
+def test_notes_go_to_the_error_stream_and_control_characters_are_not_printed(fit):
+    result = fit(table(names=("a", "b\x1b[31m", "c\u202e", "d\x07", "e\x9b2J", "f\r")), "-k", "5", "-r", "6")
     assert result.exit_code == 0
-    assert "Note: n_components=5 was asked for" in result.stderr
-    assert "\x1b" not in result.stdout
-
-
-def test_without_click_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "click", None)
-    monkeypatch.delitem(sys.modules, "sparing.cli.commands")
-    with pytest.raises(SystemExit, match=r"pip install 'sparing\[cli\]'"):
-        main()
+    assert not {"\x1b", "\u202e", "\x07", "\x9b", "\r"} & set(result.stdout)
+    assert "b?[31m" in result.stdout
+    few = fit(table(), "-k", "5", "-r", "2")
+    assert few.stderr.startswith("Note: n_components=5 was asked for")
+    assert len(few.stderr.splitlines()) == 1

@@ -1,54 +1,80 @@
-"""Commands: they read, call an estimator and print; nothing is computed here."""
+"""The group of all commands, and what they do when something is wrong: one sentence, and a code."""
 
 from __future__ import annotations
 
+import sys
 import warnings
+from typing import Any
 
 import click
 
-from sparing import SparseEncoder, __version__, errors
-from sparing.cli.text import loadings_table, shown
-from sparing.data.delimited import read_delimited
+from sparing import __version__, errors
+from sparing.cli.certify import certify
+from sparing.cli.explore import explore
+from sparing.cli.fit import fit
+from sparing.cli.opening import CLEAR_LINE
+from sparing.cli.path import path
+from sparing.cli.text import one_line
+from sparing.cli.transform import transform
+
+INTERRUPTED = 130
+"""As shells count: 128 and the number of the signal."""
+
+EXIT_CODES = """\b
+Exit codes:
+  0    all is well
+  1    the data, the model or a file is the problem; one sentence says which
+  2    the command was not understood
+  130  interrupted
+"""
 
 
-@click.group()
+class Sentences(click.Group):
+    """A group whose commands end with a sentence in place of a traceback, and show warnings as one line each."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", errors.SparingWarning)
+            warnings.showwarning = _note
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                click.echo("Interrupted. Files that were there are as they were.", err=True)
+                raise click.exceptions.Exit(INTERRUPTED) from None
+            except MemoryError as full:
+                raise click.ClickException(
+                    "There is not enough memory for this. Use a machine with more, or fewer features or components."
+                ) from full
+            except BrokenPipeError:  # whoever reads our output has seen enough; click knows what to do
+                raise
+            except (ValueError, TypeError, OSError, ImportError) as problem:
+                raise click.ClickException(one_line(problem)) from problem
+
+
+def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    start = CLEAR_LINE if sys.stderr.isatty() else ""
+    click.echo(f"{start}Note: {one_line(message)}", err=True)
+
+
+@click.group(cls=Sentences, epilog=EXIT_CODES)
 @click.version_option(__version__, prog_name="sparing")
 def sparing() -> None:
-    """The fewest features that say what PCA says, with proof."""
+    """The fewest features that say what PCA says, with proof.
 
+    DATA is a file with one sample per row: .csv, .tsv, .tab (with a header), .parquet, .npy, .npz, .h5, .hdf5, .h5ad,
+    .zarr, .mtx, .mtx.gz or .bed (PLINK). Columns that hold no numbers are left out and named.
 
-@sparing.command()
-@click.argument("data", type=click.Path(path_type=str))
-@click.option("-k", "--components", default=2, show_default=True, help="Number of components.")
-@click.option("-r", "--features", type=int, help="Number of features to use.")
-@click.option(
-    "--max-loss", type=float, help="Use the fewest features that lose at most this many times what PCA loses."
-)
-@click.option("--scale", is_flag=True, help="Divide every feature by its standard deviation.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers.")
-def fit(data: str, components: int, features: int | None, max_loss: float | None, scale: bool, seed: int) -> None:
-    """Choose the few features of DATA (a CSV or TSV file with a header) that say what PCA says.
+    Results go to the standard output, everything else to the error stream. A file that exists is replaced only with
+    --force, and only once the new one is complete.
 
     \b
     Examples:
-      sparing fit wine.csv -k 2 -r 5
-      sparing fit wine.csv -k 3 --max-loss 1.05 --scale
+      sparing fit wine.csv -k 2 -r 5 --scale
+      sparing path wine.csv -k 2 --scale
+      sparing explore wine.csv -o wine.html --label cultivar --scale
     """
-    try:
-        table = read_delimited(data)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model = SparseEncoder(
-                components, n_nonzero=features, max_loss=max_loss, scale=scale, random_state=seed
-            ).fit(table.values)
-    except errors.NotFiniteError as flaw:
-        raise click.ClickException(shown(str(flaw.named(table.names)))) from flaw
-    except (ValueError, TypeError) as problem:
-        raise click.ClickException(str(problem)) from problem
-    if table.left_out:
-        click.echo(f"Left out, because not numeric: {', '.join(map(shown, table.left_out))}.", err=True)
-    for warning in caught:
-        click.echo(f"Note: {warning.message}", err=True)
-    click.echo(model.certificate_)
-    click.echo()
-    click.echo(loadings_table(model.components_, table.names))
+
+
+for command in (fit, path, certify, transform, explore):
+    sparing.add_command(command)

@@ -1,0 +1,58 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import click
+
+Decorator = Callable[[Any], Any]
+
+
+def combined(*decorators: Decorator) -> Decorator:
+    """Several options as one decorator, shown in this order."""
+    return lambda command: reduce(lambda decorated, decorate: decorate(decorated), reversed(decorators), command)
+
+
+data = click.argument("data", type=click.Path())
+
+components = click.option(
+    "-k", "--components", type=click.IntRange(min=1), default=2, show_default=True, help="Number of components."
+)
+
+columns = combined(
+    click.option("--label", metavar="COLUMN", help="A column of labels, which is no feature (text tables, Parquet)."),
+    click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out; may be given several times."),
+    click.option("--key", metavar="NAME", help="Which table of a file that holds several, such as layers/counts."),
+)
+
+preparation = combined(
+    click.option("--scale", is_flag=True, help="Divide every feature by its standard deviation."),
+    click.option("--center/--no-center", default=True, show_default=True, help="Subtract the mean of every feature."),
+)
+
+missing = click.option(
+    "--missing",
+    type=click.Choice(["error", "mean"]),
+    default="error",
+    show_default=True,
+    help="What an empty cell or NaN is: a mistake, or a value that the mean of its feature stands for.",
+)
+
+effort = combined(
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers."),
+    click.option(
+        "--time-limit",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Return the best so far after this time; what is proved by then still holds.",
+    ),
+)
+
+quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, which is shown on terminals only anyway.")
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print everything, for programs.")
+
+force = click.option("--force", is_flag=True, help="Replace a file that exists.")

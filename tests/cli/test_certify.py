@@ -1,0 +1,56 @@
+"""`sparing certify`: loadings of any program."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+import sparing
+
+WINE = load_wine()
+
+
+@pytest.fixture
+def loadings():
+    H = np.zeros((2, 13))
+    H[0, [5, 6, 11]], H[1, [0, 9, 12]] = 1.0, 0.5
+    return H
+
+
+@pytest.mark.parametrize("objective", ["loss", "variance"])
+def test_features_are_matched_by_name(run, loadings, objective):
+    result = run("certify", "loadings.csv", "wine.csv", "--scale", "--objective", objective)
+    want = sparing.certify(loadings, WINE.data, scale=True, objective=objective, random_state=0)
+    assert result.exit_code == 0
+    assert result.stdout.startswith(str(want))
+    assert "flavanoids" in result.stdout
+
+
+def test_features_without_loadings_count_as_zero(run, folder, loadings):
+    used = np.flatnonzero(loadings.any(axis=0))
+    header = ",".join(["component", *(WINE.feature_names[j] for j in used)])
+    rows = [",".join([f"c{i}", *map(str, row[used])]) for i, row in enumerate(loadings)]
+    (folder / "few.csv").write_text("\n".join([header, *rows]) + "\n")
+    result = run("certify", "few.csv", "wine.csv", "--scale", "--json")
+    want = sparing.certify(loadings, WINE.data, scale=True, random_state=0)
+    assert json.loads(result.stdout)["certificate"]["value"] == pytest.approx(want.value)
+    assert "Note: 7 of 13 features have no loadings" in result.stderr
+
+
+def test_arrays_go_by_place(run, loadings):
+    np.save("H.npy", loadings)
+    assert run("certify", "H.npy", "wine.csv").stdout == run("certify", "loadings.csv", "wine.csv").stdout
+
+
+def test_what_does_not_match_gets_a_sentence(run, folder, loadings):
+    np.save("H.npy", loadings.T)
+    (folder / "other.csv").write_text("ash,cloud\n1,2\n")
+    (folder / "holes.csv").write_text("ash,hue\n1,\n1,2\n")
+    for name, sentence in (("H.npy", "13"), ("other.csv", "'cloud'"), ("holes.csv", "NaN"), ("no.csv", "no such file")):
+        result = run("certify", name, "wine.csv")
+        assert result.exit_code == 1
+        assert sentence in result.stderr
+        assert result.stdout == ""

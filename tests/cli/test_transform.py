@@ -1,0 +1,109 @@
+"""`sparing transform`: scores of new data by a saved model."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_wine
+
+from sparing import ColumnSelector, SparseEncoder, SparsePCARegressor, save_model
+from sparing.cli import opening
+from sparing.data.readers import open_data
+
+WINE = load_wine()
+
+
+@pytest.fixture
+def model(folder):
+    """Fitted on named columns, with means for missing values."""
+    fitted = SparseEncoder(2, n_nonzero=4, scale=True, missing="mean", random_state=0).fit(open_data("wine.csv"))
+    save_model(fitted, "wine.model")
+    return fitted
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(opening, "open_data", lambda path, key=None: open_data(path, key=key, block_bytes=1000))
+
+
+def scores_of(model):
+    return model.transform(open_data("wine.csv"))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_scores_are_those_of_the_library_in_every_format(run, model):
+    want = scores_of(model)
+    printed = list(csv.reader(run("transform", "wine.model", "wine.csv").stdout.splitlines()))
+    assert printed[0] == list(model.get_feature_names_out())
+    np.testing.assert_allclose(np.array(printed[1:], dtype=float), want, atol=1e-13)
+    for name in ("s.csv", "s.npy", "s.parquet"):
+        assert run("transform", "wine.model", "wine.csv", "-o", name).exit_code == 0
+        rows = open_data(name)
+        np.testing.assert_allclose(rows.source, want, atol=1e-13)
+        if name != "s.npy":
+            assert rows.feature_names == list(model.get_feature_names_out())
+
+
+def test_only_the_features_used_are_needed_in_any_order(run, folder, model):
+    used = model.support_[::-1]
+    header = ",".join(["id", *(WINE.feature_names[j] for j in used)])
+    body = [",".join([str(i), *map(repr, row[used].tolist())]) for i, row in enumerate(WINE.data)]
+    (folder / "few.csv").write_text("\n".join([header, *body]) + "\n")
+    assert run("transform", "wine.model", "few.csv").stdout == run("transform", "wine.model", "wine.csv").stdout
+    (folder / "none.csv").write_text("ash,hue\n1,2\n")
+    result = run("transform", "wine.model", "none.csv")
+    assert result.exit_code == 1
+    assert repr(WINE.feature_names[model.support_[0]]) in result.stderr
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_missing_values_are_filled_in_or_named(run, folder, model):
+    text = (folder / "wine.csv").read_text().splitlines()
+    cells = text[101].split(",")
+    cells[model.support_[0]] = ""
+    (folder / "holes.csv").write_text("\n".join([*text[:101], ",".join(cells), *text[102:]]) + "\n")
+    assert run("transform", "wine.model", "holes.csv").exit_code == 0
+    del model.imputation_
+    save_model(model, "strict.model")
+    result = run("transform", "strict.model", "holes.csv")
+    assert result.exit_code == 1
+    assert f"row 100, feature {WINE.feature_names[model.support_[0]]!r}" in result.stderr
+
+
+def test_arrays_go_by_place(run, model):
+    np.save("wine.npy", WINE.data)
+    np.save("narrow.npy", WINE.data[:, :5])
+    sparse.save_npz("wine.npz", sparse.csr_array(WINE.data))
+    want = run("transform", "wine.model", "wine.csv").stdout
+    assert run("transform", "wine.model", "wine.npy").stdout == want
+    assert run("transform", "wine.model", "wine.npz").exit_code == 0
+    result = run("transform", "wine.model", "narrow.npy")
+    assert result.exit_code == 1
+    assert "has 5 columns of numbers, and the model was fitted on 13" in result.stderr
+
+
+def test_a_failure_leaves_the_old_file(run, folder, model):
+    (folder / "s.csv").write_text("old")
+    assert run("transform", "wine.model", "wine.csv", "-o", "s.csv").exit_code == 1
+    del model.imputation_
+    save_model(model, "strict.model")
+    (folder / "holes.csv").write_text((folder / "wine.csv").read_text().rsplit("\n", 2)[0] + "\n" + "," * 13 + "\n")
+    assert run("transform", "strict.model", "holes.csv", "-o", "s.csv", "--force").exit_code == 1
+    assert (folder / "s.csv").read_text() == "old"
+    assert sorted(path.name for path in folder.glob(".s*")) == []
+
+
+def test_other_endings_and_other_models(run, model):
+    assert run("transform", "wine.model", "wine.csv", "-o", "s.xlsx").exit_code == 2
+    save_model(ColumnSelector(3, random_state=0).fit(WINE.data), "columns.model")
+    assert "no components" in run("transform", "columns.model", "wine.csv").stderr
+    regressor = SparsePCARegressor(3, n_nonzero=4, random_state=0).fit(WINE.data, WINE.target)
+    save_model(regressor, "regressor.model")
+    printed = list(csv.reader(run("transform", "regressor.model", "wine.csv").stdout.splitlines()))
+    np.testing.assert_allclose(np.array(printed[1:], dtype=float), regressor.transform(WINE.data), atol=1e-12)
+    result = run("transform", "wine.csv", "wine.csv")
+    assert result.exit_code == 1
+    assert "Cannot load 'wine.csv'" in result.stderr

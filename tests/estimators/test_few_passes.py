@@ -1,0 +1,367 @@
+"""``passes="few"``: the same answer where there are few features, a sketch where there are many, exact losses always."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from counted_rows import CountedRows, factors
+from scipy import sparse
+from sklearn.base import clone
+
+from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, information_loss, open_data
+from sparing.bounds import loss_tree
+from sparing.data.followed import Followed
+from sparing.errors import SparingWarning
+from sparing.estimators import _few_passes as module
+
+K, R = 3, 9
+ANY = SparseEncoder(K, n_nonzero=R, passes="any", random_state=0)
+FEW = SparseEncoder(K, n_nonzero=R, passes="few", random_state=0)
+
+
+@pytest.fixture
+def sketched(monkeypatch):
+    """Small data are taken for large ones: more than 20 features count as many, and sketches are short."""
+    assert module.NARROW >= loss_tree.TREE_LIMIT  # proofs that read X once more are for fewer features
+    monkeypatch.setattr(module, "NARROW", 20)
+    monkeypatch.setattr(loss_tree, "TREE_LIMIT", 20)
+    monkeypatch.setattr(module, "sketch_length", lambda is_dense, n_nonzero, n_features: 40 if is_dense else 80)
+
+
+@pytest.fixture
+def X(rng):
+    return factors(rng, 300, 60, 6) + 2.0
+
+
+def counts(rng, n=300, d=60):
+    return sparse.csr_array(rng.poisson(0.5 * rng.gamma(0.5, 1.0, (n, 4)) @ rng.gamma(0.5, 1.0, (4, d))).astype(float))
+
+
+def close(found, wanted, X, sample_weight=None):
+    """Not much worse (with so few features the usual fit searches on and on), and exactly as bad as it says."""
+    excess = [model.loss_ / wanted.certificate_.pca_value - 1 for model in (found, wanted)]
+    assert excess[0] <= 1.3 * excess[1] + 1e-9
+    assert found.certificate_.recheck(X, sample_weight)
+    assert found.certificate_.bound == pytest.approx(wanted.certificate_.bound, rel=1e-4)
+    if sample_weight is None:
+        how = {name: getattr(found, name) for name in ("center", "scale")}
+        assert found.loss_ == pytest.approx(information_loss(found.components_, X, **how), rel=1e-9)
+
+
+def same(found, wanted):
+    np.testing.assert_array_equal(found.support_, wanted.support_)
+    np.testing.assert_allclose(found.components_, wanted.components_, atol=1e-7)
+    assert found.loss_ == pytest.approx(wanted.loss_, rel=1e-9)
+    assert found.loss_ratio_ == pytest.approx(wanted.loss_ratio_, rel=1e-6)
+
+
+# where nothing is lost
+
+
+@pytest.mark.parametrize("strategy", ["batch", "iterative", "joint"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_few_features_give_the_usual_answer_in_two_readings(strategy, kind, X):
+    X = kind(np.where(X > 2, X, 0.0))
+    wanted = clone(ANY).set_params(strategy=strategy).fit(X)
+    rows = CountedRows(X, 70)
+    found = clone(FEW).set_params(strategy=strategy).fit(rows)
+    same(found, wanted)
+    assert found.n_passes_ == rows.readings == 2
+    assert found.certificate_.recheck(X)
+
+
+def test_few_rows_are_kept(sketched, rng):
+    for X in (factors(rng, 80, 60), counts(rng, 80)):
+        rows = CountedRows(X, 9)
+        found = clone(FEW).fit(rows)
+        same(found, clone(ANY).fit(X))
+        assert found.n_passes_ == rows.readings == 1
+
+
+def test_more_rows_are_not(sketched, rng):
+    for X, readings in ((factors(rng, 81, 60), 3), (counts(rng, 81), 5)):
+        rows = CountedRows(X, 9)
+        assert clone(FEW).fit(rows).n_passes_ == readings
+        assert rows.readings == readings + rows.first_block
+
+
+# a sketch
+
+
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("center", [True, False])
+def test_close_to_the_usual_answer(sketched, scale, center, X, rng):
+    for Z, readings in ((X, 3), (counts(rng), 5)):
+        how = {"scale": scale, "center": center}
+        rows = CountedRows(Z, 30)
+        found, wanted = clone(FEW).set_params(**how).fit(rows), clone(ANY).set_params(**how).fit(Z)
+        close(found, wanted, Z)
+        assert found.n_passes_ == readings
+        assert rows.readings == readings + rows.first_block
+        assert f"chosen in {readings} passes over the data, from a sketch" in str(found.certificate_)
+
+
+def test_the_same_seed_gives_the_same_answer(sketched, rng):
+    X = counts(rng)
+    first, second, other = (clone(FEW).set_params(random_state=seed).fit(X) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.components_, second.components_)
+    assert first.certificate_.value == second.certificate_.value
+    assert other.loss_ == pytest.approx(first.loss_, rel=0.05)
+
+
+def test_orthonormal_loadings(sketched, X):
+    plain, turned = clone(FEW).fit(X), clone(FEW).set_params(orthonormal=True).fit(X)
+    np.testing.assert_array_equal(plain.support_, turned.support_)
+    np.testing.assert_allclose(turned.components_ @ turned.components_.T, np.eye(K), atol=1e-9)
+    assert turned.loss_ == pytest.approx(plain.loss_)
+    assert turned.certificate_.recheck(X)
+
+
+def test_without_a_certificate(sketched, X):
+    with_one, without = clone(FEW).fit(X), clone(FEW).set_params(certify=False).fit(X)
+    assert without.loss_ == pytest.approx(with_one.loss_)
+    assert not hasattr(without, "certificate_")
+
+
+# who decides
+
+
+def test_auto_means_few_for_large_rows_outside_of_memory(sketched, monkeypatch, X):
+    model = clone(FEW).set_params(passes="auto")
+    assert model.fit(CountedRows(X)).n_passes_ == 2  # small: X'X, 60 features
+    monkeypatch.setattr(module, "LARGE", X.nbytes)
+    assert "from a sketch" in str(model.fit(CountedRows(X)).certificate_)
+    assert "from a sketch" not in str(model.fit(X).certificate_)  # in memory
+    monkeypatch.setattr(module, "LARGE", X.nbytes + 1)
+    assert "from a sketch" not in str(model.fit(CountedRows(X)).certificate_)
+
+
+def test_auto_never_refuses(sketched, monkeypatch, X):
+    monkeypatch.setattr(module, "LARGE", 0)
+    wanted = clone(ANY).set_params(strategy="joint").fit(X)
+    same(clone(ANY).set_params(strategy="joint", passes="auto").fit(CountedRows(X)), wanted)
+
+
+@pytest.mark.parametrize(
+    "other", [{"strategy": "iterative"}, {"strategy": "joint"}, {"selector": "dual_set"}, {"sketch": 30}]
+)
+def test_methods_without_a_few_pass_form_get_a_sentence(sketched, other, X):
+    with pytest.raises(ValueError, match=r"passes='few' with more than 20 features .* or passes='any'"):
+        clone(FEW).set_params(**other).fit(X)
+
+
+@pytest.mark.parametrize("passes", ["several", 3, None, True])
+def test_unknown_passes_get_a_sentence(passes, X):
+    for Z, precomputed in ((X, False), (np.cov(X, rowvar=False), True)):
+        with pytest.raises(ValueError, match="passes.*'any'"):
+            clone(FEW).set_params(passes=passes, precomputed=precomputed).fit(Z)
+
+
+def test_covariances_are_read_once_whatever_is_said(sketched, X):
+    C = np.cov(X, rowvar=False)
+    how = {"precomputed": True, "strategy": "joint"}
+    same(clone(FEW).set_params(**how).fit(C), clone(ANY).set_params(**how).fit(C))
+
+
+# weights, missing values, types
+
+
+def test_whole_weights_are_copies_of_rows(X, rng):
+    weights = rng.integers(0, 3, len(X))
+    weighted = clone(FEW).fit(CountedRows(X), sample_weight=weights)
+    same(weighted, clone(FEW).fit(np.repeat(X, weights, axis=0)))
+
+
+def test_weights_in_a_sketch(sketched, X, rng):
+    for Z in (X, counts(rng)):
+        weights = rng.integers(0, 3, Z.shape[0])
+        weights[:100] = 0  # the whole first block
+        dense = Z.toarray() if sparse.issparse(Z) else Z
+        repeated = np.repeat(dense, weights, axis=0)
+        found = clone(FEW).fit(CountedRows(Z), sample_weight=weights)
+        assert found.loss_ == pytest.approx(information_loss(found.components_, repeated), rel=1e-9)
+        close(found, clone(ANY).fit(Z, sample_weight=weights), Z, weights)
+
+
+def test_missing_values_need_one_reading_more(sketched, X, rng):
+    X[rng.random(X.shape) < 0.02] = np.nan
+    rows = CountedRows(X, 30)
+    found = clone(FEW).set_params(missing="mean").fit(rows)
+    wanted = clone(ANY).set_params(missing="mean").fit(X)
+    assert found.n_passes_ == 4
+    assert rows.readings == 4 + rows.first_block
+    np.testing.assert_allclose(found.imputation_, wanted.imputation_)
+    assert found.certificate_.recheck(X)
+    assert found.loss_ / found.certificate_.pca_value - 1 <= 1.3 * (wanted.loss_ratio_ - 1)
+    with pytest.raises(ValueError, match="NaN"):
+        clone(FEW).fit(CountedRows(X))
+
+
+@pytest.mark.parametrize("row", [5, 250])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_is_named(sketched, row, value, X):
+    X[row, 7] = value
+    for Z in (X, sparse.csr_array(X)):
+        with pytest.raises(ValueError, match=f"first at row {row}, feature 7"):
+            clone(FEW).fit(CountedRows(Z, 60))
+
+
+MODELS = {
+    "any": ANY,
+    "few": FEW,
+    "variance": SparsePCA(2, n_nonzero=5, random_state=0),
+    "nonnegative": NonnegativeSparsePCA(2, n_nonzero=5, random_state=0),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_single_precision_gives_the_answer_of_double(sketched, model, X, rng):
+    for Z in (X, X + 300.0, counts(rng)):
+        single, double = (clone(model).fit(Z.astype(kind)) for kind in (np.float32, np.float64))
+        ratios = [found.certificate_.value / found.certificate_.pca_value for found in (single, double)]
+        assert ratios[0] == pytest.approx(ratios[1], rel=1e-4)
+
+
+@pytest.mark.parametrize("size", [1e-120, 1e-60, 1e60, 1e120])
+def test_units_do_not_matter(sketched, size, X, rng):
+    X[:50] = 2.0  # and the first rows say nothing of them
+    for Z in (X, counts(rng)):
+        plain, other = (clone(FEW).fit(CountedRows(Y, 50)) for Y in (Z, Z * size))
+        np.testing.assert_array_equal(plain.support_, other.support_)
+        assert other.loss_ratio_ == pytest.approx(plain.loss_ratio_, rel=1e-6)
+        assert other.loss_ / size / size == pytest.approx(plain.loss_, rel=1e-6)
+        assert other.n_passes_ == plain.n_passes_
+
+
+def test_first_rows_that_mislead_get_a_sentence(sketched, X):
+    X[:60] *= 1e-60
+    with pytest.raises(ValueError, match="first rows of X are of another order of magnitude"):
+        clone(FEW).fit(CountedRows(X, 60))
+    X[:60] *= 1e50  # what single precision covers
+    close(clone(FEW).fit(CountedRows(X, 60)), clone(ANY).fit(X), X)
+
+
+def test_features_that_say_nothing_or_the_same(sketched, X, rng):
+    X = np.concatenate([X, X[:, :20], np.full((300, 5), 3.0), np.zeros((300, 5)), 1e-9 * X[:, 5:9]], axis=1)
+    for scale in (True, False):
+        found, wanted = (clone(model).set_params(scale=scale).fit(X) for model in (FEW, ANY))
+        close(found, wanted, X)
+        used = found.support_
+        assert not np.isin(used, np.arange(80, 90)).any()
+        assert len(set(np.where((used >= 60) & (used < 80), used - 60, used))) == len(used)
+
+
+@pytest.mark.parametrize(("k", "r", "said"), [(5, 2, "n_nonzero=2 shared"), (4, 30, "rank 3"), (1, 1, None)])
+def test_counts_at_their_limits(sketched, k, r, said, X, rng):
+    if said == "rank 3":
+        X = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 60))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SparingWarning)
+        found = clone(FEW).set_params(n_components=k, n_nonzero=r).fit(X)
+    assert [said in str(warning.message) for warning in caught] == [True] * (said is not None)
+    assert found.certificate_.recheck(X)
+    assert len(found.support_) <= r
+    if said == "rank 3":
+        assert found.loss_ratio_ == 1.0
+        assert len(found.components_) == 3
+
+
+def test_all_features(sketched, X):
+    found = clone(FEW).set_params(n_nonzero=60).fit(X)
+    assert found.loss_ratio_ == pytest.approx(1.0, abs=1e-9)
+
+
+def test_no_variance_gets_a_sentence(sketched):
+    for X in (np.ones((300, 60)), np.zeros((300, 60)), sparse.csr_array((300, 60))):
+        with pytest.raises(ValueError, match="no variance"):
+            clone(FEW).fit(CountedRows(X))
+
+
+def test_max_loss(sketched, X):
+    found = clone(FEW).set_params(n_nonzero=None, max_loss=1.05).fit(CountedRows(X))
+    wanted = clone(ANY).set_params(n_nonzero=None, max_loss=1.05).fit(X)
+    assert found.loss_ratio_ <= 1.05
+    assert len(found.support_) <= len(wanted.support_) + 1
+    assert found.n_passes_ == 3
+    with pytest.warns(SparingWarning, match="max_loss"):
+        clone(FEW).set_params(n_nonzero=None, max_loss=1.0).fit(np.random.default_rng(0).standard_normal((300, 140)))
+
+
+# where rows come from
+
+
+def test_memory_maps_files_and_chunks(sketched, X, tmp_path):
+    stored = np.memmap(tmp_path / "X.bin", dtype=float, mode="w+", shape=X.shape)
+    stored[:] = X
+    np.save(tmp_path / "X.npy", X)
+    wanted = clone(FEW).fit(X)
+    sources = [stored, open_data(tmp_path / "X.npy", block_bytes=8 * 60 * 50)]
+    for source in sources:
+        found = clone(FEW).fit(source)
+        close(found, wanted, X)
+        assert 3 <= found.n_passes_ <= 4  # one more where everything is one block
+
+
+def test_annotated_data(sketched, rng, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    X = counts(rng)
+    with h5py.File(tmp_path / "X.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": X.shape})
+        for part in ("data", "indices", "indptr"):
+            group[part] = getattr(X, part)
+    found = clone(FEW).fit(open_data(tmp_path / "X.h5ad", block_bytes=8 * 60 * 40))
+    close(found, clone(FEW).fit(X), X)
+    assert 5 <= found.n_passes_ <= 6
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_dask_chunks_stay_where_they_are(sketched, kind, X, rng, monkeypatch):
+    da = pytest.importorskip("dask.array")
+    from sparing.data.dask_rows import DaskRows
+
+    monkeypatch.setattr(DaskRows, "blocks", lambda self: pytest.fail("the rows were gathered"))
+    Z = X if kind == "dense" else counts(rng)
+    chunks = da.from_array(X if kind == "dense" else Z.toarray(), chunks=(37, 60))
+    chunks = chunks if kind == "dense" else chunks.map_blocks(sparse.csr_matrix)
+    found, wanted = clone(FEW).fit(chunks), clone(FEW).fit(Z)
+    close(found, wanted, Z)
+    assert found.n_passes_ == wanted.n_passes_
+
+
+def test_one_huge_block(sketched, X):
+    rows = CountedRows(X, [])
+    found = clone(FEW).fit(rows)
+    close(found, clone(FEW).fit(X), X)
+    assert found.n_passes_ == rows.readings == 4
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("survived", [1, 2])
+def test_a_killed_fit_goes_on(sketched, kind, survived, X, tmp_path, monkeypatch):
+    X = kind(np.where(X > 2, X, 0.0))
+    wanted = clone(FEW).fit(CountedRows(X, 50))
+    real, done = Followed._read, []
+
+    def read(self, work, merge):
+        if len(done) == survived:
+            raise Killed
+        done.append(1)
+        return real(self, work, merge)
+
+    model = clone(FEW).set_params(checkpoint=tmp_path / "passes")
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(Followed, "_read", read)
+        model.fit(CountedRows(X, 50))
+    rows = CountedRows(X, 50)
+    found = clone(model).fit(rows)
+    np.testing.assert_array_equal(found.components_, wanted.components_)
+    assert found.certificate_.value == wanted.certificate_.value
+    assert rows.readings == wanted.n_passes_ - survived + 2 * rows.first_block  # to recognise X, and for its sizes
+    assert not (tmp_path / "passes").exists()

@@ -1,0 +1,66 @@
+"""Certificates along a path: true for the very encoder shown, from the proofs that the path has made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sparing import sparsity_path
+from sparing.bounds import LossTree
+from sparing.budget import Budget
+from sparing.data import Preparation
+from sparing.datasets import make_spiked
+from sparing.estimators._walk import walked
+
+
+def certified(X, n_components=2, longest=10, **options):
+    rng = np.random.default_rng(0)
+    walk = walked(X, n_components, Preparation(), longest, rng, budget=Budget(), **options)
+    return walk, walk.certificates(rng, Budget())
+
+
+@pytest.mark.parametrize("shape", [(60, 15), (50, 120)], ids=["with proofs", "PCA's loss alone"])
+def test_each_certificate_holds_and_says_what_the_path_says(shape):
+    X = make_spiked(*shape, n_nonzero=4, random_state=2).X
+    _, certificates = certified(X)
+    path = sparsity_path(X, 2, max_features=10, random_state=0)
+    for r, (certificate, ratio, bound, support) in enumerate(
+        zip(certificates, path.loss_ratio, path.bound, path.supports, strict=True), start=1
+    ):
+        assert certificate.problem.n_nonzero == r
+        assert certificate.ratio == pytest.approx(ratio, rel=1e-6)
+        assert certificate.bound / certificate.pca_value == pytest.approx(bound, rel=1e-6)
+        np.testing.assert_array_equal(certificate.support, support)
+        assert certificate.recheck(X)
+
+
+def test_proofs_are_not_made_again(monkeypatch):
+    X = make_spiked(60, 15, n_nonzero=4, random_state=2).X
+    rng = np.random.default_rng(0)
+    walk = walked(X, 2, Preparation(), 6, rng, budget=Budget())
+    assert any(proof is not None for proof in walk.proofs)
+
+    def again(*_, **__):
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr(LossTree, "bound", again)
+    assert {certificate.witness.method for certificate in walk.certificates(rng, Budget())} == {"branch and bound"}
+
+
+def test_all_certificates_take_one_reading():
+    X = np.random.default_rng(0).standard_normal((400, 300))
+    rng = np.random.default_rng(0)
+    walk = walked(X, 2, Preparation(), 10, rng, budget=Budget())
+    before = walk.view.passes
+    assert len(walk.certificates(rng, Budget())) == 10
+    assert walk.view.passes == before + 1
+
+
+def test_time_is_shared_by_all_numbers_of_features(monkeypatch):
+    deadlines = []
+    monkeypatch.setattr(LossTree, "bound", lambda *_, budget: deadlines.append(budget.deadline))
+    budget = Budget.of(1000.0)
+    walked(make_spiked(40, 12, random_state=4).X, 2, Preparation(), 10, np.random.default_rng(0), budget=budget)
+    assert len(deadlines) == 10
+    assert deadlines[0] < budget.deadline - 800  # the first may not use all of it
+    assert deadlines[-1] == pytest.approx(budget.deadline)
