@@ -4,19 +4,19 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types contracts unit dist bench papers clean
+.PHONY: demo test lint types contracts unit docs stories dist bench papers clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli]" --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,report]" --group dev
 	@touch $(READY)
 
-demo: $(READY)  ## fit bundled data, print what was proved
+demo: $(READY)  ## fit bundled data, print what was proved, write a page to explore
 	@$(BIN)/python examples/demo.py
 
-test: lint types contracts unit  ## every check
+test: lint types contracts unit docs  ## every check
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -30,6 +30,13 @@ contracts: $(READY)
 
 unit: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
+
+docs: $(READY)  ## the guide, in out/site; a broken link or name is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+stories: $(READY)  ## what the guide's stories print, and their pictures again, from the real data in SPARING_DATA
+	for story in examples/story_*.py; do [ $$story = examples/story_data.py ] || $(BIN)/python $$story || exit 1; done
+	$(BIN)/python examples/beside_scikit_learn.py
 
 dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 	rm -rf dist && $(BIN)/python -m build --outdir dist .

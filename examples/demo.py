@@ -1,10 +1,13 @@
 """What `make demo` shows: few features, what they cost, and what is proved, on bundled data."""
 
+from pathlib import Path
+
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA
 from sparing.cli.text import loadings_table
 from sparing.datasets import load_pitprops
+from sparing.report import explore
 
 pitprops = load_pitprops()
 model = SparseEncoder(n_components=2, n_nonzero=5, center=False, random_state=0).fit(pitprops.correlation)
@@ -32,3 +35,17 @@ model = NonnegativeSparsePCA(n_nonzero=10, precomputed=True, random_state=0).fit
 print("\nPit props, the best component without negative loadings of at most 10 features:\n")
 print(model.certificate_, end="\n\n")
 print(loadings_table(model.components_, pitprops.feature_names))
+
+wine = load_wine()
+out = Path(__file__).resolve().parents[1] / "out"
+out.mkdir(exist_ok=True)
+page = explore(
+    wine.data,
+    out / "wine.html",
+    scale=True,
+    labels=wine.target_names[wine.target],
+    feature_names=wine.feature_names,
+    title="Wine: 13 measurements of three cultivars",
+    random_state=0,
+)
+print(f"\nWine, every number of features: open {page} in a browser.")

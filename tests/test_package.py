@@ -15,7 +15,7 @@ def test_public_names_exist_and_are_documented():
 
 
 def test_importing_loads_no_optional_dependency():
-    heavy = {"pandas", "polars", "matplotlib", "dask", "click", "bokeh", "h5py"}
+    heavy = {"pandas", "polars", "matplotlib", "dask", "click", "vl_convert", "h5py"}
     code = (
         "import sys, sklearn.decomposition; before = set(sys.modules); import sparing; "
         f"print(sorted(({heavy!r} & set(sys.modules)) - before))"

@@ -1,0 +1,125 @@
+"""The page on which a slider moves through every number of features."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sparing import errors
+from sparing.budget import Budget
+from sparing.certificates.certificate import counted
+from sparing.data import Preparation, as_rows
+from sparing.data.writing import replacing
+from sparing.estimators._input import flag, generator_of
+from sparing.estimators._walk import Walk, walked
+from sparing.report.contents import opening_step, sampled, searchable, steps_of
+from sparing.report.labels import coloured, label_column, sample_column
+from sparing.report.names import feature_names_of, readable
+from sparing.report.page import chart_script, html_page, place_for
+
+LONGEST = 40
+"""Features of the longest support where nothing else is asked for: more are no longer few."""
+
+TITLE = "How few features say what PCA says"
+
+
+def explore(
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    n_components: int = 2,
+    max_features: int | None = None,
+    scale: bool = False,
+    center: bool = True,
+    labels: Any = None,
+    feature_names: Sequence[object] | None = None,
+    sample_names: Sequence[object] | None = None,
+    title: str | None = None,
+    random_state: Any = None,
+    time_limit: float | None = None,
+) -> Path:
+    """Write one HTML file on which a slider moves through every number of features.
+
+    It shows loss with its proved band, loadings by name, scores, the certificate and the equation of each component.
+    The file holds all it needs: it works offline, asks nothing of the network and can be sent to anybody. It holds
+    names and scores of the samples drawn (2,000 at most), never X.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or rows of ``open_data``, of shape (n_samples, n_features)
+    path : str or path
+        Of the file to write; one that is there is replaced, whole or not at all.
+    n_components : int, default=2
+    max_features : int, optional
+        The end of the slider; by default 40, or all features where there are fewer.
+    scale, center : bool, default=False, True
+        As in :class:`SparseEncoder`.
+    labels : array-like of shape (n_samples,), optional
+        Colours of the scores: names of groups, of which the 20 most frequent are told apart, or numbers of a scale.
+    feature_names, sample_names : sequence, optional
+        The columns of X, and numbers, by default.
+    title : str, optional
+    random_state : int, Generator, RandomState or None
+    time_limit : float, optional
+        Seconds for choosing features and for proofs.
+
+    Returns
+    -------
+    pathlib.Path
+        Of the file written.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparing.report import explore
+    >>> wine = load_wine(as_frame=True)
+    >>> explore(wine.data, "wine.html", scale=True, labels=wine.target)  # doctest: +SKIP
+    """
+    place, script = place_for(path), chart_script()
+    preparation = Preparation(flag("center", center), flag("scale", scale))
+    budget, rng = Budget.of(time_limit), generator_of(random_state)
+    rows = as_rows(X)
+    n_samples, n_features = rows.shape
+    names = feature_names_of(X, rows, feature_names, n_features)
+    colours = label_column(labels, n_samples)
+    try:
+        walk = walked(
+            rows, n_components, preparation, LONGEST if max_features is None else max_features, rng, budget=budget
+        )
+    except errors.NotFiniteError as flaw:
+        raise flaw.named(names) from None
+    certificates = walk.certificates(rng, budget)
+    width = max(len(certificate.loadings) for certificate in certificates)
+    samples = sampled(n_samples, len(certificates), width, rng)
+    steps, unit = steps_of(certificates, walk.view, names, samples)
+    said = TITLE if title is None else readable(title)
+    contents = {
+        "shape": [n_samples, n_features],
+        "components": width,
+        "unit": "" if unit == 1 else f"{unit:g}",
+        "start": opening_step(steps),
+        "names": searchable(names, steps),
+        "samples": sample_column(sample_names, n_samples, samples),
+        "labels": coloured(colours, samples),
+        "steps": steps,
+    }
+    with replacing(place) as file:
+        file.write(html_page(said, _summary(walk, len(samples)), contents, script).encode("utf-8"))
+    return place
+
+
+def _summary(walk: Walk, drawn: int) -> str:
+    """What the page is about, in a sentence or two."""
+    n, d = walk.view.n_samples or 0, walk.view.n_features
+    done = {
+        (True, True): "centred, and divided by its standard deviation",
+        (True, False): "centred",
+        (False, True): "divided by its standard deviation",
+        (False, False): "taken as it is",
+    }[walk.preparation.center, walk.preparation.scale]
+    text = f"{counted(n, 'sample')}, {counted(d, 'feature')}; each feature was {done}."
+    if drawn < n:
+        text += f" Scores are drawn for {counted(drawn, 'sample')}, chosen at random; all numbers are of all samples."
+    return text

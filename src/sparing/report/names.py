@@ -1,0 +1,46 @@
+"""Names as a page can show them: of bounded length, and no two alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sparing import errors
+from sparing.wording import shown
+
+LONGEST = 120
+"""Signs of a name that are shown; the rest becomes an ellipsis."""
+
+
+def feature_names_of(X: Any, rows: Any, feature_names: Any, n_features: int) -> list[str]:
+    """Names given, those of the data, or x0, x1, ...; those that would read alike get their place in X."""
+    names: Any = feature_names
+    if names is None:
+        names = getattr(X, "columns", None)
+    if names is None:
+        names = getattr(rows, "feature_names", None)
+    if names is None:
+        return [f"x{j}" for j in range(n_features)]
+    if isinstance(names, (str, bytes)) or not hasattr(names, "__len__") or len(names) != n_features:
+        raise errors.wrong_number_of_names(len(names) if hasattr(names, "__len__") else 1, n_features)
+    return distinct([shortened(name) for name in names])
+
+
+def shortened(name: object) -> str:
+    """The beginning of a very long name."""
+    text = str(name)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def readable(name: object) -> str:
+    """A name of bounded length, without signs that cannot be shown."""
+    return shown(shortened(name))
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Names that tell features apart: what is blank or repeated says which feature of X it is."""
+    counts = Counter(names)
+    return [
+        name if counts[name] == 1 and name.strip() else f"{name} (feature {j})".strip() for j, name in enumerate(names)
+    ]

@@ -1,0 +1,39 @@
+"""Names on the page: told apart, of bounded length, as many as there are features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparing.report.names import LONGEST, distinct, feature_names_of, readable
+
+
+def test_names_that_read_alike_say_which_feature_they_are():
+    assert distinct(["a", "dup", "", " ", "dup"]) == [
+        "a",
+        "dup (feature 1)",
+        "(feature 2)",
+        "(feature 3)",
+        "dup (feature 4)",
+    ]
+
+
+def test_where_names_come_from():
+    frame = pd.DataFrame(np.eye(3), columns=["a", "b", 3])
+    assert feature_names_of(frame, None, None, 3) == ["a", "b", "3"]
+    assert feature_names_of(frame, None, ["p", "q", "r"], 3) == ["p", "q", "r"]
+    assert feature_names_of(np.eye(2), None, None, 2) == ["x0", "x1"]
+
+
+def test_long_names_are_cut_and_stay_apart():
+    names = feature_names_of(None, None, ["y" * 5000 + "1", "y" * 5000 + "2"], 2)
+    assert names[0] != names[1]
+    assert max(map(len, names)) < LONGEST + 20
+    assert readable("z" * 500).endswith("…")
+
+
+@pytest.mark.parametrize("wrong", [["a"], "abc", 7])
+def test_a_wrong_number_of_names_gets_a_sentence(wrong):
+    with pytest.raises(ValueError, match="names were given for 2 features"):
+        feature_names_of(np.eye(2), None, wrong, 2)
