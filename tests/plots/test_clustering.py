@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from sparing import SparseHierarchicalClustering, SparseKMeans, SparsePCA
-from sparing.plots import DendrogramDisplay, FeatureWeightsDisplay
+from sparing.plots import DendrogramDisplay, FeatureWeightsDisplay, WeightedDendrogramDisplay
+from sparing.plots._axes import COLOURS
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -60,6 +61,14 @@ def test_the_line_cuts_the_tree_into_as_many_clusters(X, k):
     assert leaves == {f"s{i}" for i in range(30)}
 
 
+def test_clusters_have_colours_that_all_readers_tell_apart(X):
+    shown = DendrogramDisplay.from_estimator(SparseHierarchicalClustering(3, n_features=4).fit(X))
+    shown.figure_.canvas.draw()
+    colours = {mpl.colors.to_hex(links.get_color()[0]).upper() for links in shown.ax_.collections}
+    assert len(colours) >= 2
+    assert colours <= set(COLOURS)
+
+
 def test_axes_may_be_given(X):
     _, (left, right) = plt.subplots(1, 2)
     model = SparseHierarchicalClustering(2, n_features=4).fit(X)
@@ -81,3 +90,15 @@ def test_what_cannot_be_drawn_gets_a_sentence(X, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ModuleNotFoundError, match="matplotlib"):
         FeatureWeightsDisplay.from_estimator(model)
+
+
+def test_tree_and_weights_side_by_side(X):
+    model = SparseHierarchicalClustering(2, n_features=4).fit(X)
+    shown = WeightedDendrogramDisplay.from_estimator(model, n_shown=3)
+    left, right = shown.axes_
+    assert left.get_ylabel() == "weighted dissimilarity"
+    np.testing.assert_allclose([bar.get_width() for bar in right.patches], np.sort(model.feature_weights_)[::-1][:3])
+    _, given = plt.subplots(1, 2)
+    assert WeightedDendrogramDisplay.from_estimator(model, ax=given).axes_ == list(given)
+    with pytest.raises(ValueError, match="1 axes, and 2"):
+        WeightedDendrogramDisplay.from_estimator(model, ax=given[0])

@@ -7,10 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.cluster.hierarchy import dendrogram
-from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.plots._axes import axes_of, names_of, plain
+from sparing.plots._axes import COLOURS, axes_of, fitted_with, names_of, panels_of, plain, pyplot
 from sparing.results import Array
 
 SHOWN = 20
@@ -60,9 +59,7 @@ class FeatureWeightsDisplay:
         **style
             For ``Axes.barh``.
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "feature_weights_"):
-            raise errors.cannot_draw(estimator, "feature_weights_", "SparseHierarchicalClustering or SparseKMeans")
+        fitted_with(estimator, ["feature_weights_"], "SparseHierarchicalClustering or SparseKMeans")
         names = names_of(estimator, feature_names)
         return cls(estimator.feature_weights_, names).plot(n_shown=n_shown, ax=ax, **style)
 
@@ -73,7 +70,7 @@ class FeatureWeightsDisplay:
         shown = order[: min(n_shown, used)]
         ax = axes_of(ax, (5.0, 0.6 + 0.22 * max(len(shown), 1)))
         places = np.arange(len(shown))
-        ax.barh(places, self.weights[shown], **style)
+        ax.barh(places, self.weights[shown], **{"color": COLOURS[0], **style})
         ax.set_yticks(places, [self.feature_names[j] for j in shown])
         ax.invert_yaxis()
         more = "" if len(shown) == used else f", {len(shown)} shown"
@@ -118,9 +115,7 @@ class DendrogramDisplay:
         **style
             For ``scipy.cluster.hierarchy.dendrogram``.
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "linkage_matrix_"):
-            raise errors.cannot_draw(estimator, "linkage_matrix_", "SparseHierarchicalClustering")
+        fitted_with(estimator, ["linkage_matrix_"], "SparseHierarchicalClustering")
         tree, k = estimator.linkage_matrix_, estimator.n_clusters_
         if sample_names is not None and len(sample_names) != len(tree) + 1:
             raise errors.wrong_number_of_names(len(sample_names), len(tree) + 1, "samples")
@@ -135,8 +130,67 @@ class DendrogramDisplay:
         ax = axes_of(ax, (min(max(5.0, 0.12 * n), 14.0), 4.0))
         crowded = self.sample_names is None and n > ROOM
         settings = {"color_threshold": self.height, "no_labels": crowded, "labels": self.sample_names, **style}
-        dendrogram(self.linkage_matrix, ax=ax, **settings)
+        plt = pyplot()
+        with plt.rc_context({"axes.prop_cycle": plt.cycler(color=COLOURS)}):
+            dendrogram(self.linkage_matrix, ax=ax, **settings)
+            for links in ax.collections:  # SciPy calls colours C1, C2, ..., which would be looked up again when drawn
+                links.set_color(links.get_color())
         ax.axhline(self.height, color="0.6", linewidth=0.8, linestyle="--")
         ax.set(ylabel="weighted dissimilarity")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+class WeightedDendrogramDisplay:
+    """The tree of a hierarchical clustering, and beside it the weights of the features it is made of.
+
+    Parameters
+    ----------
+    tree : DendrogramDisplay
+    weights : FeatureWeightsDisplay
+        Both drawn.
+
+    Attributes
+    ----------
+    axes_ : list of two matplotlib axes
+        That of the tree, which is ``ax_``, and that of the weights.
+    ax_, figure_ : matplotlib axes and figure
+    """
+
+    def __init__(self, tree: DendrogramDisplay, weights: FeatureWeightsDisplay) -> None:
+        self.tree, self.weights = tree, weights
+        self.axes_, self.ax_, self.figure_ = [tree.ax_, weights.ax_], tree.ax_, tree.figure_
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        sample_names: Sequence[object] | None = None,
+        feature_names: Sequence[object] | None = None,
+        n_shown: int = SHOWN,
+        ax: Any = None,
+        **style: Any,
+    ) -> Self:
+        """Draw tree and weights of a fitted ``SparseHierarchicalClustering``.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``linkage_matrix_`` and ``feature_weights_``
+        sample_names, feature_names, n_shown
+            As in ``DendrogramDisplay`` and ``FeatureWeightsDisplay``.
+        ax : sequence of two matplotlib axes, optional
+        **style
+            For ``scipy.cluster.hierarchy.dendrogram``.
+        """
+        fitted_with(estimator, ["linkage_matrix_", "feature_weights_"], "SparseHierarchicalClustering")
+        shown = min(n_shown, int(np.count_nonzero(estimator.feature_weights_)))
+        if ax is None:
+            size = (11.0, max(4.0, 0.6 + 0.22 * shown))
+            ax = pyplot().subplots(1, 2, figsize=size, width_ratios=[2.2, 1], layout="constrained")[1]
+        left, right = panels_of(ax, 2, (5.0, 4.0))
+        tree = DendrogramDisplay.from_estimator(estimator, sample_names=sample_names, ax=left, **style)
+        weights = FeatureWeightsDisplay.from_estimator(
+            estimator, feature_names=feature_names, n_shown=n_shown, ax=right
+        )
+        return cls(tree, weights)

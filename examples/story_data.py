@@ -1,0 +1,24 @@
+"""Where the stories find their data, and how they keep their pictures small."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+"""Where the pages of the guide look for pictures."""
+
+
+def shared(name: str) -> Path:
+    """A file of the real data sets."""
+    folder = os.environ.get("SPARING_DATA")
+    if not folder:
+        raise SystemExit(f"This story reads {name}: set SPARING_DATA to the folder that has it.")
+    return Path(folder) / name
+
+
+def save(display: Any, file: Path) -> None:
+    """Write what was drawn, for a page."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    display.figure_.savefig(file, dpi=72, pil_kwargs={"optimize": True})
