@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from counted_rows import factors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counted_rows import factors
 from sparing import SparseEncoder, information_loss
 from sparing.certificates import streamed as module
 from sparing.data import streamed as stream_module

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from counted_rows import factors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from counted_rows import factors
 from sparing.data import Affine, as_rows
 from sparing.data.streamed import Stream
 
@@ -18,7 +19,7 @@ from sparing.data.streamed import Stream
 def streamed(X, edges, weights=None, *, length=8, scale=False):
     edges = np.unique([0, *edges, X.shape[0]])
     stream = Stream(as_rows(X[: edges[1]]), scale=scale, length=length)
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         some = None if weights is None else weights[start:stop]
         stream = stream.extended(as_rows(X[start:stop]), some)
     return stream

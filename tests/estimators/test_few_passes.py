@@ -1,4 +1,4 @@
-"""``passes="few"``: the same answer where there are few features, a sketch where there are many, exact losses always."""
+"""``passes="few"``: the usual answer where features are few, a sketch where they are many, exact losses always."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from counted_rows import CountedRows, factors
 from scipy import sparse
 from sklearn.base import clone
 
+from counted_rows import CountedRows, factors
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, information_loss, open_data
 from sparing.bounds import loss_tree
 from sparing.data.followed import Followed
@@ -155,7 +155,7 @@ def test_methods_without_a_few_pass_form_get_a_sentence(sketched, other, X):
 @pytest.mark.parametrize("passes", ["several", 3, None, True])
 def test_unknown_passes_get_a_sentence(passes, X):
     for Z, precomputed in ((X, False), (np.cov(X, rowvar=False), True)):
-        with pytest.raises(ValueError, match="passes.*'any'"):
+        with pytest.raises(ValueError, match=r"passes.*'any'"):
             clone(FEW).set_params(passes=passes, precomputed=precomputed).fit(Z)
 
 
@@ -195,6 +195,8 @@ def test_missing_values_need_one_reading_more(sketched, X, rng):
     np.testing.assert_allclose(found.imputation_, wanted.imputation_)
     assert found.certificate_.recheck(X)
     assert found.loss_ / found.certificate_.pca_value - 1 <= 1.3 * (wanted.loss_ratio_ - 1)
+    few_rows = CountedRows(X[:70], 30)
+    assert clone(FEW).set_params(missing="mean").fit(few_rows).n_passes_ == few_rows.readings == 1
     with pytest.raises(ValueError, match="NaN"):
         clone(FEW).fit(CountedRows(X))
 
@@ -273,6 +275,18 @@ def test_all_features(sketched, X):
     assert found.loss_ratio_ == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("center", [True, False])
+def test_next_to_nothing(sketched, center):
+    """Five entries: the components are features, three of which tie, and found exactly."""
+    X = sparse.csr_array((np.ones(5), ([0, 70, 150, 200, 299], [3, 3, 7, 9, 40])), shape=(300, 60))
+    for Z in (X, X.toarray()):
+        found = clone(FEW).set_params(center=center).fit(CountedRows(Z))
+        assert set(found.support_) <= {3, 7, 9, 40}
+        assert len(found.components_) == 3
+        assert found.loss_ratio_ == pytest.approx(1.0)
+        assert found.certificate_.recheck(Z)
+
+
 def test_no_variance_gets_a_sentence(sketched):
     for X in (np.ones((300, 60)), np.zeros((300, 60)), sparse.csr_array((300, 60))):
         with pytest.raises(ValueError, match="no variance"):
@@ -285,7 +299,7 @@ def test_max_loss(sketched, X):
     assert found.loss_ratio_ <= 1.05
     assert len(found.support_) <= len(wanted.support_) + 1
     assert found.n_passes_ == 3
-    with pytest.warns(SparingWarning, match="max_loss"):
+    with pytest.warns(SparingWarning, match=r"max_loss=1 was not reached.*passes='any'"):
         clone(FEW).set_params(n_nonzero=None, max_loss=1.0).fit(np.random.default_rng(0).standard_normal((300, 140)))
 
 
@@ -356,9 +370,10 @@ def test_a_killed_fit_goes_on(sketched, kind, survived, X, tmp_path, monkeypatch
         return real(self, work, merge)
 
     model = clone(FEW).set_params(checkpoint=tmp_path / "passes")
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(Followed, "_read", read)
+    monkeypatch.setattr(Followed, "_read", read)
+    with pytest.raises(Killed):
         model.fit(CountedRows(X, 50))
+    monkeypatch.setattr(Followed, "_read", real)
     rows = CountedRows(X, 50)
     found = clone(model).fit(rows)
     np.testing.assert_array_equal(found.components_, wanted.components_)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from counted_rows import CountedRows, factors
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
+from counted_rows import CountedRows, factors
 from sparing import SparseEncoder, information_loss
 from sparing.bounds import loss_tree
 
@@ -21,7 +22,7 @@ MODEL = SparseEncoder(2, n_nonzero=6, random_state=0)
 def streamed(X, edges, model=MODEL, weights=None):
     model = clone(model)
     edges = np.unique([0, *edges, X.shape[0]])
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         some = None if weights is None else weights[start:stop]
         model.partial_fit(X[start:stop], sample_weight=some)
     return model

@@ -83,8 +83,8 @@ def certify_stream(
     """Bounds of both losses from the kept directions B, with E = X'X - B'B >= 0 and no eigenvalue above ``dropped``.
 
     With M = I - HG for encoder H and decoder G the loss is at most tr(M'X'XM) = |BM|^2 + tr(M'EM), and
-    tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2 for e = ``dropped``; PCA keeps at most sum(values of B'B) + k e. Neither e
-    nor k e need exceed tr E, which is known.
+    tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2 for e = ``dropped``; PCA keeps at most sum(values of B'B) + k e.
+    Neither e nor k e need exceed tr E, which is known.
     """
     total, unit = likeness.total, likeness.square_unit
     H, G = found.components.T, found.decoder

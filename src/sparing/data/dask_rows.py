@@ -51,7 +51,11 @@ class DaskRows(Rows):
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """``work`` where the chunks are, neighbours merged there too."""
-        return self.planned(work, merge).compute()
+        import dask
+
+        # what a job multiplies X by travels with the graph, on purpose: a worker that joins later finds it there
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "2 GiB"}):
+            return self.planned(work, merge).compute()
 
     def planned(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """The tasks of a pass: two for each chunk, beside its own."""
@@ -91,4 +95,6 @@ def _merged(shared: _Shared, first: Any, second: Any) -> Any:
 
 
 def _as_block(chunk: Any, start: int) -> RawBlock:
-    return CscBlock(chunk, start) if sparse.issparse(chunk) else DenseBlock(np.asarray(chunk), start)
+    if sparse.issparse(chunk):
+        return CscBlock(chunk, start)
+    return DenseBlock(np.require(chunk, requirements="A"), start)  # chunks that have travelled may lie at odd addresses

@@ -31,10 +31,18 @@ class Imputed(Rows):
     """
 
     def __init__(self, rows: Rows, means: Array | None = None, weights: Array | None = None) -> None:
-        super().__init__()
         self.rows = rows
         self.shape, self.dtype, self.is_dense = rows.shape, rows.dtype, rows.is_dense
         self.means = self._learned(weights) if means is None else means
+
+    @property
+    def passes(self) -> int:
+        """Those over the rows."""
+        return self.rows.passes
+
+    @passes.setter
+    def passes(self, count: int) -> None:
+        self.rows.passes = count
 
     def blocks(self) -> Iterator[RawBlock]:
         """The blocks of the rows, each without what is missing."""

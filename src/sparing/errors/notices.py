@@ -17,7 +17,8 @@ def max_loss_missed(reached: float, asked: float, n_features: int) -> str:
     """The loss asked for was not reached."""
     return (
         f"max_loss={asked:g} was not reached: {n_features} feature(s) lose {reached:.4g} times what PCA loses. Further "
-        f"features add nothing that double precision can tell, or time_limit ended the search."
+        f"features add nothing that double precision can tell, or time_limit ended the search, or it was one in few "
+        f"passes, which goes no further than about 100 features (passes='any' does)."
     )
 
 

@@ -11,6 +11,12 @@ from sparing.results import Array, Spectrum
 
 EPS = float(np.finfo(float).eps)
 
+TIE = 16 * EPS
+"""Values that differ by less, relatively, stay in their order: components that tie do not change with each product."""
+
+LOST = 1e-6
+"""What is left of a unit vector that other directions explain but for rounding."""
+
 
 class RitzSpace:
     """Rayleigh and Ritz, one product at a time: whoever reads the data next multiplies ``wanted`` as well.
@@ -36,14 +42,23 @@ class RitzSpace:
         basis = np.concatenate([self.basis, self.wanted], axis=1)
         images = np.concatenate([self.images, image], axis=1)
         small = basis.T @ images
-        values, turn = np.linalg.eigh((small + small.T) / 2)
-        values, turn = values[: -self._size - 1 : -1], turn[:, : -self._size - 1 : -1]
+        small = (small + small.T) / 2
+        later = np.arange(len(small)) * TIE * float(np.abs(small).max(initial=0.0))
+        turn = np.linalg.eigh(small - np.diag(later))[1][:, : -self._size - 1 : -1]
+        values = np.einsum("ij,ij->j", turn, small @ turn)
         self.basis, self.images, self.values = basis @ turn, images @ turn, np.maximum(values, 0.0)
         rest = self.images - self.basis * self.values
         rest /= np.maximum(np.linalg.norm(rest, axis=0), np.finfo(float).tiny)
-        for _ in range(2):  # twice is enough
-            rest = np.linalg.qr(rest - self.basis @ (self.basis.T @ rest))[0]
-        self.wanted = rest[:, : len(rest) - self.basis.shape[1]]  # no more than there is room for
+        self.wanted = self._outside(rest)
+
+    def _outside(self, rest: Array) -> Array:
+        """Orthonormal directions off the basis, as many as there is room for; random ones where nothing is left."""
+        rng = np.random.default_rng(0)
+        for _ in range(3):  # random ones may come in the first time, and twice is enough
+            rest, pivots = np.linalg.qr(rest - self.basis @ (self.basis.T @ rest))
+            lost = np.abs(np.diagonal(pivots)) <= LOST
+            rest[:, lost] = rng.standard_normal((len(rest), int(lost.sum()))) / np.sqrt(len(rest))
+        return rest[:, : len(rest) - self.basis.shape[1]]
 
     def spectrum(self, view: DataMatrix, rank: int) -> Spectrum:
         """The leading components as they are known now, with what PCA's loss may be overstated by."""
