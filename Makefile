@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types contracts unit docs stories dist bench papers clean
+.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale papers clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -48,6 +48,9 @@ dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 
 bench: $(READY)  ## speed, quality, memory and import time, side by side with scikit-learn
 	$(BIN)/python benchmarks/run.py
+
+bench-scale: $(READY)  ## data of any storage and size: passes, memory, time beside producing the data
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/scale/run.py
 
 papers: $(READY)  ## tables and figures of the papers again, from the real data in SPARING_DATA
 	$(BIN)/python benchmarks/papers/table3.py
