@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
-from measured import alone
+from measured import side_by_side
 
 FEATURES = 1000
 BLOCK = 8192
@@ -70,7 +70,7 @@ def main(n_rows: int = 5_000_000) -> None:
     print(
         f"Generated: {n_rows:,} x {FEATURES} float32, k={k}, r={r} (wanted: below 1 GiB, at most 5 passes, ratio 1.3)"
     )
-    ours, bare = alone(fitted, n_rows, k, r), alone(produced, n_rows, 5, k)
+    ours, bare = side_by_side((fitted, n_rows, k, r), (produced, n_rows, 5, k))
     print(
         f"  fit: {ours['passes']} passes, peak of the process {ours['peak_mib']:.0f} MiB, "
         f"{ours['fit'] / bare['seconds']:.2f} times producing and multiplying it 5 times "

@@ -18,6 +18,14 @@ def alone(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any
         return pool.apply(_measured, (work, arguments))
 
 
+def side_by_side(*works: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """Several such measurements at the same time, so that whatever else the machine does slows all of them."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(len(works)) as pool:
+        running = [pool.apply_async(_measured, (work, tuple(arguments))) for work, *arguments in works]
+        return [each.get() for each in running]
+
+
 def _measured(work: Callable[..., dict[str, Any]], arguments: tuple[Any, ...]) -> dict[str, Any]:
     began = time.perf_counter()
     found = work(*arguments)

@@ -1,4 +1,4 @@
-"""`make bench-scale`: data of any storage and size, or the parts named; what is printed is kept in benchmarks/results."""
+"""`make bench-scale`: data of any storage and size, or the parts named; output is kept in benchmarks/results."""
 
 from __future__ import annotations
 

@@ -29,14 +29,21 @@ class LoadingsRow(NamedTuple):
 
 
 def shown(name: object) -> str:
-    """A name as it may be shown: control characters, which could command a terminal, become question marks."""
+    """A name as it may be shown: control characters, which could command a terminal, become question marks, and spaces
+    of any width one space."""
     text = str(name)
     if text.startswith(ISOLATE) and text.endswith(END_OF_ISOLATE):  # shown before
         text = text[1:-1]
-    text = "".join(sign if sign.isprintable() or sign in JOINERS else "?" for sign in text)
+    text = "".join(_sign(sign) for sign in text)
     if any(unicodedata.bidirectional(sign) in {"R", "AL"} for sign in text):
         return f"{ISOLATE}{text}{END_OF_ISOLATE}"
     return text
+
+
+def _sign(sign: str) -> str:
+    if unicodedata.category(sign) == "Zs":
+        return " "
+    return sign if sign.isprintable() or sign in JOINERS else "?"
 
 
 def names_of(feature_names: Sequence[object] | None, n_features: int) -> list[str]:

@@ -16,7 +16,9 @@ from click.testing import CliRunner
 import sparing.cli.fit as fit_command
 from sparing.cli import main
 from sparing.cli.commands import sparing
+from sparing.cli.options import as_options
 
+ROOT = Path(__file__).parents[2]
 COMMANDS = ("fit", "path", "certify", "transform", "explore")
 
 
@@ -29,9 +31,15 @@ def examples():
     return found
 
 
-def test_examples_in_the_help_texts_run(run):
-    lines = examples()
+def of_the_guide():
+    """The commands of its first page."""
+    return re.findall(r"^(sparing \w+ .*)$", (ROOT / "docs" / "index.md").read_text("utf-8"), flags=re.MULTILINE)
+
+
+def test_examples_in_the_help_texts_and_the_guide_run(run):
+    lines = [*examples(), *of_the_guide()]
     assert {line.split()[1] for line in lines} == set(COMMANDS)
+    assert of_the_guide()
     for line in lines:
         _, command, *arguments = shlex.split(line)
         if command == "explore":
@@ -56,7 +64,13 @@ def test_help_says_what_the_codes_mean():
         (MemoryError(), 1, "not enough memory"),
         (ValueError("no\nsuch \x1b[2Jthing"), 1, "Error: no such ?[2Jthing\n"),
         (ModuleNotFoundError("needs h5py"), 1, "Error: needs h5py"),
-        (OSError(28, "No space left on device"), 1, "No space left"),
+        (
+            OSError(28, "No space left on device"),
+            1,
+            "Cannot read or write the output: no space left on device. Make room",
+        ),
+        (OSError(13, "Permission denied", "/x/y"), 1, "Cannot read or write '/x/y': permission denied."),
+        (ValueError("n_nonzero=9 is too many for 'n_nonzero'"), 1, "Error: -r 9 is too many for 'n_nonzero'\n"),
     ],
 )
 def test_whatever_happens_there_is_one_sentence(run, monkeypatch, raised, code, said):
@@ -121,3 +135,26 @@ def test_without_its_packages_it_says_what_to_install(monkeypatch, package):
 def test_unknown_commands_are_misunderstandings(run):
     assert run("fly").exit_code == 2
     assert issubclass(click.UsageError, click.ClickException)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ('(missing="mean" does so)', "(--missing mean does so)"),
+        ("Say which with key='layers/counts'", "Say which with --key layers/counts"),
+        ("Say which with key='a b'", "Say which with --key 'a b'"),
+        ("Pass one of these as key", "Pass one of these as --key"),
+        ("max_loss=0.5 must be at least 1; max_loss", "--max-loss 0.5 must be at least 1; --max-loss"),
+        ("or center=False; most have scale=True", "or --no-center; most have --scale"),
+        ("feature 'max_loss' and column 'key=1'", "feature 'max_loss' and column 'key=1'"),
+        ("the key is missing", "the key is missing"),
+    ],
+)
+def test_sentences_of_the_library_name_options(sentence, said):
+    assert as_options(sentence) == said
+
+
+def test_what_is_missing_is_said_in_options(run, folder):
+    (folder / "holes.csv").write_text("a,b\n1,2\n,3\n4,1\n")
+    assert "--missing mean" in run("fit", "holes.csv", "-r", 1).stderr
+    assert "Pass -k between 1 and 13" in run("fit", "wine.csv", "-k", 99).stderr

@@ -43,6 +43,22 @@ def test_numbers_are_labels_too(run, asked, folder):
     assert asked["labels"] == [0.5, 1.0, 2.0]
 
 
+@pytest.mark.parametrize(
+    ("cells", "labels"),
+    [
+        (["007", "10", "2"], ["007", "10", "2"]),
+        (["1_1", "1_2", "2_1"], ["1_1", "1_2", "2_1"]),
+        (["12345678901234567890", "1", "2"], ["12345678901234567890", "1", "2"]),
+        (["1.0", "-2", "3e0"], [1, -2, 3]),
+        ([".5", "1", "2"], [0.5, 1.0, 2.0]),
+    ],
+)
+def test_labels_that_only_look_like_numbers_stay_as_they_are(run, asked, folder, cells, labels):
+    (folder / "a.csv").write_text("x,y,group\n" + "".join(f"{i},{i * i},{cell}\n" for i, cell in enumerate(cells)))
+    assert run("explore", "a.csv", "-o", "p.html", "--label", "group").exit_code == 0
+    assert asked["labels"] == labels
+
+
 def test_what_cannot_be_done_gets_a_sentence(run, asked, folder):
     (folder / "p.html").write_text("mine")
     assert run("explore", "wine.csv", "-o", "p.html").exit_code == 1

@@ -62,3 +62,8 @@ def test_shortened_names_keep_their_direction():
 
 def test_messages_are_one_line():
     assert one_line("a\n  b\x1b[2J") == "a b?[2J"
+
+
+def test_spaces_of_all_kinds_are_spaces_and_control_characters_are_not():
+    assert shown("日本\u3000語 5\u00a0mg\u2009x") == "日本 語 5 mg x"
+    assert shown("a\nb\tc\u200e\u2028d") == "a?b?c??d"

@@ -107,3 +107,33 @@ def test_other_endings_and_other_models(run, model):
     result = run("transform", "wine.csv", "wine.csv")
     assert result.exit_code == 1
     assert "Cannot load 'wine.csv'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("mean_", None, "mean_ is not in it"),
+        ("support_", None, "support_ is not in it"),
+        ("components_", np.nan, "not finite"),
+        ("scale_", np.inf, "not finite"),
+        ("support_", [0], "features that it does not name"),
+        ("mean_", np.zeros((2, 13)), "different numbers of features"),
+    ],
+)
+def test_a_model_with_parts_changed_is_refused_before_it_scores(run, model, part, value, said):
+    if value is None:
+        delattr(model, part)
+    else:
+        old = getattr(model, part)
+        setattr(model, part, np.full(old.shape, value) if np.ndim(value) == 0 else np.asarray(value))
+    save_model(model, "changed.model")
+    result = run("transform", "changed.model", "wine.csv")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert said in result.stderr
+
+
+def test_a_folder_is_no_model(run, folder):
+    result = run("transform", ".", "wine.csv")
+    assert result.exit_code == 1
+    assert "Cannot load '.': is a directory. Pass the path of a file" in result.stderr

@@ -80,6 +80,13 @@ def test_the_code_for_those_who_come_from_elsewhere_runs():
     assert known["tree"].labels_.shape == (178,)
 
 
+@pytest.mark.parametrize("page", ["genes.md", "text.md", "pictures.md"])
+def test_the_code_of_a_story_runs_as_it_stands(page):
+    """On a stand-in for the story's data: every name is imported or made on the page itself."""
+    known = {"X": sparing.datasets.make_spiked(60, 20, n_nonzero=4, random_state=0).X}
+    exec(compile("".join(blocks(page, "python")), page, "exec"), known)
+
+
 def test_the_first_page_says_what_sparse_means():
     assert "Sparse loadings are not PCA of sparse matrices" in (ROOT / "docs" / "index.md").read_text()
 

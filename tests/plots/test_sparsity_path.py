@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -53,3 +55,13 @@ def test_a_loss_that_is_never_reached_gets_the_sentence_of_the_path():
     short = sparsity_path(load_pitprops().correlation, 2, center=False, max_features=2, random_state=0)
     with pytest.raises(ValueError, match="max_features"):
         SparsityPathDisplay.from_path(short, max_loss=1.0001)
+
+
+def test_the_legend_names_a_band_only_where_there_is_one(path):
+    def legend(of):
+        return [text.get_text() for text in SparsityPathDisplay.from_path(of).ax_.get_legend().get_texts()]
+
+    loose = replace(path, bound=np.where(path.n_features == 4, 1.0, path.bound))
+    tight = replace(path, bound=path.loss_ratio)
+    assert "the best lies here" in legend(loose)
+    assert "the best lies here" not in legend(tight)

@@ -88,8 +88,15 @@ def test_the_page_opens_where_the_loss_is_small():
     _, steps, _ = steps_for(X)
     first = opening_step(steps)
     assert steps[first - 1]["ratio"] <= 1.1
-    assert all(step["ratio"] > 1.1 for step in steps[: first - 1])
-    assert opening_step([{"features": 1, "ratio": None}, {"features": 2, "ratio": 9.0}]) == 2
+    full = len(steps[-1]["loadings"])
+    assert all(step["ratio"] > 1.1 or len(step["loadings"]) < full for step in steps[: first - 1])
+    one = {"loadings": [[1.0]]}
+    assert opening_step([{"features": 1, "ratio": None, **one}, {"features": 2, "ratio": 9.0, **one}]) == 2
+
+
+def test_the_page_opens_with_all_components():
+    one, two = {"loadings": [[1.0]]}, {"loadings": [[1.0, 0.0], [0.0, 1.0]]}
+    assert opening_step([{"features": 1, "ratio": 1.01, **one}, {"features": 2, "ratio": 1.005, **two}]) == 2
 
 
 def test_too_many_names_leave_those_in_use(monkeypatch):

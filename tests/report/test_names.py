@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from sparing.report.names import LONGEST, distinct, feature_names_of, readable
+from sparing.wording import shown
 
 
 def test_names_that_read_alike_say_which_feature_they_are():
@@ -17,6 +18,18 @@ def test_names_that_read_alike_say_which_feature_they_are():
         "(feature 3)",
         "dup (feature 4)",
     ]
+
+
+def test_names_that_are_shown_alike_are_told_apart_whatever_they_are():
+    for names in (
+        ["a\x01", "a\x02"],
+        ["dup", "dup", "dup (feature 1)"],
+        ["a b", "a\u00a0b"],
+        ["שלום", "\u2068שלום\u2069"],
+    ):
+        told = [shown(name) for name in distinct(names)]
+        assert len(set(told)) == len(names)
+        assert all("?" not in name for name in told if "\x01" not in names[0] and "\x02" not in names[0][:2])
 
 
 def test_where_names_come_from():

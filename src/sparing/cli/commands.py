@@ -13,9 +13,11 @@ from sparing.cli.certify import certify
 from sparing.cli.explore import explore
 from sparing.cli.fit import fit
 from sparing.cli.opening import CLEAR_LINE
+from sparing.cli.options import as_options
 from sparing.cli.path import path
 from sparing.cli.text import one_line
 from sparing.cli.transform import transform
+from sparing.errors import files
 
 INTERRUPTED = 130
 """As shells count: 128 and the number of the signal."""
@@ -48,13 +50,16 @@ class Sentences(click.Group):
                 ) from full
             except BrokenPipeError:  # whoever reads our output has seen enough; click knows what to do
                 raise
-            except (ValueError, TypeError, OSError, ImportError) as problem:
-                raise click.ClickException(one_line(problem)) from problem
+            except OSError as refused:
+                said = refused if refused.errno is None else files.system_refused(refused)
+                raise click.ClickException(one_line(said)) from refused
+            except (ValueError, TypeError, ImportError) as problem:
+                raise click.ClickException(one_line(as_options(str(problem)))) from problem
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
     start = CLEAR_LINE if sys.stderr.isatty() else ""
-    click.echo(f"{start}Note: {one_line(message)}", err=True)
+    click.echo(f"{start}Note: {one_line(as_options(str(message)))}", err=True)
 
 
 @click.group(cls=Sentences, epilog=EXIT_CODES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -10,6 +11,10 @@ from sparing.cli import options
 from sparing.cli.opening import opened, writable
 from sparing.data import Imputed
 from sparing.data.readers.labels import read_column
+
+NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,15}|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf)", re.IGNORECASE | re.ASCII)
+EXACT = 2**53
+"""Whole numbers below it are exact as floats."""
 
 
 @click.command(short_help="One HTML page to look at and to share.")
@@ -53,10 +58,23 @@ def explore(data: str, output: str, label: str | None, names: str | None, force:
 
 
 def _numbers_or_text(cells: list[str]) -> list[Any]:
-    """Labels as numbers where all of them are, so that many of them make a scale; missing ones are None."""
-    try:
-        numbers = [None if cell == "" else float(cell) for cell in cells]
-    except ValueError:
-        return [cell or None for cell in cells]
-    whole = all(number is None or number.is_integer() for number in numbers)
-    return [None if number is None else int(number) if whole else number for number in numbers]
+    """Labels as numbers where all of them are, so that many of them make a scale; missing ones are None.
+
+    What a number would not give back, such as 007, 1_2 or an id of twenty digits, is a name.
+    """
+    present = {cell for cell in cells if cell}
+    for kind in (int, float):
+        numbers = {cell: number for cell in present if (number := _number(cell, kind)) is not None}
+        if len(numbers) == len(present):
+            return [numbers.get(cell) for cell in cells]
+    return [cell or None for cell in cells]
+
+
+def _number(cell: str, kind: type[int] | type[float]) -> int | float | None:
+    """The number that a cell is, if it is one of this kind."""
+    if not NUMBER.fullmatch(cell):
+        return None
+    number = float(cell)
+    if kind is float:
+        return number
+    return int(number) if number.is_integer() and abs(number) < EXACT else None

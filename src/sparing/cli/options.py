@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -56,3 +57,31 @@ quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, which is 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print everything, for programs.")
 
 force = click.option("--force", is_flag=True, help="Replace a file that exists.")
+
+OF_PARAMETERS = {
+    "n_components": "-k",
+    "n_nonzero": "-r",
+    "max_loss": "--max-loss",
+    "min_variance": "--min-variance",
+    "max_features": "--max-features",
+    "time_limit": "--time-limit",
+}
+"""What the library's parameters are called here, where no column is likely to have such a name."""
+
+WORDS = {"missing": "--missing", "strategy": "--strategy", "method": "--method", "key": "--key"}
+"""The same for plain words, which are parameters only where a value follows."""
+
+FLAGS = {"center=False": "--no-center", "center=True": "--center", "scale=True": "--scale"}
+
+
+def as_options(sentence: str) -> str:
+    """A sentence of the library in the words of the command line; what is quoted in it stays as it is."""
+    for flag, said in FLAGS.items():
+        sentence = re.sub(rf"(?<!['\"\w]){flag}\b", said, sentence)
+    named = rf"(?<!['\"\w])(?:({'|'.join(OF_PARAMETERS)})\b|({'|'.join(WORDS)})(?==))(=(?:(['\"])([\w./-]+)\4)?)?"
+
+    def option(found: re.Match[str]) -> str:
+        long, word, given, _, value = found.groups()
+        return (OF_PARAMETERS[long] if long else WORDS[word]) + (f" {value or ''}" if given else "")
+
+    return re.sub(r"\b(as|Leave) key\b", r"\1 --key", re.sub(named, option, sentence))

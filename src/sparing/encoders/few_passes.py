@@ -104,7 +104,7 @@ class FewPasses:
         spectrum = space.spectrum(view, rank)
         search = LossCore(columns[core], columns.T @ columns, spectrum.rank)
         if n_nonzero is None:
-            chosen = fewest(search, spectrum, max_loss, len(core))
+            chosen = fewest(search, spectrum, max_loss, min(most, len(core)))
         else:
             chosen = search.swapped(np.arange(min(n_nonzero, len(core))), CORE)
         selection = Selection(core[chosen], columns[:, chosen])

@@ -121,6 +121,13 @@ def cannot_write(path: object, refused: OSError) -> UnwritableError:
     )
 
 
+def system_refused(refused: OSError) -> UnwritableError:
+    """No room, no right, a disk that is gone: what the system says where nobody else has said it better."""
+    place = "the output" if refused.filename is None else repr(str(refused.filename))
+    why = (refused.strerror or str(refused)).lower()
+    return UnwritableError(f"Cannot read or write {place}: {why}. Make room or pass another place, and run it again.")
+
+
 def already_there(path: object, option: str) -> UnwritableError:
     """A file that nobody asked to replace."""
     return UnwritableError(f"Cannot write {str(path)!r}: it exists already. Choose another name, or pass {option}.")

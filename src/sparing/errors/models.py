@@ -19,6 +19,15 @@ def broken_model(path: object, why: str) -> ModelFileError:
     )
 
 
+def unopened_model(path: object, refused: OSError) -> ModelFileError:
+    """A folder, or a file that may not be read."""
+    why = (refused.strerror or str(refused)).lower()
+    return ModelFileError(
+        f"Cannot load {str(path)!r}: {why}. Pass the path of a file that save_model, or --save, wrote and that you may "
+        f"read."
+    )
+
+
 def newer_model(path: object, version: int, known: int, writer: str) -> ModelFileError:
     """A format of the future."""
     return ModelFileError(

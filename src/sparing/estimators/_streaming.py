@@ -32,7 +32,8 @@ class StreamingEncoder(EncodingEstimator):
 
         The weaker promise of one pass: features are chosen as those directions suggest, which cost up to 8% more excess
         loss than ``fit`` where it was measured. ``loss_`` and ``loss_ratio_`` are estimates; ``certificate_`` says what
-        is proved nevertheless. Features are chosen anew with each batch, so large batches are quicker than many.
+        is proved nevertheless. Features are chosen anew with each batch, so large batches are quicker than many. There are
+        fewer components (``n_components_``), without a warning, while there are few rows.
 
         Parameters
         ----------

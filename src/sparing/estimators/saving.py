@@ -51,6 +51,23 @@ NOT_KEPT = ("_stream",)
 WIDE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "coef_", "feature_weights_", "cluster_centers_")
 """Arrays whose last axis has one entry for each feature."""
 
+SEVERAL = {"components_": (2,), "decoder_": (2,), "cluster_centers_": (2,), "coef_": (1, 2)}
+"""How many axes they have, where it is not one."""
+
+LINEAR = ("components_", "mean_", "scale_", "support_")
+GROUPS = ("feature_weights_", "scale_", "support_", "labels_")
+NEEDED = {
+    "ColumnSelector": ("support_",),
+    "DoublySparseEncoder": (*LINEAR, "decoder_"),
+    "NonnegativeSparsePCA": (*LINEAR, "decoder_"),
+    "SparseEncoder": (*LINEAR, "decoder_"),
+    "SparseHierarchicalClustering": GROUPS,
+    "SparseKMeans": (*GROUPS, "cluster_centers_"),
+    "SparsePCA": (*LINEAR, "decoder_"),
+    "SparsePCARegressor": (*LINEAR, "coef_", "intercept_"),
+}
+"""What a model of each class cannot do without."""
+
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Save a fitted estimator of this package in a file that is safe to open, wherever it comes from.
@@ -133,6 +150,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         raise
     except FileNotFoundError as absent:
         raise files.no_such_file(path) from absent
+    except OSError as refused:  # a folder, or a file of somebody else's
+        raise models.unopened_model(path, refused) from refused
     except Exception as broken:  # whatever a damaged file makes zipfile, json, NumPy or a constructor raise
         said = str(broken).strip().splitlines() or [type(broken).__name__]
         raise models.broken_model(path, said[0].rstrip(".")) from broken
@@ -192,16 +211,27 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
 
 
 def _consistent(model: BaseEstimator) -> BaseEstimator:
-    """The model, if its parts fit together: sizes that disagree would show as somebody else's error later."""
-    d = model.n_features_in_
-    support = getattr(model, "support_", np.zeros(0, dtype=np.intp))
-    wide = [getattr(model, name) for name in WIDE if hasattr(model, name)]
+    """The model, if its parts are there and fit together: else they would show as somebody else's error later."""
+    check_is_fitted(model)
+    absent = [name for name in NEEDED[type(model).__name__] if not hasattr(model, name)]
+    if absent:
+        raise ValueError(f"{absent[0]} is not in it")
+    d, support = model.n_features_in_, model.support_
+    wide = {name: getattr(model, name) for name in WIDE if hasattr(model, name)}
     names = getattr(model, "feature_names_in_", None)
-    if not isinstance(d, int) or any(array.shape[-1] != d or array.dtype.kind != "f" for array in wide):
+    if not isinstance(d, int) or any(not _for_features(d, *item) for item in wide.items()):
         raise ValueError("its arrays are for different numbers of features")
+    if not all(np.isfinite(array).all() for array in wide.values()):
+        raise ValueError("a number in it is not finite")
     if support.dtype.kind != "i" or support.ndim != 1 or (len(support) and not 0 <= support.min() <= support.max() < d):
         raise ValueError("it uses features that there are not")
+    if "components_" in wide and not np.isin(np.flatnonzero(wide["components_"].any(axis=0)), support).all():
+        raise ValueError("its components read features that it does not name")
     if names is not None and (names.shape != (d,) or names.dtype != object):
         raise ValueError("its features and their names are not equally many")
-    check_is_fitted(model)
     return model
+
+
+def _for_features(d: int, name: str, array: Any) -> bool:
+    """Is it an array of one row, or of some where there may be several, with a number for each feature?"""
+    return array.shape[-1] == d and array.ndim in SEVERAL.get(name, (1,)) and array.dtype.kind == "f"

@@ -64,8 +64,9 @@ class SparsityPathDisplay:
         settings = {"color": COLOURS[0], "marker": "o", "markersize": 4, "markerfacecolor": "white", **style}
         (self.line_,) = ax.plot(counts[shown], found[shown], label="found", **settings)
         colour = self.line_.get_color()
+        open_label = "the best lies here" if (shown & ~proved).any() else None
         self.band_ = ax.fill_between(
-            counts[shown], bound[shown], found[shown], color=colour, alpha=0.2, linewidth=0, label="the best lies here"
+            counts[shown], bound[shown], found[shown], color=colour, alpha=0.2, linewidth=0, label=open_label
         )
         if proved.any():
             ax.plot(counts[proved], found[proved], "o", color=colour, markersize=4, label="proved optimal")

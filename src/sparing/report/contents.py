@@ -77,8 +77,9 @@ def steps_of(
 
 
 def opening_step(steps: Sequence[dict[str, Any]]) -> int:
-    """The number of features that the page opens with."""
-    fits = (step["features"] for step in steps if step["ratio"] is not None and step["ratio"] <= COMFORTABLE_LOSS)
+    """The number of features that the page opens with: with all components that there are, so that they are seen."""
+    full = [step for step in steps if len(step["loadings"]) == max(len(other["loadings"]) for other in steps)]
+    fits = (step["features"] for step in full if step["ratio"] is not None and step["ratio"] <= COMFORTABLE_LOSS)
     return int(next(fits, steps[-1]["features"]))
 
 

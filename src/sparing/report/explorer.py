@@ -94,7 +94,7 @@ def explore(
     width = max(len(certificate.loadings) for certificate in certificates)
     samples = sampled(n_samples, len(certificates), width, rng)
     steps, unit = steps_of(certificates, walk.view, names, samples)
-    said = TITLE if title is None else readable(title)
+    said = TITLE if title is None or not str(title).strip() else readable(title)
     contents = {
         "shape": [n_samples, n_features],
         "components": width,

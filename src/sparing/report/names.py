@@ -39,8 +39,10 @@ def readable(name: object) -> str:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Names that tell features apart: what is blank or repeated says which feature of X it is."""
-    counts = Counter(names)
-    return [
-        name if counts[name] == 1 and name.strip() else f"{name} (feature {j})".strip() for j, name in enumerate(names)
+    """Names that tell features apart: what is blank, or reads like another, says which feature of X it is."""
+    counts = Counter(map(shown, names))
+    placed = [f"{name} (feature {j})".strip() for j, name in enumerate(names)]
+    told = [
+        name if counts[shown(name)] == 1 and name.strip() else place for name, place in zip(names, placed, strict=True)
     ]
+    return told if len(set(map(shown, told))) == len(told) else placed
