@@ -37,7 +37,7 @@ def of_the_guide():
 
 
 def test_examples_in_the_help_texts_and_the_guide_run(run):
-    lines = [*examples(), *of_the_guide()]
+    lines = list(dict.fromkeys([*examples(), *of_the_guide()]))
     assert {line.split()[1] for line in lines} == set(COMMANDS)
     assert of_the_guide()
     for line in lines:

@@ -165,8 +165,8 @@ def test_a_file_is_replaced_only_by_force(run, folder):
         ("a,a\n1,2\n3,4\n", (), "several columns are named 'a'"),
         ("a,b\n1,2\n3,\n4,7\n", (), "contains NaN (first at row 1, feature 'b')"),
         ("a,b\n1,2\n1,2\n", (), "every feature is constant"),
-        ("a,b\n1,2\n2,1\n5,1\n", ("-r", "3"), "n_nonzero=3 is outside [1, 2]"),
-        ("a,b\n1,2\n2,1\n5,1\n", ("-k", "3"), "n_components=3, but X has n_features=2"),
+        ("a,b\n1,2\n2,1\n5,1\n", ("-r", "3"), "-r 3 is outside [1, 2]"),
+        ("a,b\n1,2\n2,1\n5,1\n", ("-k", "3"), "-k 3, but X has n_features=2"),
         ("a,b\n1,2\n2,1\n5,1\n", ("--key", "X"), "no parts to name"),
     ],
 )
@@ -211,5 +211,5 @@ def test_notes_go_to_the_error_stream_and_control_characters_are_not_printed(fit
     assert not {"\x1b", "\u202e", "\x07", "\x9b", "\r"} & set(result.stdout)
     assert "b?[31m" in result.stdout
     few = fit(table(), "-k", "5", "-r", "2")
-    assert few.stderr.startswith("Note: n_components=5 was asked for")
+    assert few.stderr.startswith("Note: -k 5 was asked for")
     assert len(few.stderr.splitlines()) == 1

@@ -15,7 +15,8 @@ from sparing.data import Affine, SparseRows
 from sparing.data.affine import AffineBlock, Placement
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
-from sparing.data.sketches import Condensed, CountSketch, Sketched, sketch_of
+from sparing.data.sketched import Sketched
+from sparing.data.sketches import Condensed, CountSketch, sketch_of
 
 SIZE = 16
 

@@ -13,7 +13,8 @@ from sparing import SparseEncoder
 from sparing.budget import Budget
 from sparing.data import Affine, Preparation, as_view
 from sparing.data.dense import DenseBlock
-from sparing.data.sketches import Sketched, sketch_of
+from sparing.data.sketched import Sketched
+from sparing.data.sketches import sketch_of
 from sparing.encoders import Batch, FewPasses
 from sparing.encoders import few_passes as module
 from sparing.encoders.few_passes import completed, fewest, leading_directions, merged, ranked

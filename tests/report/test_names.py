@@ -20,16 +20,11 @@ def test_names_that_read_alike_say_which_feature_they_are():
     ]
 
 
-def test_names_that_are_shown_alike_are_told_apart_whatever_they_are():
-    for names in (
-        ["a\x01", "a\x02"],
-        ["dup", "dup", "dup (feature 1)"],
-        ["a b", "a\u00a0b"],
-        ["שלום", "\u2068שלום\u2069"],
-    ):
-        told = [shown(name) for name in distinct(names)]
-        assert len(set(told)) == len(names)
-        assert all("?" not in name for name in told if "\x01" not in names[0] and "\x02" not in names[0][:2])
+@pytest.mark.parametrize(
+    "names", [["a\x01", "a\x02"], ["dup", "dup", "dup (feature 1)"], ["a b", "a\u00a0b"], ["שלם", "\u2068שלם\u2069"]]
+)
+def test_names_that_are_shown_alike_are_told_apart(names):
+    assert len({shown(name) for name in distinct(names)}) == len(names)
 
 
 def test_where_names_come_from():

@@ -18,7 +18,8 @@ from sparing.certificates.certificate import (
     where,
 )
 from sparing.data import DataMatrix, Preparation
-from sparing.data.sketches import Sketched, row_gram_of
+from sparing.data.sketched import Sketched
+from sparing.data.sketches import row_gram_of
 from sparing.linalg import information_loss_of
 from sparing.results import Array, Bound, Encoder, Spectrum
 

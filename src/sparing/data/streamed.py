@@ -13,7 +13,8 @@ from sparing import errors
 from sparing.data.affine import Affine, Placement, mapped, merged_pair
 from sparing.data.blocks import RawBlock, Rows
 from sparing.data.jobs import Job, Moments
-from sparing.data.sketches import Condensed, Sketched, column_squares, sketch_of
+from sparing.data.sketched import Sketched
+from sparing.data.sketches import Condensed, column_squares, sketch_of
 from sparing.results import Array
 
 LENGTH = 200

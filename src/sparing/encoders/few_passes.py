@@ -11,7 +11,8 @@ from sparing.budget import Budget
 from sparing.data import Affine, Covariance
 from sparing.data.dense import DenseBlock
 from sparing.data.jobs import GramBlock, GramColumns, GramProduct
-from sparing.data.sketches import Sketched, column_squares, row_gram_of, strips
+from sparing.data.sketched import Sketched
+from sparing.data.sketches import column_squares, row_gram_of, strips
 from sparing.linalg import encoder_on
 from sparing.linalg.ritz import RitzSpace
 from sparing.linalg.symmetric import top_eigenpairs
