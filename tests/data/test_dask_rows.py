@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA
+from sparing.data import dask_rows
 from sparing.data.dask_rows import DaskRows
 
 da = pytest.importorskip("dask.array", reason="needs Dask: pip install 'sparing[dask]'")
@@ -141,3 +142,15 @@ def test_the_graph_of_ten_thousand_chunks_is_small():
 
 def _with(vectors, *_):
     return vectors
+
+
+def test_chunks_at_odd_addresses_are_moved(rng):
+    """Chunks that have travelled between workers may not be aligned, and BLAS is many times slower on those."""
+    values = rng.standard_normal((20, 6))
+    room = np.zeros(values.nbytes + 1, dtype=np.uint8)
+    odd = room[1:].view(np.float64).reshape(values.shape)
+    odd[:] = values
+    assert not odd.flags.aligned
+    block = dask_rows._as_block(odd, 5)
+    assert block.rows.flags.aligned
+    np.testing.assert_array_equal(block.rows, values)

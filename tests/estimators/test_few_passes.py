@@ -380,3 +380,20 @@ def test_a_killed_fit_goes_on(sketched, kind, survived, X, tmp_path, monkeypatch
     assert found.certificate_.value == wanted.certificate_.value
     assert rows.readings == wanted.n_passes_ - survived + 2 * rows.first_block  # to recognise X, and for its sizes
     assert not (tmp_path / "passes").exists()
+
+
+@pytest.mark.parametrize("kind", [SparsePCA, NonnegativeSparsePCA])
+def test_components_of_few_features_in_two_readings(kind, X):
+    rows = CountedRows(X, 50)
+    model = kind(2, n_nonzero=5, random_state=0)
+    few = clone(model).set_params(passes="few").fit(rows)
+    usual = model.fit(X)
+    assert few.n_passes_ == 2
+    np.testing.assert_allclose(few.components_, usual.components_, atol=1e-10)
+    assert few.certificate_.recheck(X)
+
+
+@pytest.mark.parametrize("kind", [SparsePCA, NonnegativeSparsePCA])
+def test_components_of_many_features_need_any_number(kind, sketched, X):
+    with pytest.raises(ValueError, match="passes='any'"):
+        kind(2, n_nonzero=5, passes="few").fit(X)
