@@ -120,10 +120,10 @@ def against_pca(loss_share: float, loss_ratio: float) -> str:
         return f"Loss: {percent(loss_share)} of the variance, where PCA loses nothing."
     if loss_share <= ZERO_LOSS:
         return "Loss: nothing, as with PCA."
-    return (
-        f"Loss: {percent(loss_share)} of the variance, {times(loss_ratio)} times the {loss_share / loss_ratio:.1%} "
-        f"that PCA loses."
-    )
+    pca = 100 * loss_share / loss_ratio
+    digits = max(1, 1 - math.floor(math.log10(pca)))  # two that count, however little PCA loses
+    lost = math.ceil(100 * loss_share * 10**digits - 1e-9) / 10**digits
+    return f"Loss: {lost:.{digits}f}% of the variance, {times(loss_ratio)} times the {pca:.{digits}f}% that PCA loses."
 
 
 def loadings_rows(components: ArrayLike, feature_names: Sequence[object] | None = None) -> list[LoadingsRow]:

@@ -49,8 +49,21 @@ def test_what_does_not_match_gets_a_sentence(run, folder, loadings):
     np.save("H.npy", loadings.T)
     (folder / "other.csv").write_text("ash,cloud\n1,2\n")
     (folder / "holes.csv").write_text("ash,hue\n1,\n1,2\n")
-    for name, sentence in (("H.npy", "13"), ("other.csv", "'cloud'"), ("holes.csv", "NaN"), ("no.csv", "no such file")):
+    for name, sentence in (
+        ("H.npy", "13"),
+        ("other.csv", "'cloud'"),
+        ("holes.csv", "row 0, feature 'hue'"),
+        ("no.csv", "no such file"),
+    ):
         result = run("certify", name, "wine.csv")
         assert result.exit_code == 1
         assert sentence in result.stderr
         assert result.stdout == ""
+
+
+def test_a_loading_that_is_missing_is_not_taken_for_one_of_the_data(run, folder):
+    (folder / "holes.csv").write_text("hue,ash\n1,0\n,1\n")
+    result = run("certify", "holes.csv", "wine.csv")
+    assert result.exit_code == 1
+    assert "Cannot use 'holes.csv': a loading is NaN or infinite (first at row 1, feature 'hue')" in result.stderr
+    assert "--missing" not in result.stderr

@@ -219,3 +219,14 @@ def test_samples_without_a_number_are_drawn_too(opened, tmp_path):
     assert page.locator(points).count() == 90
     assert page.locator(f"{points}[fill='#6f7a86']").count() == 30
     assert "label (missing: grey)" in page.locator("#scores-chart").text_content()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_long_names_that_begin_alike_are_told_apart(opened, tmp_path, width):
+    names = [f"a_rather_long_name_of_a_gene_number_{j}" for j in range(12)]
+    page = opened(width, file=explore(X, tmp_path / "long.html", n_components=1, feature_names=names, random_state=0))
+    page.locator("#features").fill("12")
+    drawn(page, 12)
+    labels = page.locator("#loadings-chart .role-axis-label text").all_text_contents()
+    shown_names = [label for label in labels if "…" in label]
+    assert len(shown_names) == len(set(shown_names)) == 12

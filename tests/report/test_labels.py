@@ -30,6 +30,11 @@ def test_any_column_with_something_missing(labels):
     assert colours(labels) == {"kind": "groups", "groups": ["u", "v", MISSING], "values": [0, 1, 2]}
 
 
+def test_dates_are_dates():
+    days = np.array(["2020-01-02", "NaT", "2019-05-06"], dtype="datetime64[ns]")
+    assert colours(days)["groups"] == ["2019-05-06", "2020-01-02", MISSING]
+
+
 def test_few_numbers_are_groups_in_order_and_many_are_a_scale():
     assert colours([10, 9, 2, True])["groups"] == ["2", "9", "10", "True"]
     numbers = [*np.linspace(0, 1, 30), np.nan, np.inf]

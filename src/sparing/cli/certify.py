@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 import sparing
-from sparing import open_data
+from sparing import errors, open_data
 from sparing.cli import options, records, text
 from sparing.cli.opening import Table, features_named, opened
 from sparing.data import Imputed, as_matrix
@@ -71,8 +71,11 @@ def _components(path: str, table: Table) -> Array:
     """Loadings of all features of the data, by name where both files have names."""
     rows: Any = open_data(path)
     stored: Any = rows.source if rows.is_dense else rows.source.toarray()
-    with features_named(rows.feature_names or []):
-        given = as_matrix(stored)
+    try:
+        with features_named(rows.feature_names or []):
+            given = as_matrix(stored)
+    except errors.NotFiniteError as flaw:
+        raise models.loadings_not_finite(path, flaw.row, flaw.column) from flaw
     if rows.feature_names is None or table.feature_names is None:
         return given
     place = {name: j for j, name in enumerate(table.feature_names)}

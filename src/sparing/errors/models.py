@@ -76,6 +76,14 @@ def model_counts_features(path: object, got: int, expected: int) -> ValueError:
     )
 
 
+def loadings_not_finite(path: object, row: int, column: object) -> ValueError:
+    """NaN or infinity among the loadings."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: a loading is NaN or infinite (first at row {row}, feature {column!r}). Write 0 "
+        f"where a component does not use a feature."
+    )
+
+
 def loadings_unknown(path: object, names: Sequence[str], data: object) -> ValueError:
     """Loadings of features that the data do not have."""
     return ValueError(

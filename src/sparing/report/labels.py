@@ -28,6 +28,8 @@ def label_column(labels: Any, n_samples: int) -> list[Any] | None:
         return None
     if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
         raise pages.labels_not_a_column(labels)
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # else nanoseconds, as whole numbers
+        labels = [None if np.isnat(date) else str(np.datetime_as_string(date, "auto")) for date in labels.flat]
     column = np.asarray(labels, dtype=object)
     if column.shape != (n_samples,):
         raise pages.wrong_number_of_labels(column.shape, n_samples)

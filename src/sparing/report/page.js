@@ -128,6 +128,14 @@ function lossSpec() {
   return spec;
 }
 
+// Long names often begin alike, and often end alike: some of both ends tells more of them apart.
+function cutInTheMiddle(width) {
+  const most = Math.max(8, Math.floor(width / 7));
+  const head = Math.ceil(0.6 * most), tail = most - head - 1;
+  const short = `slice(datum.label, 0, ${head}) + '…' + slice(datum.label, -${tail})`;
+  return `length(datum.label) > ${most} ? ${short} : datum.label`;
+}
+
 function loadingsSpec() {
   const spec = structuredClone(charts.loadings);
   const room = at("loadings-chart").clientWidth;
@@ -137,7 +145,7 @@ function loadingsSpec() {
   const beside = each >= 90;  // components beside one another while bars stay legible, else one below the other
   spec.columns = beside ? page.components : 1;
   spec.spec.width = beside ? Math.min(each, 320) : room - words - 24;
-  spec.spec.encoding.y.axis.labelLimit = words - 8;
+  Object.assign(spec.spec.encoding.y.axis, { labelLimit: words - 8, labelExpr: cutInTheMiddle(words - 8) });
   spec.description = "Loadings by feature and component; the table of features below has the numbers.";
   return spec;
 }
