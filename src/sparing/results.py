@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -188,5 +189,13 @@ class Guarantee:
     def __str__(self) -> str:
         missed = "exceeded by this draw" if self.strength == "in expectation" else "FAILS"
         verdict = "holds" if self.holds else missed
-        numbers = f"at most {self.limit:.4g}, measured {self.measured:.4g}"
+        numbers = f"at most {_rounded_up(self.limit)}, measured {_rounded_up(self.measured)}"
         return f"{self.claim}: {numbers}; {verdict} ({self.strength}) {self.reference}"
+
+
+def _rounded_up(value: float) -> str:
+    """Four digits, never fewer than the truth, as losses are rounded everywhere."""
+    if not 0 < value < float("inf"):
+        return f"{value:.4g}"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return f"{math.ceil(value / unit - 1e-9) * unit:.4g}"
