@@ -117,15 +117,17 @@ class ArrayRows(Rows):
 
 
 class Kept(Rows):
-    """A copy in memory of rows, as they are stored; reading the copy is no pass over the data."""
+    """Rows in memory, copied as they are stored where they are elsewhere; reading these again is no pass."""
 
     is_resident = True
 
     def __init__(self, rows: Rows) -> None:
         super().__init__()
         self.shape, self.dtype, self.is_dense = rows.shape, rows.dtype, rows.is_dense
+        self._copy = rows
+        if rows.is_resident:
+            return
         parts: list[Any] = list(rows.blocks())
-        self._copy: Rows
         if rows.is_dense:
             self._copy = ArrayRows(np.concatenate([part.rows for part in parts]))
         else:

@@ -48,7 +48,7 @@ def reading_of(
         return Reading(rows)
     length = sketch_length(rows.is_dense, n_nonzero, d)
     if n <= (2 * length if rows.is_dense else length):  # a sketch would have as many rows
-        return Reading(rows if rows.is_resident else Kept(rows))
+        return Reading(Kept(rows))
     return Reading(rows, sketch=sketch_of(rows, length, int(rng.integers(2**63)), scale=preparation.scale))
 
 
