@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
@@ -37,6 +38,11 @@ class DaskRows(Rows):
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype, self.is_dense = array.dtype, not sparse.issparse(array._meta)
 
+    @property
+    def source(self) -> Any:
+        """All rows in memory, for the few methods that need them at once."""
+        return self.array.compute()
+
     def blocks(self) -> Iterator[RawBlock]:
         """The chunks one after the other, here."""
         for start, chunk in self._chunks():
@@ -53,6 +59,8 @@ class DaskRows(Rows):
         """``work`` where the chunks are, neighbours merged there too."""
         import dask
 
+        if "distributed" not in sys.modules:  # settings that came with it later would be gone with the one set here
+            return self.planned(work, merge).compute()
         # what a job multiplies X by travels with the graph, on purpose: a worker that joins later finds it there
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "2 GiB"}):
             return self.planned(work, merge).compute()

@@ -57,12 +57,12 @@ class PoolTarget:
 class FewPasses:
     """Choose on a likeness of the data, then choose again exactly among the best candidates.
 
-    The first reading keeps means, norms and a sketch of X. Sparse rows: a count sketch, whose leading directions two
-    more readings improve. Dense rows: the leading directions themselves, so that these are not needed. On the sketch,
-    with the exact norms of all features put back, ``selector`` finds candidates; one reading computes their Gram
-    matrix, where it chooses again; a last one computes the Gram columns of the chosen features, and with them the
-    encoder and its loss exactly. Every reading also improves the principal components. That makes five readings of
-    sparse rows and three of dense ones, including the certificate's.
+    The first reading keeps means, norms and a sketch of X. Sparse rows: a count sketch [clarkson2013, Sec. 3], whose
+    leading directions two more readings improve. Dense rows: the leading directions themselves, so that these are not
+    needed. On the sketch, with the exact norms of all features put back, ``selector`` finds candidates; one reading
+    computes their Gram matrix, where it chooses again; a last one computes the Gram columns of the chosen features, and
+    with them the encoder and its loss exactly. Every reading also improves the principal components. That makes five
+    readings of sparse rows and three of dense ones, including the certificate's.
 
     Parameters
     ----------
@@ -95,11 +95,11 @@ class FewPasses:
         rank = min(n_components, most)
         surrogate, target, space = self._likeness(view, n_components, rank)
         budget.say(f"likeness of {surrogate.n_samples} rows after {view.passes} passes")
-        pool = self.candidates(surrogate, target, most, rng)
+        pool = self._candidates(surrogate, target, most, rng)
         del surrogate, target
         block, image = view.one_pass(GramBlock(pool), GramProduct(space.wanted))
         space.absorb(image)
-        core = self.core(Covariance(block), pool, space.spectrum(view, rank), most, rng)
+        core = self._core(Covariance(block), pool, space.spectrum(view, rank), most, rng)
         columns, image = view.one_pass(GramColumns(core), GramProduct(space.wanted))
         space.absorb(image)
         spectrum = space.spectrum(view, rank)
@@ -127,7 +127,7 @@ class FewPasses:
         parts = completed(rows, space, view.gram_diagonal())
         return Sketched(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
 
-    def candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, rng: np.random.Generator) -> Indices:
+    def _candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, rng: np.random.Generator) -> Indices:
         """Features that may be chosen: those that gain most before, between and after the choices on the sketch."""
         size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
         chosen = self.selector.select(surrogate, n_nonzero, target, rng)
@@ -139,7 +139,7 @@ class FewPasses:
         rankings.append(ranked(state.gains(), size))
         return np.sort(merged(rankings, size))
 
-    def core(
+    def _core(
         self, pool_view: Covariance, pool: Indices, target: Spectrum, n_nonzero: int, rng: np.random.Generator
     ) -> Indices:
         """The choice within the pool, and after it the features that would add most."""
