@@ -16,7 +16,7 @@ def test_every_line_of_output_is_stored_with_its_benchmark(page):
     if not RESULTS.exists():
         pytest.skip("benchmarks are not part of this copy")
     stored = {line for file in RESULTS.glob("*.txt") for line in file.read_text().splitlines()}
-    blocks = re.findall(r"^```\n(.*?)^```", (ROOT / "docs" / page).read_text(), re.DOTALL | re.MULTILINE)
-    assert blocks
-    quoted = [line for block in blocks for line in block.splitlines() if line.strip()]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "docs" / page).read_text(), re.DOTALL | re.MULTILINE)
+    quoted = [line for language, block in blocks if not language for line in block.splitlines() if line.strip()]
+    assert quoted
     assert [line for line in quoted if line not in stored] == []
