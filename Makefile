@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale papers clean
+.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale papers hard clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -52,10 +52,12 @@ bench: $(READY)  ## speed, quality, memory and import time, side by side with sc
 bench-scale: $(READY)  ## data of any storage and size: passes, memory, time beside producing the data
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/scale/run.py
 
-papers: $(READY)  ## tables and figures of the papers again, from the real data in SPARING_DATA
-	$(BIN)/python benchmarks/papers/table3.py
-	$(BIN)/python benchmarks/papers/regression_rivals.py
-	$(BIN)/python benchmarks/papers/nonnegative_figures.py
+papers: $(READY)  ## tables and figures of the papers again, from the real data in SPARING_DATA, and docs/papers.md
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/papers/run.py
+
+hard: $(READY)  ## ten minutes of trying to break it: odd data, hostile files, interruptions, full disks, leaks
+	SPARING_WEATHER=hard SPARING_HARD_SECONDS=$${SPARING_HARD_SECONDS:-480} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m pytest tests/hard --numprocesses auto --dist worksteal
 
 clean:
 	rm -rf $(VENV) dist out
