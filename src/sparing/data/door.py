@@ -24,6 +24,9 @@ from sparing.results import Array
 ROUNDING = 1e-8
 """Asymmetry and negative eigenvalues below this share of the largest entry are taken for rounding."""
 
+DATES = ("Date", "Time", "Duration")
+"""How types of polars begin that hold no numbers but look like it."""
+
 SUMS = (1e-300, 1e305)
 """Sums of squares that can be reported, and shares of them, without overflow or loss of digits."""
 
@@ -120,8 +123,8 @@ def as_rows(X: Any) -> Rows:
 def as_matrix(X: Any) -> Array:
     """A small table of finite numbers of any size, such as scores or loadings, as a dense float64 array."""
     rows = as_rows(X)
-    stored = rows.block.matrix.toarray() if isinstance(rows, SparseRows) else rows.source  # type: ignore[attr-defined]
-    matrix = np.asarray(stored, dtype=np.float64)
+    stored: Any = rows.block.matrix if isinstance(rows, SparseRows) else rows.source  # type: ignore[attr-defined]
+    matrix = np.asarray(stored.toarray() if hasattr(stored, "toarray") else stored, dtype=np.float64)
     if not np.isfinite(matrix).all():
         i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
         raise errors.NotFiniteError(float(matrix[i, j]), i, j)
@@ -178,10 +181,14 @@ def _from_frame(frame: Any) -> Any:
     kinds = [str(kind) for kind in getattr(frame, "dtypes", [])]
     if kinds and hasattr(frame, "sparse") and all(kind.startswith("Sparse") for kind in kinds):
         return frame.sparse.to_coo()
-    array = frame.to_numpy()
-    if array.dtype.kind in "fiub":
-        return array
     names = list(frame.columns)
+    try:
+        array = frame.to_numpy()
+    except TypeError:  # polars may find no type for numbers and dates together
+        array = None
+    dated = any(kind.startswith(DATES) for kind in kinds)  # which polars else turns into whole numbers
+    if array is not None and array.dtype.kind in "fiub" and not dated:
+        return array
     strange = []
     for place, name in enumerate(names):
         column = np.asarray(frame.iloc[:, place] if hasattr(frame, "iloc") else frame[name])
@@ -189,8 +196,9 @@ def _from_frame(frame: Any) -> Any:
             raise errors.complex_values()
         if column.dtype.kind not in "fiubO" or (column.dtype == object and _holds_text(column)):
             strange.append(name)
-    if strange:
-        raise errors.not_numeric(" and ".join(sorted({kinds[names.index(name)] for name in strange})), strange)
+    if strange or array is None:
+        found = {kinds[names.index(name)] for name in strange or names}
+        raise errors.not_numeric(" and ".join(sorted(found)), strange)
     return _numbers_of(np.asarray(array, dtype=object), names)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from inspect import GEN_RUNNING, getgeneratorstate
+from time import sleep
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -23,7 +25,13 @@ def read_ahead(blocks: Generator[T, None, None]) -> Iterator[Iterator[T]]:
         try:
             yield _taken(reader, settings, blocks)
         finally:
-            reader.submit(blocks.close).result()
+            reader.submit(_close, blocks).result()
+
+
+def _close(blocks: Generator[T, None, None]) -> None:
+    while getgeneratorstate(blocks) == GEN_RUNNING:  # in a thread that an interruption while it began has let loose
+        sleep(0.001)
+    blocks.close()
 
 
 def _taken(reader: ThreadPoolExecutor, settings: Any, blocks: Generator[T, None, None]) -> Iterator[T]:

@@ -119,6 +119,15 @@ def duplicate_names(names: Sequence[object]) -> ValueError:
     )
 
 
+def names_of_several_kinds(names: Sequence[object]) -> TypeError:
+    """Text and something else as names."""
+    others = [name for name in names if not isinstance(name, str)]
+    return TypeError(
+        f"Some columns of X have text as their name and others have not, such as {listed(others)}. Feature names are "
+        f"only supported if all of them are text: use X.columns = X.columns.astype(str), or pass X.to_numpy()."
+    )
+
+
 def ill_conditioned() -> ValueError:
     """Rounding has eaten the data."""
     return ValueError(

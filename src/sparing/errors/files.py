@@ -49,6 +49,15 @@ def broken_file(path: object, what: str, said: str) -> UnreadableError:
     )
 
 
+def beyond_memory(path: object) -> UnreadableError:
+    """More numbers than there is room for, or a size that is a lie."""
+    return unreadable(
+        path,
+        "there is not enough memory for what it says to hold. If that is true, write it in a format that is read in "
+        "blocks (.npy, .h5, .zarr, .parquet) and choose a smaller block_bytes; else it is damaged: write it again",
+    )
+
+
 def changed_file(path: object) -> UnreadableError:
     """Other bytes than those that were opened."""
     return unreadable(path, "it has changed since it was opened, so readings would not agree. Call open_data again")

@@ -185,7 +185,7 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
     def _warn(self, notes: list[str]) -> None:
         """One warning for all that is not quite as asked for."""
         if notes:
-            warnings.warn(" ".join(notes), errors.SparingWarning, stacklevel=3)
+            warnings.warn(" ".join(notes), errors.SparingWarning, stacklevel=4)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

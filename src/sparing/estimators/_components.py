@@ -21,6 +21,7 @@ from sparing.estimators._bounding import variance_certificate
 from sparing.estimators._encoding import EncodingEstimator
 from sparing.estimators._few_passes import gram_or_rows
 from sparing.estimators._input import (
+    all_or_nothing,
     checked_view,
     checkpoint_of,
     count,
@@ -63,6 +64,7 @@ class ComponentsEstimator(EncodingEstimator):
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any components with as many features as these may have."""
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components.
 
@@ -172,7 +174,8 @@ class ComponentsEstimator(EncodingEstimator):
         in_time = not budget.expired or len(kept.loadings) < spectrum.rank
         if (isinstance(encoder, Sequential) and solver is quick) or not in_time:
             return sizes, kept
-        found: Encoder = encoder.encode(view, spectrum, sizes, rng, budget=budget)
+        as_many = spectrum.leading(len(sizes))  # what the others would explain may be rounding
+        found: Encoder = encoder.encode(view, as_many, sizes, rng, budget=budget)
         alone = len(sizes) == 1 and isinstance(encoder, Sequential)
         return sizes, kept if alone and kept.captured[0] > found.captured[0] else found
 
@@ -204,5 +207,5 @@ class ComponentsEstimator(EncodingEstimator):
         else:
             why = "further ones would repeat those found"
         warnings.warn(
-            errors.fewer_components(n_components, self.n_components_, why), errors.SparingWarning, stacklevel=3
+            errors.fewer_components(n_components, self.n_components_, why), errors.SparingWarning, stacklevel=4
         )

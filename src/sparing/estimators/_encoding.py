@@ -53,7 +53,7 @@ class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, Transformer
         ndarray of shape (n_samples, n_components)
         """
         view, rows = self._new_view(X)
-        return self._scores(view).astype(_float_of(rows), copy=False)
+        return in_precision_of(rows, self._scores(view))
 
     def inverse_transform(self, X: Any) -> Array:
         """Data rebuilt from scores by the best linear decoder.
@@ -71,7 +71,7 @@ class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, Transformer
         scores = as_matrix(rows)
         if scores.shape[1] != len(self.decoder_):
             raise errors.wrong_n_features(scores.shape[1], len(self.decoder_), "inverse_transform")
-        return (scores @ (self.decoder_ * self.scale_) + self.mean_).astype(_float_of(rows), copy=False)
+        return in_precision_of(rows, scores @ (self.decoder_ * self.scale_) + self.mean_)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the variance of X around ``mean_`` that survives encoding and decoding; 1 is all of it.
@@ -124,5 +124,7 @@ class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, Transformer
         return tags
 
 
-def _float_of(rows: Rows) -> Any:
-    return np.float32 if rows.dtype == np.float32 else np.float64
+def in_precision_of(rows: Rows, values: Array) -> Array:
+    """Values as float32 where the rows are, unless one of them is too large for that."""
+    fits = rows.dtype == np.float32 and np.abs(values).max(initial=0.0) <= np.finfo(np.float32).max
+    return values.astype(np.float32) if fits else values

@@ -7,7 +7,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -20,11 +21,28 @@ from sparing.errors import checkpoints
 from sparing.estimators._few_passes import Reading
 from sparing.linalg import single_threaded_blas
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
 MISSING = ("error", "mean")
 """What NaN may mean."""
 
 NO_MATTER = ("checkpoint", "verbose", "time_limit")
 """Parameters that may change when a fit is resumed."""
+
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """Let a fit that fails or is interrupted leave the estimator as it was: fitted to other data, or not at all."""
+
+    @wraps(fit)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    return cast(Fit, guarded)
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
@@ -36,6 +54,9 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
         raise errors.duplicate_names(
             sorted({str(name) for name in names if list(map(str, names)).count(str(name)) > 1})
         )
+    kinds = {isinstance(name, str) for name in names}
+    if len(kinds) > 1:
+        raise errors.names_of_several_kinds(names)
     in_file = getattr(rows, "feature_names", None)
     if in_file is None or len(set(in_file)) < len(in_file):
         validate_data(estimator, named, skip_check_array=True, reset=reset)

@@ -14,7 +14,15 @@ from sparing.data import Preparation
 from sparing.data.door import checked_weights
 from sparing.data.streamed import Stream
 from sparing.estimators._encoding import EncodingEstimator
-from sparing.estimators._input import checked_rows, features_named, generator_of, preparation_of, steady, with_variance
+from sparing.estimators._input import (
+    all_or_nothing,
+    checked_rows,
+    features_named,
+    generator_of,
+    preparation_of,
+    steady,
+    with_variance,
+)
 from sparing.linalg import top_spectrum
 
 AT_ONCE = {"precomputed": False, "missing": "error", "checkpoint": None}
@@ -27,6 +35,7 @@ class StreamingEncoder(EncodingEstimator):
     certificate_: Certificate
     _stream: Stream
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows, of which only 200 directions, the means and the norms of the features are kept.
 

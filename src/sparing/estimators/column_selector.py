@@ -15,7 +15,16 @@ from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Preparation
 from sparing.encoders import Batch
-from sparing.estimators._input import checked_view, count, flag, generator_of, resolved, steady, with_variance
+from sparing.estimators._input import (
+    all_or_nothing,
+    checked_view,
+    count,
+    flag,
+    generator_of,
+    resolved,
+    steady,
+    with_variance,
+)
 from sparing.linalg import top_spectrum
 from sparing.results import Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Greedy
@@ -82,6 +91,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> ColumnSelector:
         """Choose the features.
 
@@ -110,11 +120,25 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
             self.ranking_ = _by_worth(view, found.support, spectrum, rng)
         if wanted > view.n_features:
             message = errors.capped("n_features_to_select", wanted, view.n_features, "features")
-            warnings.warn(message, errors.SparingWarning, stacklevel=2)
+            warnings.warn(message, errors.SparingWarning, stacklevel=3)
         elif len(self.support_) < wanted:
             message = errors.fewer_features(wanted, len(self.support_))
-            warnings.warn(message, errors.SparingWarning, stacklevel=2)
+            warnings.warn(message, errors.SparingWarning, stacklevel=3)
         return self
+
+    def transform(self, X: Any) -> Any:
+        """The columns of X that are kept.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray, sparse matrix or data frame of shape (n_samples, len(support_))
+        """
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for NaN by adding all numbers up
+            return super().transform(X)
 
     def _encoder(self) -> Batch:
         if isinstance(self.selector, str) and self.selector == "auto":

@@ -15,7 +15,16 @@ from sparing.certificates.reconstruction import ReconstructionCertificate, certi
 from sparing.data import DataMatrix, Preparation
 from sparing.encoders.doubly_sparse import DoublySparse, RowEncoder
 from sparing.estimators._encoding import EncodingEstimator
-from sparing.estimators._input import checked_view, count, flag, generator_of, resolved, steady, with_variance
+from sparing.estimators._input import (
+    all_or_nothing,
+    checked_view,
+    count,
+    flag,
+    generator_of,
+    resolved,
+    steady,
+    with_variance,
+)
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Exact, Greedy
@@ -111,6 +120,7 @@ class DoublySparseEncoder(EncodingEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> DoublySparseEncoder:
         """Choose features and samples, and learn encoder and decoder.
 
@@ -213,5 +223,5 @@ class DoublySparseEncoder(EncodingEstimator):
         else:
             why = "the features and samples found span no more"
         warnings.warn(
-            errors.fewer_components(n_components, self.n_components_, why), errors.SparingWarning, stacklevel=3
+            errors.fewer_components(n_components, self.n_components_, why), errors.SparingWarning, stacklevel=4
         )

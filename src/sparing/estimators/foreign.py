@@ -130,7 +130,8 @@ def polish(
         else:
             core = np.flatnonzero(H.any(axis=1))
             if swaps:
-                core = core_features(view, top_spectrum(view, len(rows), np.random.default_rng(0)), H)
+                others = core_features(view, top_spectrum(view, len(rows), np.random.default_rng(0)), H)
+                core = np.union1d(core, others)  # features without variance are given, but never chosen
             judged_loss = LossAlternation(view.restricted(core).gram(), view.gram_squared(core))
             better = np.zeros_like(H)
             better[core] = _better(judged_loss, judged_loss, H[core], flag("swaps", swaps))

@@ -22,6 +22,7 @@ from sparing.encoders.few_passes import MOST
 from sparing.encoders.path import nested_path
 from sparing.estimators._few_passes import Reading, reading_of
 from sparing.estimators._input import (
+    all_or_nothing,
     checked_view,
     checkpoint_of,
     count,
@@ -171,6 +172,7 @@ class SparseEncoder(StreamingEncoder):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SparseEncoder:
         """Choose the features and learn encoder and decoder.
 
@@ -255,7 +257,7 @@ class SparseEncoder(StreamingEncoder):
         elif max_loss is not None and self.loss_ratio_ > max_loss * (1 + 1e-6):
             message = errors.max_loss_missed(self.loss_ratio_, max_loss, len(self.support_))
         if message is not None:
-            warnings.warn(message, errors.SparingWarning, stacklevel=3)
+            warnings.warn(message, errors.SparingWarning, stacklevel=4)
 
     def _max_loss(self) -> float:
         return DEFAULT_MAX_LOSS if self.max_loss is None else loss_limit(self.max_loss)

@@ -26,7 +26,7 @@ from sparing.clustering import (
 )
 from sparing.errors import clustering as sentences
 from sparing.estimators._clustering import ClusteringEstimator, is_number
-from sparing.estimators._input import flag, generator_of, is_whole
+from sparing.estimators._input import all_or_nothing, flag, generator_of, is_whole
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
 
@@ -158,6 +158,7 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find weights and tree.
 

@@ -18,9 +18,11 @@ from sparing.clustering import (
     read_table,
     weighted_squares,
 )
+from sparing.data import Rows
 from sparing.errors import clustering as sentences
 from sparing.estimators._clustering import ClusteringEstimator
-from sparing.estimators._input import checked_rows, count, generator_of, is_whole
+from sparing.estimators._encoding import in_precision_of
+from sparing.estimators._input import all_or_nothing, checked_rows, count, generator_of, is_whole
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
 
@@ -125,6 +127,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters and weights.
 
@@ -211,15 +214,15 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         -------
         ndarray of shape (n_samples, n_clusters)
         """
-        distances, dtype = self._distances(X)
-        return distances.astype(dtype, copy=False)
+        distances, rows = self._distances(X)
+        return in_precision_of(rows, distances)
 
-    def _distances(self, X: Any) -> tuple[Array, Any]:
+    def _distances(self, X: Any) -> tuple[Array, Rows]:
         check_is_fitted(self, "feature_weights_")
         rows = checked_rows(self, X, reset=False)
         table = read_table(rows, scale=self.scale_, plain=True, keep=True, names=self._names())
         squares = weighted_squares(table, self.cluster_centers_ / self.scale_, self.feature_weights_)
-        return np.sqrt(squares), np.float32 if rows.dtype == np.float32 else np.float64
+        return np.sqrt(squares), rows
 
     @property
     def _n_features_out(self) -> int:

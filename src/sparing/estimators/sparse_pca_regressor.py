@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.budget import Budget
 from sparing.certificates.regression import RegressionCertificate, certify_regression
-from sparing.data import Affine, DataMatrix, Preparation, as_view
+from sparing.data import Affine, DataMatrix, Preparation, Rows, as_view
 from sparing.data.targets import Targets
 from sparing.encoders.regression import Regression, SparseRegression
-from sparing.estimators._encoding import HasSupport
+from sparing.estimators._encoding import HasSupport, in_precision_of
 from sparing.estimators._input import (
+    all_or_nothing,
     checked_rows,
     count,
     features_named,
@@ -125,6 +126,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> SparsePCARegressor:
         """Choose the features and fit the targets on them.
 
@@ -163,7 +165,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         self.n_passes_ = rows.passes
         notice = notice or self._shortfall(n_components, n_nonzero, spectrum, targets)
         if notice is not None:
-            warnings.warn(notice, errors.SparingWarning, stacklevel=2)
+            warnings.warn(notice, errors.SparingWarning, stacklevel=3)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -177,8 +179,8 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        columns, dtype = self._prepared_columns(X)
-        predicted: Array = (columns @ self._weights.T + self._level).astype(dtype, copy=False)
+        columns, rows = self._prepared_columns(X)
+        predicted = in_precision_of(rows, columns @ self._weights.T + self._level)
         return predicted[:, 0] if self._is_vector else predicted
 
     def transform(self, X: Any) -> Array:
@@ -192,16 +194,16 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         -------
         ndarray of shape (n_samples, len(components_))
         """
-        columns, dtype = self._prepared_columns(X)
-        return (columns @ self.components_[:, self.support_].T).astype(dtype, copy=False)
+        columns, rows = self._prepared_columns(X)
+        return in_precision_of(rows, columns @ self.components_[:, self.support_].T)
 
-    def _prepared_columns(self, X: Any) -> tuple[Array, Any]:
-        """The features used, centred and scaled as at fit, and the kind of float to answer in."""
+    def _prepared_columns(self, X: Any) -> tuple[Array, Rows]:
+        """The features used, centred and scaled as at fit, and the rows they are from."""
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
         with features_named(self):
             view = Affine(rows, mean=self.mean_, deviation=self.scale_)
-        return view.columns(self.support_), np.float32 if rows.dtype == np.float32 else np.float64
+        return view.columns(self.support_), rows
 
     def _regression(self) -> Regression:
         if isinstance(self.selector, str) and self.selector == "auto":

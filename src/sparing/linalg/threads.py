@@ -16,11 +16,19 @@ WORTH_THREADS = 2e9
 _lock = threading.Lock()
 _inside = 0
 _limiter: Any = None
+_here = threading.local()  # is this thread inside already?
 
 
 @cache
 def _controller() -> Any:
     return ThreadpoolController()
+
+
+class _Stay:
+    """One stay inside: was it counted, and is it over?"""
+
+    counted = False
+    over = False
 
 
 @contextmanager
@@ -29,30 +37,52 @@ def single_threaded_blas(largest_product: float = 0.0) -> Iterator[None]:
 
     Many small products are several times slower on two busy threads than on one. A counted, process-wide context is
     needed because limits of overlapping contexts would otherwise be restored in the wrong order. Limits are set and
-    restored from short-lived threads: threadpoolctl lets a living thread that has set a limit keep others from it.
+    restored from short-lived threads: threadpoolctl lets a living thread that has set a limit keep others from it, and
+    an interruption from the keyboard, which may come at any moment, does not reach them.
     """
-    if largest_product > WORTH_THREADS:
+    if largest_product > WORTH_THREADS or getattr(_here, "inside", False):
         yield
         return
-    global _inside, _limiter
-    with _lock:
-        if _inside == 0:
-            _limiter = _aside(lambda: _controller().limit(limits=1, user_api="blas"))
-        _inside += 1
+    stay = _Stay()
     try:
+        _aside(_enter, stay)
+        _here.inside = True
         yield
     finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                _aside(_limiter.restore_original_limits)
-                _limiter = None
+        _here.inside = False
+        try:
+            _aside(_leave, stay)
+        except BaseException:  # interrupted once more, on the way out
+            _aside(_leave, stay)
+            raise
 
 
-def _aside(work: Callable[[], Any]) -> Any:
-    """The result of work done in a thread of its own."""
-    results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(work()))
+def _enter(stay: _Stay) -> None:
+    global _inside, _limiter
+    with _lock:
+        if stay.over:  # interrupted on the way in
+            return
+        if _inside == 0:
+            _limiter = _controller().limit(limits=1, user_api="blas")
+        _inside += 1
+        stay.counted = True
+
+
+def _leave(stay: _Stay) -> None:
+    global _inside, _limiter
+    with _lock:
+        stay.over = True
+        if not stay.counted:
+            return
+        stay.counted = False
+        _inside -= 1
+        if _inside == 0:
+            _limiter.restore_original_limits()
+            _limiter = None
+
+
+def _aside(work: Callable[[_Stay], None], stay: _Stay) -> None:
+    """Do it in a thread of its own."""
+    thread = threading.Thread(target=work, args=(stay,))
     thread.start()
     thread.join()
-    return results[0]

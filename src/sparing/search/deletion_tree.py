@@ -144,8 +144,8 @@ class DeletionTree:
         At the cap, the best open bound is returned with the incumbent: it is valid at every moment.
         """
         place = {int(j): i for i, j in enumerate(self.alive)}
-        best = np.array([place[int(j)] for j in incumbent], dtype=np.intp)
-        captured, nodes = self.captured(best), 0
+        best = np.array([place[int(j)] for j in incumbent if int(j) in place], dtype=np.intp)  # others capture nothing
+        captured, nodes = self.captured(best) if len(best) else 0.0, 0
         if len(self.alive) <= size:
             whole = self.captured(np.arange(len(self.alive)))
             return Searched(self.alive, whole, whole * (1 + CLOSED) + self._rounding(whole), 0)

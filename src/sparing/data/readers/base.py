@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -17,6 +18,12 @@ from scipy import sparse
 from sparing.data.blocks import RawBlock, Rows
 from sparing.data.readahead import read_ahead
 from sparing.errors import files
+
+LONG, SCANTY = 2**24, 1000
+"""Rows or columns of a sparse matrix, and how many times its entries they may then be, before that is odd."""
+
+LARGE, EMPTY = 2**32, 10**6
+"""Bytes of a dense table, and how many times what is stored they may then be; no packing makes constants so small."""
 
 BLOCK_BYTES = 2**26
 """Memory for one block of rows, 64 MiB."""
@@ -82,8 +89,15 @@ class FileRows(Rows):
         """The rows, in order; a file that has changed or breaks off gets a sentence."""
         if _stamp(self.path) != self.stamp:
             raise files.changed_file(self.path)
+        n, stop = self.shape[0], 0
         with readable(self.path, self.what):
-            yield from self.read()
+            for block in self.read():
+                stop = block.stop
+                if stop > n:
+                    break
+                yield block
+            if stop != n:
+                raise files.broken_file(self.path, self.what, f"it has other rows than the {n} it claims to have")
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """``work`` on every block, while the next one is read where that helps."""
@@ -125,6 +139,22 @@ class FileRows(Rows):
         return f"{type(self).__name__}({str(self.path)!r}, {n} x {d}, {self.dtype})"
 
 
+def check_extent(path: Path, what: str, shape: Sequence[int], entries: int) -> None:
+    """Refuse a sparse matrix that has hardly an entry for thousands of its many rows or columns.
+
+    Its size is a lie, most likely, and vectors as long as it says would take all memory.
+    """
+    if max(shape) > max(LONG, SCANTY * entries):
+        raise files.broken_file(path, what, f"{entries} entries in a shape of {tuple(shape)}")
+
+
+def check_stored(path: Path, what: str, data: Any, stored: Callable[[], int]) -> None:
+    """Refuse a large table of which next to nothing is stored: it would be read for hours, and hold one number only."""
+    claimed = math.prod(int(size) for size in data.shape) * data.dtype.itemsize
+    if claimed > LARGE and claimed > EMPTY * (there := stored()):
+        raise files.broken_file(path, what, f"{there} bytes are stored of {claimed}")
+
+
 def plain(kind: np.dtype[Any]) -> np.dtype[Any]:
     """The type as it is computed with: native byte order, and nothing beyond double precision."""
     return np.dtype(np.float64) if kind.kind == "f" and kind.itemsize > 8 else kind.newbyteorder("=")
@@ -135,8 +165,10 @@ def readable(path: Path, what: str) -> Iterator[None]:
     """One kind of error, with a sentence, in place of all that other packages raise on files they cannot read."""
     try:
         yield
-    except (files.UnreadableError, MemoryError, ModuleNotFoundError):
+    except (files.UnreadableError, ModuleNotFoundError):
         raise
+    except MemoryError as large:
+        raise files.beyond_memory(path) from large
     except FileNotFoundError as absent:
         raise files.no_such_file(absent.filename or path) from absent
     except PermissionError as refused:

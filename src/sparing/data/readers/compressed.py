@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sparing.data.blocks import RawBlock
 from sparing.data.csc import CscBlock
-from sparing.data.readers.base import FileRows, Options
+from sparing.data.readers.base import FileRows, Options, check_extent
 from sparing.data.readers.scratch import Scratch
 from sparing.errors import files
 from sparing.results import Array
@@ -51,6 +51,7 @@ class GroupRows(FileRows):
         super().__init__(path, shape, group["data"].dtype, options.block_bytes)
         self.key, self.layout, self._opener = key, layout, opener
         n, d = self.shape
+        check_extent(path, self.what, (n, d), group["data"].shape[0])
         self._indptr = _checked_pointers(path, group, n if layout == "csr" else d)
         self._limit = max(1, options.block_bytes // NONZERO_BYTES)
         self._spill: _Spill | None = None

@@ -11,7 +11,7 @@ import numpy as np
 from sparing import errors
 from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
-from sparing.data.readers.base import FileRows, Options, readable
+from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows, layout_of
 from sparing.errors import files
 
@@ -35,6 +35,7 @@ class Hdf5Rows(FileRows):
 
     def __init__(self, path: Path, key: str, data: Any, options: Options, names: list[str] | None) -> None:
         super().__init__(path, data.shape, data.dtype, options.block_bytes, feature_names=names)
+        check_stored(path, WHAT, data, data.id.get_storage_size)
         self.key = key
         if data.chunks:
             self.align(data.chunks[0])

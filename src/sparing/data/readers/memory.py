@@ -12,7 +12,7 @@ from scipy import sparse
 from sparing.data.blocks import RawBlock
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
-from sparing.data.readers.base import FileRows, Options
+from sparing.data.readers.base import FileRows, Options, check_extent
 from sparing.errors import files
 
 
@@ -35,6 +35,7 @@ class LoadedRows(FileRows):
 
 def _checked(path: Path, table: Any) -> Any:
     """The matrix, if its indices are inside: compiled code would not notice."""
+    check_extent(path, "a sparse matrix", table.shape, table.nnz)
     try:
         if table.format in {"csr", "csc", "bsr"}:
             table.check_format(full_check=True)

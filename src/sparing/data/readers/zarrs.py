@@ -11,7 +11,7 @@ import numpy as np
 from sparing import errors
 from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
-from sparing.data.readers.base import FileRows, Options, readable
+from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.errors import files
 
 WHAT = "a Zarr array or group (.zarr)"
@@ -34,6 +34,7 @@ class ZarrRows(FileRows):
 
     def __init__(self, path: Path, key: str | None, data: Any, options: Options) -> None:
         super().__init__(path, data.shape, data.dtype, options.block_bytes)
+        check_stored(path, WHAT, data, data.nbytes_stored)
         self.key = key
         self.align((getattr(data, "shards", None) or data.chunks)[0])
 

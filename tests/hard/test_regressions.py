@@ -1,0 +1,257 @@
+"""What hard weather broke once, each with the smallest case that does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import warnings
+
+import h5py
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import io, sparse
+from threadpoolctl import threadpool_info
+
+from hard.files import write_parquet, write_zarr
+from hard.tables import make_table
+from sparing import (
+    ColumnSelector,
+    NonnegativeSparsePCA,
+    SparseEncoder,
+    SparseHierarchicalClustering,
+    SparseKMeans,
+    SparsePCA,
+    SparsePCARegressor,
+    certify,
+    open_data,
+    polish,
+)
+from sparing.data.readahead import read_ahead
+from sparing.data.readers import base
+from sparing.errors import SparingWarning
+from sparing.errors.files import UnreadableError
+from sparing.linalg import single_threaded_blas, threads
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((20, 5))
+
+
+def test_loadings_of_features_without_variance_are_certified():
+    """KeyError: branch and bound knew only features that vary."""
+    table = np.column_stack([X, np.full(20, 3.7)])
+    for loadings in (np.eye(1, 6, 5), [[0, 0, 1, 0, 0, 1]]):
+        certificate = certify(loadings, table, random_state=0)
+        assert 0 <= certificate.gap <= 1
+        assert certificate.recheck(table)
+
+
+def test_loadings_of_features_without_variance_are_polished():
+    """ZeroDivisionError, or rows that were not of unit length."""
+    table = np.column_stack([X, np.zeros(20)])
+    for loadings in (np.eye(1, 6, 5), [[0, 0, 1, 0, 0, 1.0]]):
+        better = polish(loadings, table, objective="loss", swaps=True)
+        np.testing.assert_allclose(np.linalg.norm(better, axis=1), 1)
+
+
+def test_predictions_beyond_single_precision():
+    """NumPy's warning of an overflow, and infinite predictions, for float32 X and y of 1e100."""
+    y = 1e100 * X[:, 0]
+    model = SparsePCARegressor(2, n_nonzero=2, random_state=0).fit(X.astype(np.float32), y)
+    predicted = model.predict(X.astype(np.float32))
+    assert np.isfinite(predicted).all()
+    assert np.abs(predicted).max() > 1e90
+    large = np.full((2, 5), 3e38, dtype=np.float32)
+    assert np.isfinite(SparseEncoder(1, n_nonzero=5, random_state=0).fit(X).transform(large)).all()
+    assert np.isfinite(SparseKMeans(2, n_features=2, random_state=0).fit(X).transform(large)).all()
+
+
+def test_columns_near_the_end_of_single_precision_are_selected():
+    """NumPy's warning of inf - inf, from a sum over all numbers."""
+    model = ColumnSelector(2, random_state=0).fit(X)
+    large = np.full((4, 5), np.finfo(np.float32).max, dtype=np.float32) * np.array([1, -1, 1, -1, 1], dtype=np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.transform(large).shape == (4, 2)
+
+
+def test_names_of_several_kinds_get_our_own_sentence():
+    frame = pd.DataFrame(X, columns=["a", 1, "b", 2, "c"])
+    with pytest.raises(TypeError, match=r"others have not, such as 1, 2\. .*only supported if all of them are text"):
+        SparseEncoder().fit(frame)
+
+
+def test_polars_frames_of_numbers_and_dates_name_the_dates():
+    """DTypePromotionError of NumPy; or dates were taken for numbers."""
+    days = pd.date_range("2020-01-01", periods=3, tz="Europe/Berlin")
+    odd = pl.from_pandas(pd.DataFrame({"period": pd.period_range("2020-01", periods=3, freq="M"), "date": days}))
+    number = pl.Series([1, 2, 3])
+    frames = [pl.DataFrame({"n": number, "date": number.cast(kind)}) for kind in (pl.Date, pl.Datetime, pl.Duration)]
+    for frame in (odd, *frames):
+        with pytest.raises(TypeError, match=r"in columns .*'date'"):
+            SparseEncoder().fit(frame)
+
+
+@pytest.mark.parametrize("kind", [SparseKMeans, SparseHierarchicalClustering])
+def test_dask_arrays_are_clustered(kind):
+    """AttributeError: nobody could gather their rows."""
+    da = pytest.importorskip("dask.array")
+    model = kind(2, n_features=2, random_state=0)
+    wanted = model.fit(X).labels_.copy()
+    np.testing.assert_array_equal(model.fit(da.from_array(X, chunks=(7, 5))).labels_, wanted)
+
+
+def test_dask_arrays_may_be_covariances():
+    da = pytest.importorskip("dask.array")
+    C = np.cov(X, rowvar=False)
+    model = SparsePCA(1, n_nonzero=2, precomputed=True, random_state=0)
+    wanted = model.fit(C).components_
+    np.testing.assert_array_equal(model.fit(da.from_array(C, chunks=(2, 5))).components_, wanted)
+
+
+def test_dask_without_a_cluster_in_a_fresh_process():
+    """KeyError: 'comm': a setting that was given back took all of distributed's with it."""
+    pytest.importorskip("dask.array")
+    program = (
+        "import numpy as np, dask.array as da; from sparing import SparseEncoder\n"
+        "X = np.random.default_rng(0).standard_normal((30, 5))\n"
+        "print(len(SparseEncoder(1, n_nonzero=2).fit(da.from_array(X, chunks=(7, 5))).support_))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
+
+
+HEAD = "%%MatrixMarket matrix {} real general\n%\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (HEAD.format("coordinate") + "2 2 2\n1 1 2\0\n2 2 1\n", "bytes that are no text"),  # a segmentation fault
+        (HEAD.format("array") + "0 4\n1\n2\n", "none may be empty"),  # a division by zero, in C
+        (HEAD.format("coordinate") + "2 2 999999999999\n1 1 2\n", "too short for them"),
+        (HEAD.format("array") + "99999 99999\n1\n", "too short for them"),
+        (HEAD.format("coordinate") + "2 9007199254740992 1\n1 1 2\n", "1 entries in a shape of"),  # MemoryError
+    ],
+)
+def test_hostile_matrix_market(text, sentence, tmp_path):
+    (tmp_path / "X.mtx").write_text(text)
+    with pytest.raises(UnreadableError, match=sentence):
+        open_data(tmp_path / "X.mtx")
+
+
+@pytest.mark.parametrize("end", ["", " ", "\t", "\n", " \n"])
+def test_matrix_market_without_a_last_line_end(end, tmp_path):
+    """A valid file that ends in a blank ended the process."""
+    (tmp_path / "X.mtx").write_text(HEAD.format("array") + "2 2\n1\n2\n3\n4" + end)
+    np.testing.assert_array_equal(open_data(tmp_path / "X.mtx").source, [[1, 3], [2, 4]])
+
+
+def test_sparse_shapes_that_are_a_lie(tmp_path):
+    sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(([1.0], ([0], [0])), shape=(2, 2**40)))
+    with pytest.raises(UnreadableError, match="1 entries in a shape of"):
+        open_data(tmp_path / "X.npz")
+    io.mmwrite(tmp_path / "X.mtx", sparse.coo_array(([1.0, 2.0], ([0, 1], [0, 9])), shape=(2, 10**6)))
+    assert open_data(tmp_path / "X.mtx").shape == (2, 10**6)  # wide, but not absurd
+
+
+def test_dense_shapes_that_are_a_lie(tmp_path):
+    """A file of one KB was read for hours."""
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        file.create_dataset("X", shape=(2**50, 4), chunks=(5, 2), dtype=np.float64)
+    header = write_zarr(tmp_path) / "zarr.json"
+    header.write_text(header.read_text().replace("12,", "2147483647,", 1))
+    for name in ("X.h5", "X.zarr"):
+        with pytest.raises(UnreadableError, match="bytes are stored of"):
+            open_data(tmp_path / name)
+
+
+def test_a_file_with_other_rows_than_it_claims(tmp_path, monkeypatch):
+    """Rows that were missing, without a word."""
+    rows = open_data(write_parquet(tmp_path))
+    for n in (11, 13):
+        monkeypatch.setattr(rows, "shape", (n, rows.shape[1]))
+        with pytest.raises(UnreadableError, match=f"other rows than the {n} it claims"):
+            list(rows.blocks())
+
+
+def test_not_enough_memory_for_a_file_is_a_sentence(tmp_path):
+    def read():
+        with base.readable(tmp_path / "X.npz", "a file"):
+            raise MemoryError
+
+    with pytest.raises(UnreadableError, match="not enough memory for what it says to hold"):
+        read()
+
+
+def test_components_that_are_rounding_are_not_sought():
+    """NumPy's sentence about shapes: the fewest features were counted for more components than there are."""
+    for shape, k, seed in (((3, 10), 3, 3), ((2, 2), 2, 2)):
+        table = make_table("one huge", "float64", *shape, seed=seed).X
+        model = SparsePCA(k, center=False, scale=True, random_state=0)
+        with pytest.warns(SparingWarning, match="are returned"):
+            model.fit(table)
+        assert model.certificate_.recheck(table)
+
+
+MODELS = [ColumnSelector(2), SparseEncoder(), SparsePCA(), NonnegativeSparsePCA(), SparseKMeans(n_features=2)]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_fit_that_fails_changes_nothing(model):
+    """Certificate and number of features were those of neither fit; an unfitted model passed for a fitted one."""
+    broken = X[:, :4].copy()
+    broken[3, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(broken)
+    assert not hasattr(model, "n_features_in_")
+    before = dict(vars(model.set_params(random_state=0).fit(X)))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(broken)
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize("where", ["_enter", "_leave"])
+def test_an_interruption_while_threads_are_capped_or_freed(where, monkeypatch):
+    """The cap stayed for the rest of the process."""
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    real = threads._aside
+    struck = []
+
+    def aside(work, stay):
+        real(work, stay)
+        if work.__name__ == where and not struck:
+            struck.append(True)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threads, "_aside", aside)
+    with pytest.raises(KeyboardInterrupt), single_threaded_blas():
+        pass
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
+    assert threads._inside == 0
+
+
+def test_blocks_that_another_thread_still_reads_are_closed_after_it():
+    """ValueError: generator already executing, in place of the KeyboardInterrupt."""
+    entered, go_on = threading.Event(), threading.Event()
+
+    def blocks():
+        entered.set()
+        go_on.wait(10)
+        yield 1
+
+    reading = blocks()
+    loose = threading.Thread(target=next, args=(reading,))
+
+    def work():
+        with read_ahead(reading):
+            loose.start()
+            entered.wait(10)
+            threading.Timer(0.05, go_on.set).start()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    loose.join()

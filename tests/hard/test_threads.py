@@ -1,0 +1,174 @@
+"""Many at once, and one thread or two: the same answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from hard.files import FORMATS
+from sparing import (
+    ColumnSelector,
+    DoublySparseEncoder,
+    NonnegativeSparsePCA,
+    SparseEncoder,
+    SparseHierarchicalClustering,
+    SparseKMeans,
+    SparsePCA,
+    SparsePCARegressor,
+    certify,
+    open_data,
+    polish,
+    sparsity_path,
+)
+
+MODELS = [
+    ColumnSelector(4, random_state=0),
+    DoublySparseEncoder(2, n_nonzero=4, n_rows=5, random_state=0),
+    NonnegativeSparsePCA(2, n_nonzero=3, random_state=0),
+    SparseEncoder(2, n_nonzero=4, random_state=0),
+    SparseEncoder(2, n_nonzero=3, strategy="joint", random_state=0),
+    SparseHierarchicalClustering(2, n_features=4, random_state=0),
+    SparseKMeans(2, n_features=4, n_init=3, random_state=0),
+    SparsePCA(2, n_nonzero=3, random_state=0),
+    SparsePCA(2, n_nonzero=3, solver="exact", random_state=0),
+    SparsePCARegressor(2, n_nonzero=4, random_state=0),
+]
+EIGHT = range(8)
+
+
+def table(n: int = 60, d: int = 15) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    signal = rng.standard_normal((n, 3)) @ rng.standard_normal((3, d))
+    return (signal + 0.3 * rng.standard_normal((n, d))) * (rng.random((n, d)) < 0.8)
+
+
+def learned(model, X) -> dict[str, np.ndarray]:
+    """All numbers of a fit."""
+    fitted = clone(model).fit(X, np.arange(X.shape[0]) % 7)
+    numbers = {name: value for name, value in vars(fitted).items() if name.endswith("_") and name[0] != "_"}
+    return {name: value for name, value in numbers.items() if isinstance(value, (np.ndarray, float))}
+
+
+def assert_equal(one: dict, other: dict, tolerance: float = 0.0) -> None:
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        if tolerance and np.asarray(value).dtype.kind == "f":
+            size = np.abs(value).max()
+            np.testing.assert_allclose(other[name], value, atol=tolerance * size, rtol=tolerance, err_msg=name)
+        else:
+            np.testing.assert_array_equal(other[name], value, err_msg=name)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_eight_threads_learn_what_one_does(model):
+    X = table()
+    alone = learned(model, X)
+    with ThreadPoolExecutor(8) as threads:
+        for found in threads.map(lambda _: learned(model, X), EIGHT):
+            assert_equal(alone, found)
+
+
+def test_all_estimators_at_once():
+    X = table()
+    alone = [learned(model, X) for model in MODELS]
+    with ThreadPoolExecutor(8) as threads:
+        for wanted, found in zip(alone * 2, threads.map(lambda model: learned(model, X), MODELS * 2), strict=True):
+            assert_equal(wanted, found)
+
+
+def test_functions_in_eight_threads():
+    X = table()
+    H = np.eye(2, 15) + np.eye(2, 15, 3)
+
+    def work(_):
+        path = sparsity_path(X, 2, random_state=0)
+        return path.loss_ratio, path.bound, polish(H, X, swaps=True), certify(H, X, random_state=0).bound
+
+    alone = work(0)
+    with ThreadPoolExecutor(8) as threads:
+        for found in threads.map(work, EIGHT):
+            for value, wanted in zip(found, alone, strict=True):
+                np.testing.assert_array_equal(value, wanted)
+
+
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"model"}))
+def test_rows_of_a_file_shared_by_threads(name, tmp_path):
+    path = FORMATS[name](tmp_path)
+    rows = open_data(path, block_bytes=200)
+    model = SparseEncoder(1, n_nonzero=2, random_state=0)
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(lambda _: learned(model, rows), EIGHT))  # the first reading is all of theirs
+    alone = learned(model, open_data(path, block_bytes=200))
+    for found in results:
+        assert_equal({**alone, "n_passes_": 0}, {**found, "n_passes_": 0})
+
+
+PROGRAM = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from hard.test_threads import MODELS, learned, table
+X = table(150, 40)
+found = [learned(model, X) for model in MODELS]
+print(json.dumps([{name: np.asarray(value).tolist() for name, value in numbers.items()} for numbers in found]))
+"""
+
+
+def test_one_blas_thread_or_two():
+    """Small products are kept on one thread by us, so that these are as many as the user's in spirit only."""
+
+    def with_threads(count: int) -> list[dict[str, np.ndarray]]:
+        limits = {f"{name}_NUM_THREADS": str(count) for name in ("OPENBLAS", "OMP", "MKL")}
+        command = [sys.executable, "-c", PROGRAM, str(Path(__file__).parents[1])]
+        done = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True, check=True)
+        return [{name: np.array(value) for name, value in numbers.items()} for numbers in json.loads(done.stdout)]
+
+    for one, two in zip(with_threads(1), with_threads(2), strict=True):
+        assert_equal(one, two, 1e-6)
+
+
+def as_memmap(X, folder):
+    np.save(folder / "X.npy", X)
+    return np.load(folder / "X.npy", mmap_mode="r")
+
+
+def as_npy(X, folder):
+    np.save(folder / "X.npy", X)
+    return open_data(folder / "X.npy", block_bytes=2000)
+
+
+def as_h5(X, folder):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "X.h5", "w") as file:
+        file["X"] = X
+    return open_data(folder / "X.h5", block_bytes=2000)
+
+
+def as_dask(X, folder):
+    return pytest.importorskip("dask.array").from_array(X, chunks=(17, -1))
+
+
+STORAGES = {
+    "csr": lambda X, _: sparse.csr_array(X),
+    "csc": lambda X, _: sparse.csc_array(X),
+    "memmap": as_memmap,
+    "npy": as_npy,
+    "h5": as_h5,
+    "dask": as_dask,
+}
+
+
+@pytest.mark.parametrize("storage", STORAGES.values(), ids=STORAGES.keys())
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_every_storage_learns_the_same(model, storage, tmp_path):
+    X = table()
+    assert_equal(learned(model, X), learned(model, storage(X, tmp_path)), 1e-6)
