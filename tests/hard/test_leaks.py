@@ -28,8 +28,6 @@ from sparing import (
     save_model,
 )
 
-pytestmark = hard_only
-
 FITS = 1000
 GROWTH = 4 * 2**20
 """Bytes that an allocator may keep for itself."""
@@ -46,7 +44,7 @@ MODELS = [
     SparsePCARegressor(1, n_nonzero=2, random_state=0),
 ]
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+pytestmark = [hard_only, pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")]
 
 
 def in_use() -> int:
