@@ -44,18 +44,35 @@ def real_sparse(name: str) -> Callable[[], Any] | None:
     return (lambda: sparse.csr_array(sparse.load_npz(path)).astype(np.float64)) if path.exists() else None
 
 
+def genotypes() -> Callable[[], Any] | None:
+    """Allele counts of the joint panel; the few missing ones are the mean of their SNP."""
+    path = DATA / "genotypes" / "joint_hm3_1kg.npz"
+    if not path.exists():
+        return None
+
+    def read() -> np.ndarray:
+        X = np.load(path)["X"].astype(np.float64)
+        missing = X < 0
+        return np.where(missing, X.mean(axis=0, where=~missing), X)
+
+    return read
+
+
 def shapes() -> Iterator[tuple[str, Any]]:
     """Name and matrix, one at a time."""
     makers: dict[str, Callable[[], Any] | None] = {
         "nci60 64 x 6830": real_dense("nci60") or (lambda: factors(64, 6830)),
         "armstrong 72 x 12582": real_dense("leukemia_armstrong"),
+        "arcene 200 x 10000": real_dense("arcene"),
         "factors 200 x 12000": lambda: factors(200, 12000),
         "factors 1000 x 5000": lambda: factors(1000, 5000),
         "factors 5000 x 2000": lambda: factors(5000, 2000),
         "cbcl 2429 x 361": real_dense("cbcl_faces"),
+        "genotypes 1485 x 14027": genotypes(),
         "counts 8000 x 19000": lambda: counts(8000, 19000, 120),
         "pbmc 3774 x 16791": real_sparse("pbmc_facs"),
         "classic2 2858 x 12782": real_sparse("classic2_counts"),
+        "tdt2 10212 x 36771": real_sparse("tdt2_all"),
     }
     for name, maker in makers.items():
         if maker is not None:

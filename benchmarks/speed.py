@@ -1,6 +1,7 @@
 """Whole encoder fit against scikit-learn's PCA, side by side in one run.
 
-The two take turns and the median of each is kept, on one BLAS thread both, so that a busy machine disturbs both alike.
+The two take turns and the median of each is kept, on one BLAS thread both and in seconds of the processor, so that a busy
+machine disturbs both alike.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ REPEATS = 7
 
 
 def side_by_side(*calls: Callable[[], object]) -> list[float]:
-    """Median seconds of each call, taking turns."""
+    """Median seconds of the processor for each call, taking turns."""
     seconds = np.zeros((REPEATS, len(calls)))
     for repeat in range(-1, REPEATS):  # one warm-up
         for i, call in enumerate(calls):
-            start = time.perf_counter()
+            start = time.process_time()
             call()
-            seconds[repeat, i] = time.perf_counter() - start
+            seconds[repeat, i] = time.process_time() - start
     return list(np.median(seconds, axis=0))
 
 

@@ -91,12 +91,33 @@ class Spectrum:
         return max(loss / self.least_loss, 1.0) if self.least_loss > 0 else float("inf")
 
 
-@dataclass(frozen=True)
 class Selection:
-    """Chosen columns J, in the order of choice, with their Gram columns A[:, J]."""
+    """Chosen columns J, in the order of choice, with their Gram columns Z = A[:, J]."""
 
-    columns: Indices
-    gram_columns: Array
+    def __init__(self, columns: Indices, gram_columns: Array | None) -> None:
+        self.columns = columns
+        self._gram_columns = gram_columns
+
+    @property
+    def gram_columns(self) -> Array:
+        """Z itself."""
+        assert self._gram_columns is not None
+        return self._gram_columns
+
+    def inside(self) -> Array:
+        """``A[J, J]``."""
+        return self.gram_columns[self.columns]
+
+    def squares(self, turn: Array, *, careful: bool = False) -> Array:
+        """``(Z turn)'(Z turn)``; with care where ``turn`` is ill-conditioned."""
+        if careful:
+            W = self.images(turn)
+            return W.T @ W
+        return turn.T @ (self.gram_columns.T @ self.gram_columns) @ turn
+
+    def images(self, directions: Array) -> Array:
+        """``Z directions``."""
+        return self.gram_columns @ directions
 
 
 @dataclass(frozen=True)

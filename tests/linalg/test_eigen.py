@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sparing.data import Preparation, as_view
 from sparing.linalg import top_spectrum
-from sparing.linalg.krylov import block_krylov
+from sparing.linalg.krylov import block_krylov, value_error
 from sparing.linalg.signs import orientations
 
 UNCENTRED = Preparation(center=False)
@@ -63,6 +63,25 @@ def test_control_ritz_values_alone_would_overstate_pca_loss(rng):
     X = rng.standard_normal((300, 400))
     pairs = block_krylov(lambda U: X @ (X.T @ U), 300, 3, float((X**2).sum()), rng, tolerance=0.02)
     assert (X**2).sum() - pairs.values.sum() > truth(X, 3)[1] * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_images_follow_from_the_iteration_itself(flat, rng):
+    """No product is spent on them: what leaves the basis is known from its last block."""
+    values = np.ones(200) if flat else 0.9 ** np.arange(200)
+    A = (Q := np.linalg.qr(rng.standard_normal((200, 200)))[0]) * values @ Q.T
+    calls = []
+    pairs = block_krylov(lambda U: (calls.append(U), A @ U)[1], 200, 4, float(values.sum()), rng, tolerance=1e-4)
+    np.testing.assert_allclose(pairs.images, A @ pairs.vectors, atol=1e-12)
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(4), atol=1e-12)
+    assert values[:4].sum() - pairs.values.sum() <= pairs.error + 1e-12
+
+
+def test_a_gap_further_down_serves_as_well(rng):
+    """Four eigenvalues of almost one size, three wanted: the fourth is no gap, the fifth is."""
+    values, residuals = np.array([5.0, 1.001, 1.0, 0.999, 0.01]), np.full(5, 1e-2)
+    assert value_error(values, residuals, 3) < 5e-4
+    assert value_error(values[:4], residuals[:4], 3) > 1e-2  # the control: where nothing is known beyond the fourth
 
 
 def test_rank_deficient_data_give_fewer_components(rng):

@@ -68,10 +68,15 @@ def test_the_best_swap_is_the_best_of_all(seed, size):
         for j in range(9)
         if j not in chosen
     }
-    gain, slot, j = state.best_swap(0.0)
+    gain, slot, j, gainers = state.best_swap(0.0)
     np.testing.assert_allclose(gain, max(0.0, *every.values()), atol=1e-9)
     if gain > 0:
         np.testing.assert_allclose(every[slot, j], gain, atol=1e-9)
+        assert gainers[0] == j
+        again = state.best_swap(0.0, among=gainers[1:])
+        np.testing.assert_allclose(
+            again[0], max([0.0, *(every[s, i] for s, i in every if i in gainers[1:])]), atol=1e-9
+        )
     assert state.best_swap(gain + 1e-9)[0] == 0.0
 
 

@@ -36,6 +36,9 @@ GATHER_RATIO = 4
 DENSIFIED_ENTRIES = 2**17
 """Entries of sparse columns made dense at a time (1 MiB)."""
 
+FILLED = 0.05
+"""Share of stored entries from which a product of dense strips is faster than one of sparse ones."""
+
 COMFORTABLE = (1e-70, 1e70)
 """Sizes of values whose squares and fourth powers are far from the limits of double precision."""
 
@@ -46,7 +49,7 @@ ROWS_AT_A_TIME = 4096
 """Rows of a product that are corrected for the mean at a time, so that the correction needs no memory to speak of."""
 
 FAR_FROM_ZERO = 1e5
-"""Means that exceed the spread by this factor are subtracted from dense rows block by block, before any product."""
+"""Means that exceed the spread by this factor are subtracted from the rows block by block, before any product."""
 
 
 class Placement(NamedTuple):
@@ -67,10 +70,10 @@ class AffineBlock:
 
     def __init__(self, raw: RawBlock, affine: Placement) -> None:
         self.start, self.stop = raw.start, raw.stop
-        self._unit, self._mean, self._factor = affine.unit, affine.unit_mean, affine.factor
+        self._unit, self.mean, self._factor = affine.unit, affine.unit_mean, affine.factor
         self.raw = raw
         if affine.shift is not None:
-            self.raw, self._mean = raw.shifted(affine.shift), affine.unit_mean - affine.unit * affine.shift
+            self.raw, self.mean = raw.shifted(affine.shift), affine.unit_mean - affine.unit * affine.shift
         self._plain = bool((self._factor == 1.0).all())
         self.weights = None if affine.weights is None else affine.weights[raw.start : raw.stop]
         self._root = None if self.weights is None else np.sqrt(self.weights)[:, None]
@@ -79,7 +82,7 @@ class AffineBlock:
         """``X @ V``."""
         scaled = V if self._plain else self._factor[:, None] * V
         out = self.raw.matmat(self._unit * scaled)
-        out -= self._mean @ scaled
+        out -= self.mean @ scaled
         if self._root is not None:
             out *= self._root
         return out
@@ -91,25 +94,18 @@ class AffineBlock:
         out = self.raw.rmatmat(self._unit * U if self._unit != 1.0 else U)
         sums = U.sum(axis=0)
         for first in range(0, len(out), ROWS_AT_A_TIME):
-            out[first : first + ROWS_AT_A_TIME] -= np.multiply.outer(self._mean[first : first + ROWS_AT_A_TIME], sums)
+            out[first : first + ROWS_AT_A_TIME] -= np.multiply.outer(self.mean[first : first + ROWS_AT_A_TIME], sums)
         if not self._plain:
             out *= self._factor[:, None]
         return out
 
     def columns(self, J: Indices | slice) -> Array:
         """``X[:, J]``, dense."""
-        out = self.raw.columns(J)
-        if self._unit != 1.0:
-            out *= self._unit
-        out -= self._mean[J]
-        out *= self._factor[J]
-        if self._root is not None:
-            out *= self._root
-        return out
+        return self._placed(self.raw.columns(J), J)
 
     def _runs(self, J: Indices) -> list[slice]:
         """Runs of J whose columns may be dense at one time."""
-        few = min(max(DENSIFIED_ENTRIES // max(self.stop - self.start, 1), 4), 16)
+        few = min(max(DENSIFIED_ENTRIES // max(self.stop - self.start, 1), 4), 32)
         width = len(J) if self.raw.is_dense else few
         return [slice(i, min(i + width, len(J))) for i in range(0, len(J), max(width, 1))]
 
@@ -118,7 +114,7 @@ class AffineBlock:
         runs = self._runs(J)
         if len(runs) == 1:
             return self.rmatmat(self.columns(J))
-        out = np.empty((len(self._mean), len(J)), order="F")
+        out = np.empty((len(self.mean), len(J)), order="F")
         for run in runs:
             out[:, run] = self.rmatmat(self.columns(J[run]))
         return out
@@ -126,17 +122,31 @@ class AffineBlock:
     def restricted(self, J: Indices) -> AffineBlock:
         """The same rows, columns J alone."""
         part = copy(self)
-        part.raw, part._mean, part._factor = self.raw.restricted(J), self._mean[J], self._factor[J]
+        part.raw, part.mean, part._factor = self.raw.restricted(J), self.mean[J], self._factor[J]
         return part
 
     def gram_block(self, J: Indices | None) -> Array:
         """``X[:, J].T @ X[:, J]``, or of all columns."""
-        if self.raw.is_dense:
-            C = self.columns(slice(None) if J is None else J)
-            return C.T @ C
         if J is not None:
             return self.restricted(J).gram_block(None)
-        return self.gram_columns(np.arange(len(self._mean)))
+        p = len(self.mean)
+        if self.raw.density < FILLED:
+            return self.gram_columns(np.arange(p))
+        gram = np.zeros((p, p))
+        for rows, values in self.raw.dense_rows(max(DENSIFIED_ENTRIES // p, p)):
+            C = self._placed(values, slice(None), rows)
+            gram += C.T @ C
+        return gram
+
+    def _placed(self, values: Array, J: Indices | slice, rows: slice = slice(None)) -> Array:
+        """Raw values of some rows and columns, scaled, centred and weighted in place."""
+        if self._unit != 1.0:
+            values *= self._unit
+        values -= self.mean[J]
+        values *= self._factor[J]
+        if self._root is not None:
+            values *= self._root[rows]
+        return values
 
 
 def mapped(jobs: Sequence[Job], placement: Placement, raw: RawBlock) -> list[Any]:
@@ -213,8 +223,9 @@ class Affine(DataMatrix):
             self.square_unit = 1.0 if scaled else float(np.float64(self.unit) ** -2)
             self._diagonal = squares * self.factor**2
         spread = np.sqrt(squares / max(moments.weight, 1.0))
-        if rows.is_dense and center and (varies & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)).any():
-            self.shift = self.unit_mean / self.unit
+        far = varies & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)
+        if center and far.any():  # sparse rows stay sparse: a zero, so far from the mean, would have been spread
+            self.shift = np.where(far | rows.is_dense, self.unit_mean / self.unit, 0.0)
 
     def _measure(self) -> tuple[float, ColumnMoments]:
         """The power of two that brings values near 1, and the columns' moments in that unit."""
@@ -252,10 +263,9 @@ class Affine(DataMatrix):
 
         These are sums over all rows, whose errors may all have one sign, as where rows are sorted.
         """
-        if self.shift is not None:
-            return 0.0
+        left = self.unit_mean if self.shift is None else self.unit_mean - self.unit * self.shift
         n, eps = self.n_samples or 0, float(np.finfo(float).eps)
-        return eps * n * float(np.sqrt(n) * np.linalg.norm(self.unit_mean * self.factor))
+        return eps * n * float(np.sqrt(n) * np.linalg.norm(left * self.factor))
 
     @property
     def passes(self) -> int:

@@ -27,6 +27,10 @@ class RawBlock(Protocol):
     stop: int
     is_dense: bool
 
+    @property
+    def density(self) -> float:
+        """The share of entries that are stored."""
+
     def matmat(self, V: Array) -> Array:
         """``rows @ V``."""
 
@@ -36,11 +40,14 @@ class RawBlock(Protocol):
     def columns(self, J: Indices | slice) -> Array:
         """``rows[:, J]``, dense."""
 
+    def dense_rows(self, height: int) -> Iterator[tuple[slice, Array]]:
+        """Copies of so many rows at a time, dense."""
+
     def restricted(self, J: Indices) -> RawBlock:
         """The same rows, columns J alone."""
 
     def shifted(self, reference: Array) -> RawBlock:
-        """The same rows less a reference row; dense rows only."""
+        """The same rows less a reference row; of sparse rows one that is zero for features that are."""
 
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
         """Means and centred sums of squares of the columns."""

@@ -61,15 +61,39 @@ class CscBlock:
 
     def columns(self, J: Indices | slice) -> Array:
         """``rows[:, J]``, dense float64: for few columns."""
-        return np.asarray(self.matrix[:, J].toarray(), dtype=np.float64)
+        n, d = self.matrix.shape
+        chosen = np.arange(d)[J]
+        first, lengths = self.matrix.indptr[chosen], np.diff(self.matrix.indptr)[chosen]
+        before = np.cumsum(lengths) - lengths
+        stored = np.arange(lengths.sum()) + np.repeat(first - before, lengths)
+        out = np.zeros((n, len(chosen)))
+        out[self.matrix.indices[stored], np.repeat(np.arange(len(chosen)), lengths)] = self.matrix.data[stored]
+        return out
+
+    @property
+    def density(self) -> float:
+        """The share of entries that are stored."""
+        n, d = self.matrix.shape
+        return float(self.matrix.nnz / max(n * d, 1))
+
+    def dense_rows(self, height: int) -> Iterator[tuple[slice, Array]]:
+        """So many rows at a time, dense float64: for few columns."""
+        by_rows, n = self.matrix.tocsr(), self.matrix.shape[0]
+        for start in range(0, n, height):
+            rows = slice(start, min(start + height, n))
+            yield rows, by_rows[rows].toarray().astype(np.float64, copy=False)
 
     def restricted(self, J: Indices) -> CscBlock:
         """The same rows, columns J alone."""
         return CscBlock(self.matrix[:, J], self.start)
 
     def shifted(self, reference: Array) -> CscBlock:
-        """Sparse rows would not stay sparse."""
-        raise AssertionError("sparse rows are never shifted")
+        """The same rows less a reference row, for features of which hardly any row lacks one: others stay sparse."""
+        n = self.matrix.shape[0]
+        columns = np.flatnonzero(reference)
+        pointers = np.concatenate([[0], np.cumsum(np.where(reference != 0, n, 0))])
+        parts = np.repeat(reference[columns], n), np.tile(np.arange(n), len(columns)), pointers
+        return CscBlock(self.matrix - sparse.csc_array(parts, shape=self.matrix.shape), self.start)
 
     def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
         """Means, and sums over stored entries of (x - m)^2 plus the zeros' share m^2: nothing cancels."""
@@ -79,16 +103,16 @@ class CscBlock:
         if weight == 0:
             return ColumnMoments(0.0, mean, deviation)
         for part, strip in self._strips():
-            data = strip.data * unit
-            w = np.ones(len(data)) if weights is None else weights[strip.indices]
-            column = np.repeat(np.arange(strip.shape[1]), np.diff(strip.indptr))
-            stored, width = np.bincount(column, w, strip.shape[1]), strip.shape[1]
-            full = np.diff(strip.indptr) == n  # weights need not add up exactly
-            absent = np.where(full, 0.0, np.maximum(weight - stored, 0.0))
-            m = np.bincount(column, w * data, width) / weight
-            m += (np.bincount(column, w * (data - m[column]), width) - absent * m) / weight  # sums in a row lose digits
-            centred = np.bincount(column, w * (data - m[column]) ** 2, width)
-            mean[part], deviation[part] = m, centred + absent * m**2
+            data, lengths = strip.data * unit, np.diff(strip.indptr)
+            w = None if weights is None else weights[strip.indices]
+            stored = lengths if w is None else _sums(w, strip.indptr)
+            absent = np.where(lengths == n, 0.0, np.maximum(weight - stored, 0.0))  # weights need not add up exactly
+            m = _sums(data if w is None else w * data, strip.indptr) / weight
+            rest = data - np.repeat(m, lengths)
+            more = (_sums(rest if w is None else w * rest, strip.indptr) - absent * m) / weight  # sums lose digits
+            m, rest = m + more, rest - np.repeat(more, lengths)
+            squares = _sums(rest**2 if w is None else w * rest**2, strip.indptr)
+            mean[part], deviation[part] = m, squares + absent * m**2
         return ColumnMoments(weight, mean, deviation)
 
     def extent(self) -> tuple[float, tuple[int, int, float] | None]:
@@ -104,6 +128,15 @@ class CscBlock:
         ]
         row, column, i = min(places)
         return peak, (row, column, float(self.matrix.data[i]))
+
+
+def _sums(values: Array, indptr: Indices) -> Array:
+    """Sums over the stored entries of each column."""
+    sums = np.zeros(len(indptr) - 1)
+    filled = np.flatnonzero(np.diff(indptr))
+    if len(filled):
+        sums[filled] = np.add.reduceat(values, indptr[filled])
+    return sums
 
 
 def canonical_csc(matrix: Any) -> Any:

@@ -22,6 +22,7 @@ class DenseBlock:
         self.start, self.stop = start, start + len(rows)
 
     is_dense = True
+    density = 1.0
 
     def _strips(self) -> Iterator[tuple[slice, Array]]:
         n, d = self.rows.shape
@@ -55,6 +56,12 @@ class DenseBlock:
         if self.rows.flags.f_contiguous:
             return cast(Array, self.rows.T[J].T.astype(np.float64, copy=False))
         return np.take(self.rows, J, axis=1).astype(np.float64, copy=False)
+
+    def dense_rows(self, height: int) -> Iterator[tuple[slice, Array]]:
+        """Copies of so many rows at a time, as float64."""
+        for start in range(0, len(self.rows), height):
+            rows = slice(start, min(start + height, len(self.rows)))
+            yield rows, self.rows[rows].astype(np.float64)
 
     def restricted(self, J: Indices) -> DenseBlock:
         """The same rows, columns J alone."""

@@ -18,6 +18,10 @@ class Gathered(DataMatrix):
         self._columns = columns
         self.n_features = columns.shape[1]
 
+    def columns(self, J: ArrayLike) -> Array:
+        """``C[:, J]``."""
+        return self._columns[:, np.asarray(J, dtype=np.intp)]
+
     def gram_matmat(self, V: Array) -> Array:
         """``C'C V``."""
         return self._columns.T @ (self._columns @ V)

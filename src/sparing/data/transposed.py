@@ -179,7 +179,7 @@ class RowSquares(Stacked):
     def _of_stored(self, block: AffineBlock, raw: CscBlock) -> Array:
         """From stored entries: each replaces what a zero would have added, the mean's square."""
         affine, n = self.affine, block.stop - block.start
-        of_zeros = affine.unit_mean * affine.factor
+        of_zeros = block.mean * affine.factor
         squares = np.full(n, of_zeros @ of_zeros)
         for part, strip in raw._strips():
             column = np.repeat(np.arange(part.start, part.stop), np.diff(strip.indptr))

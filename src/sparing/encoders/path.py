@@ -13,7 +13,8 @@ from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Selection, Spectrum
 from sparing.search.loss_core import LossCore, captured_by
 from sparing.search.spanning import Spanning
-from sparing.selection.greedy import NOTICEABLE, SMALL, WORTHWHILE, GramStore, Greedy, Pool
+from sparing.selection.gram_store import store_of
+from sparing.selection.greedy import NOTICEABLE, SMALL, SWAPPING, WORTHWHILE, Greedy, Pool
 
 SWAPS = 3
 """Swaps tried at each number of features of the improved path."""
@@ -41,10 +42,9 @@ def nested_path(view: DataMatrix, spectrum: Spectrum, n_columns: int, rng: np.ra
 
 def nested_losses(found: Selection, spectrum: Spectrum) -> Array:
     """Losses of the prefixes of a selection, from the leading blocks of one small matrix."""
-    Z = found.gram_columns
-    R = linalg.cholesky(Z[found.columns], check_finite=False)  # in the order of choice: prefixes stay prefixes
+    R = linalg.cholesky(found.inside(), check_finite=False)  # in the order of choice: prefixes stay prefixes
     inverse = linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
-    G = inverse.T @ (Z.T @ Z) @ inverse
+    G = found.squares(inverse)
     tops = [np.linalg.eigvalsh(G[:m, :m])[-spectrum.rank :].sum() for m in range(1, len(G) + 1)]
     return np.maximum(spectrum.total - np.array(tops), 0.0)
 
@@ -62,7 +62,7 @@ def improved_path(
 
     The swapped path runs in one pool and costs no pass over X until its losses are computed together at the end.
     """
-    store = GramStore(view)
+    store = store_of(view)
     found = Greedy(swaps=False).select(view, n_columns, spectrum, rng)
     nested = nested_losses(found, spectrum)
     if max_loss is not None:
@@ -74,17 +74,30 @@ def improved_path(
     if view.n_features <= SMALL:
         union = np.flatnonzero(view.gram_diagonal() > 0)
     gram, squared = store.core(union)
-    starts = [
-        [np.searchsorted(union, found.columns[: i + 1]), np.searchsorted(union, support)]
-        for i, support in enumerate(chosen)
-    ]
-    search = LossCore(gram, squared, spectrum.rank)
-    supports = [several[first_largest(search.captured(np.array(several)))] for several in starts]
+    supports = [np.searchsorted(union, found.columns[: i + 1]) for i in range(n_columns)]
+    losses = nested[:n_columns].copy()
+
+    def compete(place: int, support: Indices) -> None:
+        """Take a support in place of the one so far if it loses less."""
+        if set(support) != set(supports[place]) and (loss := _loss(gram, squared, spectrum, support)) < losses[place]:
+            supports[place], losses[place] = support, loss
+
+    for place, support in enumerate(chosen):
+        compete(place, np.searchsorted(union, support))
     if view.n_features <= SMALL:
-        supports = _judged_by_loss(search, supports, budget)
-    captured = [captured_by(gram, squared, spectrum.rank, support[None])[0] for support in supports]
-    losses = np.maximum(spectrum.total - np.array(captured), 0.0)
+        search = LossCore(gram, squared, spectrum.rank)
+        for place, support in enumerate(_judged_by_loss(search, supports, budget)):
+            compete(place, support)
     return Path([union[np.sort(support)] for support in supports], losses)
+
+
+def _loss(gram: Array, squared: Array, spectrum: Spectrum, support: Indices) -> float:
+    """What the best encoder on a support loses; no less than anything where its columns depend on one another."""
+    try:
+        captured = captured_by(gram, squared, spectrum.rank, support[None])[0]
+    except np.linalg.LinAlgError:
+        return np.inf
+    return max(spectrum.total - float(captured), 0.0)
 
 
 def _judged_by_loss(search: LossCore, starts: list[Indices], budget: Budget) -> list[Indices]:
@@ -110,7 +123,7 @@ def _swapped_supports(
 ) -> list[Indices]:
     """One column more at a time, and up to three swaps after each, inside one pool that holds the greedy choice."""
     state = Spanning(spectrum.cross, view.gram_diagonal(), n_columns)
-    pool = Pool(view, state, smallest=192, entries=4e5, capacity=n_columns + 1, include=found.columns[:n_columns])
+    pool = Pool(view, state, SWAPPING, capacity=n_columns + 1, include=found.columns[:n_columns])
     target = float(spectrum.values.sum())
     supports = []
     for size in range(1, n_columns + 1):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy import linalg
 
 from sparing import errors
 from sparing.data import GRAM_LIMIT, DataMatrix
-from sparing.linalg.krylov import block_krylov, value_error
+from sparing.linalg.krylov import block_krylov
 from sparing.linalg.signs import orientations
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Spectrum
@@ -78,20 +79,23 @@ def _from_products(
         assert n is not None
         pairs = block_krylov(lambda U: view.matmat(view.rmatmat(U)), n, rank, total, rng, tolerance=tolerance)
         keep = pairs.values > n * EPS * pairs.values[0]
-        basis = np.linalg.qr(view.rmatmat(pairs.vectors[:, keep]))[0]
+        both = np.concatenate([pairs.vectors[:, keep], pairs.images[:, keep]], axis=1)
+        V, AV = np.hsplit(view.rmatmat(both) / np.sqrt(np.tile(pairs.values[keep], 2)), 2)
+        basis, R = np.linalg.qr(V)
+        cross = linalg.solve_triangular(R, AV.T, trans="T", check_finite=False).T
     else:
         pairs = block_krylov(view.gram_matmat, d, rank, total, rng, tolerance=tolerance)
-        basis = pairs.vectors[:, pairs.values > d * EPS * pairs.values[0]]
-    cross = view.gram_matmat(basis)
+        keep = pairs.values > d * EPS * pairs.values[0]
+        basis, cross = pairs.vectors[:, keep], pairs.images[:, keep]
     values, turn = np.linalg.eigh(basis.T @ cross)
     values, turn = values[::-1], turn[:, ::-1]
     basis, cross = basis @ turn, cross @ turn
     signs = orientations(basis)
-    residuals = np.linalg.norm(cross - basis * values, axis=0)
     rounding = 8 * EPS * (len(values) + np.sqrt(d)) * total
     rounding += 8 * len(values) * float(np.sqrt(max(values[0], 0.0))) * view.noise
     tail = max(total - float(values.sum()), 0.0)
-    error = value_error(values, residuals, pairs.next_value) + rounding
+    gained = float(values.sum() - pairs.values.sum())  # half a step of the power method, on the way to the other side
+    error = max(pairs.error - gained, 0.0) + rounding
     if error > max(10 * tolerance * tail, 1e-11 * total):
         warnings.warn(errors.spectrum_not_converged(error / tail), errors.SparingWarning, stacklevel=2)
     return Spectrum(basis * signs, values, cross * signs, total, tail, error, exact=False)

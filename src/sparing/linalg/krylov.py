@@ -9,10 +9,15 @@ import numpy as np
 
 from sparing.results import Array
 
-OVERSAMPLING = 3
+OVERSAMPLING, WIDTH = 3, 4
+"""Columns of a block beyond the rank, at least; products of a multiple of four columns cost hardly more."""
+
 MIN_BLOCKS = 5
 """Blocks before the first stop. A weak direction hardly meets a random start: its residual looks small while its
 eigenvalue is missed altogether. With five blocks the error was covered in thousands of cases made to fool it."""
+
+NEW = 1e-4
+"""Share of an image beyond which what is new of it is orthogonal to the basis to 12 digits."""
 
 MAX_BLOCKS = 16
 MAX_RESTARTS = 8
@@ -20,23 +25,28 @@ MAX_RESTARTS = 8
 
 @dataclass(frozen=True)
 class RitzPairs:
-    """Approximate top eigenvectors (columns), their values from below, and the norms of their residuals.
-
-    ``next_value`` is an upper estimate of the first eigenvalue that is not among them.
-    """
+    """Approximate top eigenvectors (columns), their images, their values from below, and how far below in all."""
 
     vectors: Array
+    images: Array
     values: Array
-    residuals: Array
-    next_value: float
+    error: float
 
 
-def value_error(values: Array, residuals: Array, next_value: float) -> float:
-    """How much the sum of Ritz values may fall short of the sum of the eigenvalues.
+def value_error(values: Array, residuals: Array, rank: int) -> float:
+    """How much the sum of the ``rank`` largest Ritz values may fall short of the sum of the eigenvalues.
 
     Kato and Temple: rho^2 / (theta - lambda_next) for each, where the gap is known; rho where that is smaller or the
-    gap is not. Rests on an iteration that converged, so its strength is numerical.
+    gap is not. Every Ritz value falls short, so what a longer sum may lack covers the shorter one: among all of them
+    that which ends at the widest gap serves best. Rests on an iteration that converged, so its strength is numerical.
     """
+    if rank >= len(values):
+        return _kato_temple(values, residuals, 0.0)
+    ends = range(rank, min(rank + OVERSAMPLING + 1, len(values)))
+    return min(_kato_temple(values[:end], residuals[:end], float(values[end] + residuals[end])) for end in ends)
+
+
+def _kato_temple(values: Array, residuals: Array, next_value: float) -> float:
     gap = np.maximum(values - next_value, 0.0)
     quadratic = np.divide(residuals**2, gap, out=np.full_like(residuals, np.inf), where=gap > 0)
     return float(np.minimum(quadratic, residuals).sum())
@@ -53,36 +63,46 @@ def block_krylov(
 ) -> RitzPairs:
     """Top ``rank`` eigenpairs of a positive semidefinite operator of dimension ``size`` and trace ``total``.
 
-    Block Lanczos with full reorthogonalisation (blocks of rank + 3, at most 16 before a restart from the best Ritz
-    vectors), stopped when the error of the tail, total - sum of values, is below ``tolerance`` of the tail itself.
+    Block Lanczos with full reorthogonalisation (blocks of rank + 3 or a few more, at most 16 before a restart from the
+    best Ritz vectors), stopped when the error of the tail, total - sum of values, is below ``tolerance`` of the tail
+    itself.
     """
-    block = min(rank + OVERSAMPLING, size)
+    block = min(-(-(rank + OVERSAMPLING) // WIDTH) * WIDTH, size)
     start = np.linalg.qr(rng.standard_normal((size, block)))[0]
     rounding = 1e-13 * total
     for restart in range(MAX_RESTARTS):
-        basis = np.empty((size, 0), order="F")
+        most = min(MAX_BLOCKS, max(size // block, 1))
+        space = np.empty((size, min(MIN_BLOCKS + 1, most) * block), order="F")
         projected = np.zeros((0, 0))
-        for depth in range(1, min(MAX_BLOCKS, max(size // block, 1)) + 1):
-            basis = np.concatenate([basis, start], axis=1)
-            image = apply(start)
-            coupling = basis.T @ image
-            image -= basis @ coupling
-            correction = basis.T @ image
-            image -= basis @ correction
-            projected = _bordered(projected, coupling + correction, block)
-            start, rest = _orthonormal_outside(image, basis)
+        for depth in range(1, most + 1):
+            if depth * block > space.shape[1]:
+                space = np.concatenate([space, np.empty_like(space)], axis=1)
+            space[:, (depth - 1) * block : depth * block] = start
+            basis = space[:, : depth * block]
+            start, coupling, rest = _split(apply(start), basis)
+            projected = _bordered(projected, coupling, block)
+            complete = float(np.abs(rest).max()) <= rounding
+            if restart == 0 and depth < min(MIN_BLOCKS, most) and not complete:
+                continue
             values, turn = np.linalg.eigh(projected)
             values, turn = values[::-1], turn[:, ::-1]
-            residuals = np.linalg.norm(rest @ turn[-block:], axis=0)
+            leaving = rest @ turn[-block:]  # A basis = basis projected + start rest: what the basis does not hold
             wanted = min(rank, len(values))
-            following = float(values[wanted] + residuals[wanted]) if wanted < len(values) else 0.0
-            error = value_error(values[:wanted], residuals[:wanted], following)
+            error = value_error(values, np.linalg.norm(leaving, axis=0), wanted)
             tail = max(total - float(values[:wanted].sum()), 0.0)
-            settled = restart > 0 or depth >= MIN_BLOCKS or float(np.abs(rest).max()) <= rounding
+            settled = restart > 0 or depth >= MIN_BLOCKS or complete
             if settled and error <= max(tolerance * tail, rounding):
-                return RitzPairs(basis @ turn[:, :wanted], values[:wanted], residuals[:wanted], following)
-        start = np.linalg.qr(basis @ turn[:, :block])[0]
-    return RitzPairs(basis @ turn[:, :wanted], values[:wanted], residuals[:wanted], following)
+                return _pairs(basis, turn, values, start @ leaving[:, :wanted], error)
+        if restart + 1 < MAX_RESTARTS:
+            start = np.linalg.qr(basis @ turn[:, :block])[0]
+    return _pairs(basis, turn, values, start @ leaving[:, :wanted], error)
+
+
+def _pairs(basis: Array, turn: Array, values: Array, outside: Array, error: float) -> RitzPairs:
+    """As many leading pairs as there are columns ``outside``: what of their images lies outside the basis."""
+    wanted = outside.shape[1]
+    vectors = basis @ turn[:, :wanted]
+    return RitzPairs(vectors, vectors * values[:wanted] + outside, values[:wanted], error)
 
 
 def _bordered(projected: Array, coupling: Array, block: int) -> Array:
@@ -96,10 +116,18 @@ def _bordered(projected: Array, coupling: Array, block: int) -> Array:
     return grown
 
 
-def _orthonormal_outside(image: Array, basis: Array) -> tuple[Array, Array]:
-    """QR of what the basis has not explained; directions made of rounding are cleaned once more."""
-    q, r = np.linalg.qr(image)
-    pivots = np.abs(np.diagonal(r))
-    if pivots.min() <= 1e-8 * max(pivots.max(), np.finfo(float).tiny):
-        q = np.linalg.qr(q - basis @ (basis.T @ q))[0]
-    return q, r
+def _split(image: Array, basis: Array) -> tuple[Array, Array, Array]:
+    """Orthonormal q with image = basis coupling + q rest.
+
+    Once is enough where much of the image is new; what is left of other images may be mostly rounding.
+    """
+    coupling = basis.T @ image
+    image -= basis @ coupling
+    q, rest = np.linalg.qr(image)
+    if np.abs(np.diagonal(rest)).min() <= NEW * max(np.abs(coupling).max(), np.finfo(float).tiny):
+        missed = basis.T @ image
+        coupling += missed
+        q, rest = np.linalg.qr(image - basis @ missed)
+        q, again = np.linalg.qr(q - basis @ (basis.T @ q))
+        rest = again @ rest
+    return q, coupling, rest

@@ -66,11 +66,10 @@ class RitzSpace:
         top = float(self.values[0]) if len(self.values) else 0.0
         rank = min(rank, int((self.values > view.n_features * EPS * top).sum()))
         residuals = np.linalg.norm(self.images - self.basis * self.values, axis=0)
-        following = float(self.values[rank] + residuals[rank]) if rank < len(self.values) else 0.0
         basis, values, images = self.basis[:, :rank], self.values[:rank], self.images[:, :rank]
         rounding = 8 * EPS * (rank + np.sqrt(view.n_features)) * total
         rounding += 8 * rank * float(np.sqrt(top)) * view.noise
-        error = value_error(values, residuals[:rank], following) + rounding
+        error = value_error(self.values, residuals, rank) + rounding
         signs = orientations(basis)
         tail = max(total - float(values.sum()), 0.0)
         return Spectrum(basis * signs, values, images * signs, total, tail, error, exact=False)

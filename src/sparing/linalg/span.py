@@ -55,22 +55,19 @@ def encoder_on(
     **Differs from the paper.** Its orthonormal H has correlated, unordered scores; R^-1 U_k spans the same features
     with the same loss, and its scores are uncorrelated and ordered. Rows are scaled to unit norm and their signs fixed.
     """
-    J, Z = selection.columns, selection.gram_columns
-    kept, R = independent_columns(Z[J])
-    norms = np.sqrt(Z[J[kept], kept])
+    J, inside = selection.columns, selection.inside()
+    kept, R = independent_columns(inside)
+    norms = np.sqrt(np.diagonal(inside)[kept])
     turn = np.zeros((len(J), len(kept)))  # Q = X[:, J] @ turn
     turn[kept] = linalg.solve_triangular(R, np.eye(len(R))) / norms[:, None]
     if sketch is not None:
-        W = _projected(Z, *sketch) @ turn
+        W = _projected(selection.gram_columns, *sketch) @ turn
         G = W.T @ W
-    elif np.abs(np.diagonal(R)).min() > WELL_CONDITIONED:
-        G = turn.T @ (Z.T @ Z) @ turn
     else:  # squares of an ill-conditioned basis lose digits that the basis itself still has
-        W = Z @ turn
-        G = W.T @ W
+        G = selection.squares(turn, careful=bool(np.abs(np.diagonal(R)).min() <= WELL_CONDITIONED))
     captured, U = top_eigenpairs(G, min(rank, len(kept)))
     loadings = turn @ U
-    images = Z @ loadings
+    images = selection.images(loadings)
     if sketch is not None:  # directions are approximate: count what they really capture, and order by it
         captured = np.square(images).sum(axis=0)
         best = np.argsort(-captured, kind="stable")

@@ -58,15 +58,16 @@ class LossCore:
     def _one(self, chosen: Indices) -> float:
         return float(self.captured(chosen[None])[0])
 
-    def swapped(self, chosen: Indices, max_swaps: int) -> Indices:
-        """The most promising swap, again and again while J really grows."""
+    def swapped(self, chosen: Indices, max_swaps: int, least: float = 0.0) -> Indices:
+        """The most promising swap, again and again while J really grows, by more than ``least``."""
         captured = self._one(chosen)
         for _ in range(max_swaps):
-            trials = self._promising_swaps(chosen, captured)
+            wanted = captured * (1 + GROWTH) + least
+            trials = self._promising_swaps(chosen, wanted)
             if len(trials) == 0:
                 break
             values = self.captured(trials)
-            if values.max() <= captured * (1 + GROWTH):
+            if values.max() <= wanted:
                 break
             chosen, captured = trials[first_largest(values)], float(values.max())
         return chosen
@@ -92,8 +93,8 @@ class LossCore:
         trial = self.swapped(trial, max_swaps)
         return trial if self._one(trial) > self._one(chosen) * (1 + GROWTH) else chosen
 
-    def _promising_swaps(self, chosen: Indices, captured: float) -> Indices:
-        """Sets one swap away whose J is estimated, from below, to exceed what is captured now; best first.
+    def _promising_swaps(self, chosen: Indices, wanted: float) -> Indices:
+        """Sets one swap away whose J is estimated, from below, to exceed what is wanted; best first.
 
         Dropping slot s leaves the directions of the span orthogonal to y_s. Within the leading eigenvectors F of G the
         best k of them, and what candidate j adds to the columns that stay, form an arrow matrix; J is at least its
@@ -139,7 +140,7 @@ class LossCore:
         sets = []
         for flat in np.argsort(-estimates, axis=None)[:VERIFIED]:
             i, j = np.unravel_index(int(flat), estimates.shape)
-            if estimates[i, j] > captured * (1 + GROWTH):
+            if estimates[i, j] > wanted:
                 sets.append(np.append(np.delete(chosen, slots[i]), others[j]))
         return np.array(sets, dtype=np.intp).reshape(-1, len(chosen))
 

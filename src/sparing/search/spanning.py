@@ -17,8 +17,12 @@ from sparing.results import Array, Indices
 INDEPENDENT = 1e-10
 """A column counts as new while its squared distance from the span exceeds this share of its own square."""
 
-SCAN = 128
-"""Candidates scored together when looking for the best swap."""
+SCAN, SCAN_ON = 128, 1024
+"""Candidates scored together when looking for the best swap: first, where it mostly is found, and from then on."""
+
+
+SHORT = 64
+"""Candidates of a scan that are worth another look after its best swap."""
 
 
 class Spanning:
@@ -42,6 +46,7 @@ class Spanning:
         self.left = diagonal.copy()
         self._W = np.empty((p, capacity), order="F")
         self._target = np.empty((capacity, k))
+        self._known_duals: Array | None = None
 
     @property
     def W(self) -> Array:
@@ -86,32 +91,39 @@ class Spanning:
         np.subtract(gram_columns, fresh, out=fresh)
         try:
             R = linalg.cholesky(fresh[added], check_finite=False)
-        except linalg.LinAlgError:  # together they depend on one another more than each alone
+            dependent = bool((np.square(np.diagonal(R)) <= INDEPENDENT * self.square[added]).any())
+        except linalg.LinAlgError:
+            dependent = True
+        if dependent:  # together they depend on one another more than each alone
             for j, column in zip(added, gram_columns.T, strict=True):
                 if self.left[j] > INDEPENDENT * self.square[j]:
                     self.add(int(j), column)
             return
         target = linalg.solve_triangular(R, self.cross[added], trans="T", check_finite=False)
         fresh = linalg.blas.dtrsm(1.0, R, fresh, side=1, overwrite_b=True)  # fresh R^-1, in place
-        self._append(added, fresh, target)
+        self.append(added, fresh, target)
 
     def add(self, j: int, gram_column: Array) -> None:
         """Choose one column."""
         root = np.sqrt(self.left[j])
         fresh = (gram_column - self.W @ self.W[j]) / root
-        self._append([j], fresh[:, None], self.cross[j : j + 1] / root)
+        self.append([j], fresh[:, None], self.cross[j : j + 1] / root)
 
-    def _append(self, added: Indices | list[int], fresh: Array, target: Array) -> None:
+    def append(self, added: Indices | list[int], fresh: Array, target: Array) -> None:
+        """Choose columns by the new part of Q: X' times it, and its inner products with what is left of T."""
         old = len(self.chosen)
+        self._known_duals = None
         self.chosen += [int(j) for j in added]
-        self.cross -= fresh @ target
+        self.cross -= (target.T @ fresh.T).T  # in the order of memory that both have
         self.left -= np.einsum("ij,ij->i", fresh, fresh)
         self.W[:, old:], self.target[old:] = fresh, target
 
     def _duals(self) -> Array:
         """Columns y_s: Q y_s is the unit direction of chosen column s that the other chosen ones lack."""
-        Y = np.linalg.inv(self.W[self.chosen])
-        return cast(Array, Y / np.linalg.norm(Y, axis=0))
+        if self._known_duals is None:
+            Y = np.linalg.inv(self.W[self.chosen])
+            self._known_duals = cast(Array, Y / np.linalg.norm(Y, axis=0))
+        return self._known_duals
 
     def worth(self) -> Array:
         """What the target loses when each chosen column is dropped."""
@@ -119,7 +131,8 @@ class Spanning:
 
     def drop(self, slot: int) -> None:
         """Undo the choice in a slot: turn Q so that its private direction is the last, and forget that."""
-        v = self._duals()[:, slot]
+        v = self._duals()[:, slot].copy()
+        self._known_duals = None
         v[-1] += 1.0 if v[-1] >= 0 else -1.0  # Householder: the direction becomes -+e_last
         v /= np.linalg.norm(v)
         W, target = self.W, self.target
@@ -129,23 +142,26 @@ class Spanning:
         self.left += W[:, -1] ** 2
         del self.chosen[slot]
 
-    def best_swap(self, floor: float, scanned: int | None = None) -> tuple[float, int, int]:
+    def best_swap(
+        self, floor: float, scanned: int | None = None, among: Indices | None = None
+    ) -> tuple[float, int, int, Indices]:
         """The swap that spans most: (gain, slot to drop, candidate to take); gain 0 where none exceeds ``floor``.
 
         With w = x_j'Q y_s and t = (Q'T)'y_s the gain is |M_j + w t|^2 / (left_j + w^2) - |t|^2. It is never above what
         adding j alone would gain, so candidates are scanned by that and the scan ends early, or after
-        ``scanned`` candidates.
+        ``scanned`` candidates. Candidates are all, or those ``among``; the last result are those that gained most.
         """
         single = self.gains()
-        promising = np.flatnonzero(single > floor)
+        promising = np.flatnonzero(single > floor) if among is None else among[single[among] > floor]
         order = promising[np.argsort(-single[promising], kind="stable")][:scanned]
         Y = self._duals()
         T = self.target.T @ Y
         dropped = np.square(T).sum(axis=0)
         best = (0.0, -1, -1)
-        for first in range(0, len(order), SCAN):
-            some = order[first : first + SCAN]
-            if single[some[0]] <= max(best[0], floor):
+        reached = np.zeros(len(order))
+        for start in (0, *range(SCAN, len(order), SCAN_ON)):
+            some = order[start : SCAN if start == 0 else start + SCAN_ON]
+            if len(some) == 0 or single[some[0]] <= max(best[0], floor):
                 break
             w = self.W[some] @ Y
             M = self.cross[some]
@@ -155,7 +171,9 @@ class Spanning:
             gain += np.square(M).sum(axis=1)[:, None]
             gain /= self.left[some][:, None] + np.square(w)
             gain -= dropped
-            row, slot = divmod(first_largest(gain.ravel()), len(dropped))
-            if gain[row, slot] > max(best[0], floor):
+            reached[start : start + len(some)] = gain.max(axis=1)
+            if reached[start : start + len(some)].max() > max(best[0], floor):
+                row, slot = divmod(first_largest(gain.ravel()), len(dropped))
                 best = (float(gain[row, slot]), slot, int(some[row]))
-        return best
+        gainers = np.flatnonzero(reached > floor)
+        return *best, order[gainers[np.argsort(-reached[gainers], kind="stable")[:SHORT]]]

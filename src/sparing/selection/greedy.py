@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from sparing.data import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
-from sparing.results import Array, Indices, Reference, Selection, Spectrum
+from sparing.results import Indices, Reference, Selection, Spectrum
 from sparing.search.loss_core import LossCore
 from sparing.search.spanning import Spanning
+from sparing.selection.gram_store import GramStore, store_of
 
 if TYPE_CHECKING:
     from sparing.selection import Target
@@ -31,6 +32,21 @@ KICK = 6
 
 SMALL, STARTS, KICKS = 64, 4, (2, 4)
 """Up to this many features the last search has several starts, and kicks of these sizes from each."""
+
+
+class PoolSize(NamedTuple):
+    """Columns of a pool, and how many entries it may have beyond that where rows are few."""
+
+    smallest: int
+    entries: float
+
+    def of(self, view: DataMatrix) -> int:
+        """Columns of a pool of this kind."""
+        d = view.n_features
+        return int(max(self.smallest, min(self.entries / (view.n_samples or d), max(d / 5, 1024))))
+
+
+GROWING, SWAPPING = PoolSize(128, 2.5e5), PoolSize(192, 4e5)
 
 
 @dataclass(frozen=True)
@@ -64,33 +80,40 @@ class Greedy:
 
     def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
         """Nested forward selection, then swaps; without swaps the order of ``columns`` is that of choice."""
-        store = GramStore(view)
-        state = self._grown(store, n_columns, target)
-        chosen = np.array(state.chosen, dtype=np.intp)
+        store = store_of(view)
+        state, pool = self._grown(store, n_columns, target)
+        chosen = pool.chosen
+        store.note(chosen, pool.view, np.array(pool.state.chosen))
         if self.swaps and 0 < len(chosen) < view.n_features:
-            least, excess = _least_loss(target), max(float(np.trace(target.gram)) - state.captured, 0.0)
+            least, excess = _least_loss(target), max(float(np.trace(target.gram)) - pool.state.captured, 0.0)
             if excess > WORTHWHILE * least or view.n_features <= SMALL:
-                pool = Pool(view, state, smallest=192, entries=4e5, capacity=len(chosen) + KICK)
+                if not pool.serves(SWAPPING):
+                    store.extend(state, chosen[len(state.chosen) :])
+                    pool = Pool(view, state, SWAPPING, capacity=len(chosen))
                 del state  # the pool is all that is needed, and a fit should not hold both
                 improved = self._improved(store, pool, target, NOTICEABLE * (least + excess), rng)
                 chosen = _better(store, target, chosen, improved)
-        return Selection(chosen, store.columns(chosen))
+        return store.selection(chosen)
 
-    def _grown(self, store: GramStore, n_columns: int, target: Target) -> Spanning:
-        """Blocked forward selection: exact inside each pool, one product per block."""
+    def _grown(self, store: GramStore, n_columns: int, target: Target) -> tuple[Spanning, Pool]:
+        """Blocked forward selection: exact inside each pool, one product per block but the last.
+
+        Returns the state of all columns before the last block, and the pool with all that was chosen.
+        """
         view = store.view
         state = Spanning(target.cross, view.gram_diagonal(), n_columns)
         floor = max(NEGLIGIBLE * _least_loss(target), ROUNDING * float(np.trace(target.gram)))
         n_blocks = 1 if view.has_gram else 4 if (view.n_samples or 0) <= 512 else 2
-        for ends_at in np.ceil(np.arange(1, n_blocks + 1) * n_columns / n_blocks).astype(int):
-            while len(state.chosen) < ends_at:
-                pool = Pool(view, state, smallest=128, entries=2.5e5, capacity=ends_at)
-                pool.grow(ends_at, floor)
-                added = pool.candidates[pool.state.chosen[len(state.chosen) :]]
-                if len(added) == 0:
-                    return state
-                state.extend(added, store.columns(added))
-        return state
+        ends = np.ceil(np.arange(1, n_blocks + 1) * n_columns / n_blocks).astype(int)
+        while True:
+            ends_at = int(ends[ends > len(state.chosen)][0])
+            pool = Pool(view, state, GROWING, capacity=ends_at)
+            pool.grow(ends_at, floor)
+            added = pool.chosen[len(state.chosen) :]
+            if len(added) == 0 or len(pool.chosen) == n_columns:
+                return state, pool
+            store.note(added, pool.view, np.array(pool.state.chosen[-len(added) :]))
+            store.extend(state, added)
 
     def _improved(
         self, store: GramStore, pool: Pool, target: Target, floor: float, rng: np.random.Generator
@@ -100,54 +123,17 @@ class Greedy:
         pool.swap(floor)
         pool.kick(min(max(1, int(0.3 * size)), KICK), floor)
         if not isinstance(target, Spectrum):
-            return pool.candidates[pool.state.chosen]
+            return pool.chosen
         gains = pool.state.gains()
         others = np.argsort(-gains, kind="stable")[: self.core]
-        core = pool.candidates[np.concatenate([pool.state.chosen, others[gains[others] > 0]]).astype(np.intp)]
+        places = np.concatenate([pool.state.chosen, others[gains[others] > 0]]).astype(np.intp)
+        core = pool.candidates[places]
+        store.note(core, pool.view, places)
         del pool
         search = LossCore(*store.core(core), target.rank)
         if view.n_features > SMALL:
-            return core[search.swapped(np.arange(size), self.core)]
+            return core[search.swapped(np.arange(size), self.core, floor)]
         return core[_thorough(search, size, rng)]
-
-
-class GramStore:
-    """Gram columns of a view, each computed once and never moved."""
-
-    def __init__(self, view: DataMatrix) -> None:
-        self.view = view
-        self._known = np.empty(0, dtype=np.intp)
-        self._blocks: list[Array] = []
-
-    def _places(self, J: Indices) -> Indices:
-        """Positions of the columns J among those known; what is missing is computed by one product."""
-        missing = J[~np.isin(J, self._known)]
-        if len(missing):
-            self._blocks.append(self.view.gram_columns(missing))
-            self._known = np.concatenate([self._known, missing])
-        order = np.argsort(self._known)
-        return order[np.searchsorted(self._known, J, sorter=order)]
-
-    def columns(self, J: Indices) -> Array:
-        """``A[:, J]``; not a copy where they have just been computed together."""
-        if self.view.has_gram or len(J) == 0:
-            return self.view.gram_columns(J)
-        places = self._places(J)
-        first = len(self._known) - self._blocks[-1].shape[1]
-        if np.array_equal(places, np.arange(first, len(self._known))):
-            return self._blocks[-1]
-        columns = [column for block in self._blocks for column in block.T]
-        return np.stack([columns[place] for place in places]).T
-
-    def core(self, J: Indices) -> tuple[Array, Array]:
-        """``A[J, J]`` and ``(A @ A)[J, J]``."""
-        view = self.view
-        if view.has_gram or view.squares_cheaply:
-            return view.restricted(J).gram(), view.gram_squared(J)
-        places = self._places(J)
-        gram = np.concatenate([block[J] for block in self._blocks], axis=1)[:, places]
-        squared = np.block([[first.T @ second for second in self._blocks] for first in self._blocks])
-        return gram, squared[np.ix_(places, places)]
 
 
 class Pool:
@@ -160,23 +146,32 @@ class Pool:
         self,
         view: DataMatrix,
         state: Spanning,
+        size: PoolSize,
         *,
-        smallest: int,
-        entries: float,
         capacity: int,
         include: Indices | None = None,
     ) -> None:
         d = view.n_features
         wanted = state.chosen if include is None else [*state.chosen, *map(int, include)]
-        size = int(max(smallest, min(entries / (view.n_samples or d), max(d / 5, 1024)))) + len(wanted)
-        if view.has_gram or size >= d:
+        width = size.of(view) + len(wanted)
+        if view.has_gram or width >= d:
             self.candidates = np.arange(d)
         else:
             gains = state.gains()
             gains[wanted] = np.inf
-            self.candidates = np.sort(np.argpartition(-gains, size - 1)[:size])
+            self.candidates = np.sort(np.argpartition(-gains, width - 1)[:width])
+        self._whole = view
         self.view = view.restricted(self.candidates) if len(self.candidates) < d else view
         self.state = state.restricted(self.candidates, capacity)
+
+    @property
+    def chosen(self) -> Indices:
+        """What has been chosen, as columns of the whole."""
+        return self.candidates[self.state.chosen]
+
+    def serves(self, size: PoolSize) -> bool:
+        """Would a pool of this size hardly be larger?"""
+        return len(self.candidates) >= min(0.9 * size.of(self._whole), self._whole.n_features)
 
     def _add(self, j: int) -> None:
         self.state.add(j, self.view.gram_columns(np.array([j]))[:, 0])
@@ -191,11 +186,19 @@ class Pool:
             self._add(best)
 
     def swap(self, floor: float, most: int | None = None, scanned: int | None = None) -> None:
-        """Steepest single swaps until none helps, or at most so many."""
+        """Steepest single swaps until none helps, or at most so many.
+
+        After a look at all candidates those that gained most are swapped in while they help, before the next such look.
+        """
+        among: Indices | None = None
         for _ in range(3 * len(self.state.chosen) if most is None else most):
-            gain, slot, taken = self.state.best_swap(floor, scanned)
+            gain, slot, taken, gainers = self.state.best_swap(floor, scanned, among)
+            if gain <= 0 and among is not None:
+                gain, slot, taken, gainers = self.state.best_swap(floor, scanned)
+                among = None
             if gain <= 0:
                 return
+            among = gainers if among is None else among
             self.state.drop(slot)
             self._add(taken)
 
@@ -215,7 +218,7 @@ def _better(store: GramStore, target: Target, before: Indices, after: Indices) -
     """The improved choice, unless the loss is so small that searches in squares were led by rounding and it is not."""
     if not isinstance(target, Spectrum) or target.tail > RELIABLE * target.total:
         return after
-    losses = [encoder_on(Selection(J, store.columns(J)), target.rank, target.total).loss for J in (before, after)]
+    losses = [encoder_on(store.selection(J), target.rank, target.total).loss for J in (before, after)]
     return after if losses[1] <= losses[0] else before
 
 
