@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PEERS  := $(VENV)/peers
 
-.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale papers hard clean
+.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale papers peers hard clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -12,6 +13,12 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,report]" --group dev
 	@touch $(READY)
+
+$(PEERS)/.ready: pyproject.toml  # other packages have limits of their own on versions, so they live apart
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group peers
+	@touch $(PEERS)/.ready
 
 demo: $(READY)  ## fit bundled data, print what was proved, write a page to explore
 	@$(BIN)/python examples/demo.py
@@ -35,8 +42,8 @@ docs: $(READY)  ## the guide, in out/site; a broken link or name is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 stories: $(READY)  ## what the guide's stories print, and their pictures again, from the real data in SPARING_DATA
-	for story in examples/story_*.py; do [ $$story = examples/story_data.py ] || $(BIN)/python $$story || exit 1; done
-	$(BIN)/python examples/beside_scikit_learn.py
+	$(BIN)/python benchmarks/stored.py stories $(filter-out examples/story_data.py,$(wildcard examples/story_*.py)) \
+		examples/beside_scikit_learn.py examples/leukemia_clusters.py
 
 dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 	rm -rf dist && $(BIN)/python -m build --outdir dist .
@@ -47,13 +54,16 @@ dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 dist/venv/bin/python -m pytest --numprocesses auto
 
 bench: $(READY)  ## speed, quality, memory and import time, side by side with scikit-learn
-	$(BIN)/python benchmarks/run.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/run.py
 
 bench-scale: $(READY)  ## data of any storage and size: passes, memory, time beside producing the data
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/scale/run.py
 
 papers: $(READY)  ## tables and figures of the papers again, from the real data in SPARING_DATA, and docs/papers.md
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/papers/run.py
+
+peers: $(PEERS)/.ready  ## other packages beside this one, on the real data in SPARING_DATA, and docs/peers.md
+	OPENBLAS_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/peers/run.py
 
 hard: $(READY)  ## ten minutes of trying to break it: odd data, hostile files, interruptions, full disks, leaks
 	SPARING_WEATHER=hard SPARING_HARD_SECONDS=$${SPARING_HARD_SECONDS:-480} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \

@@ -35,5 +35,9 @@ def table() -> str:
     return "\n".join(rows)
 
 
+def main() -> None:
+    print(table() + "\n")
+
+
 if __name__ == "__main__":
-    print(table())
+    main()

@@ -1,9 +1,7 @@
-"""`make bench-scale`: data of any storage and size, or the parts named; output is kept in benchmarks/results."""
+"""`make bench-scale`: data of any storage and size, or the parts named; output goes to benchmarks/results/scale."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import sys
 from pathlib import Path
 
@@ -13,7 +11,11 @@ import generated
 import genotypes
 import linear_cost
 import network
+import plan
 import sparse_counts
+
+sys.path.append(str(Path(__file__).parents[1]))
+from stored import store_parts
 
 PARTS = {
     "few_passes": few_passes,
@@ -21,24 +23,10 @@ PARTS = {
     "linear_cost": linear_cost,
     "dask_arrays": dask_arrays,
     "network": network,
+    "plan": plan,  # after linear_cost, whose rate it takes
     "genotypes": genotypes,
     "generated": generated,
 }
-RESULTS = Path(__file__).parents[1] / "results"
-
-
-class Tee(io.StringIO):
-    """Keeps what it passes on."""
-
-    def write(self, text: str) -> int:
-        sys.__stdout__.write(text)
-        sys.__stdout__.flush()
-        return super().write(text)
-
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or PARTS:
-        said = Tee()
-        with contextlib.redirect_stdout(said):
-            PARTS[name].main()
-        (RESULTS / f"{name}.txt").write_text(said.getvalue().rstrip() + "\n")
+    store_parts("scale", PARTS)
