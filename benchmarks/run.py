@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import exact
+import growth
 import import_time
 import memory
 import noise
 import nonnegative
+import profile_paths
 import quality
 import shifted_low_rank
 import sparse_pca
+import sparse_pca_speed
 import speed
 import strategies
 import variances
@@ -27,6 +30,9 @@ BENCHMARKS = {
     "nonnegative": nonnegative,
     "shifted_low_rank": shifted_low_rank,
     "sparse_pca": sparse_pca,
+    "sparse_pca_speed": sparse_pca_speed,
+    "profile_paths": profile_paths,
+    "growth": growth,
     "speed": speed,
     "strategies": strategies,
     "variances": variances,

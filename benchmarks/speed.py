@@ -1,7 +1,7 @@
 """Whole encoder fit against scikit-learn's PCA, side by side in one run.
 
-The two take turns and the median of each is kept, on one BLAS thread both and in seconds of the processor, so that a busy
-machine disturbs both alike.
+The two take turns and the median of each is kept, on one BLAS thread both and in seconds of the processor, so that a
+busy machine disturbs both alike.
 """
 
 from __future__ import annotations

@@ -29,6 +29,8 @@ class Budget:
         """The budget of an estimator with these parameters."""
         if time_limit is not None and not _is_positive(time_limit):
             raise errors.bad_time_limit(time_limit)
+        if not isinstance(verbose, (int, np.integer, np.bool_)):
+            raise errors.not_a_flag("verbose", verbose)
         deadline = None if time_limit is None else time.monotonic() + float(time_limit)
         return cls(deadline, progress=print if verbose else None)
 

@@ -36,6 +36,13 @@ def some_columns(value: float) -> Callable[[Rng, int, int], np.ndarray]:
     return make
 
 
+def with_gaps(value: float) -> Callable[[Rng, int, int], np.ndarray]:
+    def make(rng: Rng, n: int, d: int) -> np.ndarray:
+        return np.where(rng.random((n, d)) < 0.1, value, rng.standard_normal((n, d)))
+
+    return make
+
+
 KINDS: dict[str, Callable[[Rng, int, int], np.ndarray]] = {
     "gaussian": lambda rng, n, d: rng.standard_normal((n, d)),
     "ties": lambda rng, n, d: rng.integers(-1, 2, (n, d)).astype(float),
@@ -57,10 +64,13 @@ KINDS: dict[str, Callable[[Rng, int, int], np.ndarray]] = {
     "outlier": lambda rng, n, d: rng.standard_normal((n, d)) + 1e12 * (np.arange(n * d).reshape(n, d) == 0),
     "counts": lambda rng, n, d: rng.poisson(0.5, (n, d)).astype(float),
     "equal rows": lambda rng, n, d: np.tile(rng.standard_normal(d), (n, 1)),
+    "gaps": with_gaps(np.nan),
+    "infinite": with_gaps(np.inf),
     "two values": lambda rng, n, d: np.where(rng.random((n, d)) < 0.5, -1e-3, 1e3),
 }
 
-LARGEST = 40 if IS_HARD else 20
+LARGEST_OF_ALL = 40
+LARGEST = LARGEST_OF_ALL if IS_HARD else 20
 
 SCALES = (1.0, 1.0, 1.0, 1e-150, 1e-148, 1e-100, 1e-30, 1e-8, 1e8, 1e30, 1e100, 1e148, 1e150)
 
@@ -79,8 +89,8 @@ def read_only(X: np.ndarray) -> np.ndarray:
 
 
 def whole(X: np.ndarray, kind: Any) -> np.ndarray:
-    """Whole numbers of a type; unsigned ones around a positive mean."""
-    limits = np.iinfo(kind)
+    """Whole numbers of a type; unsigned ones around a positive mean, and 0 where there is no number."""
+    limits, X = np.iinfo(kind), np.where(np.isfinite(X), X, 0.0)
     largest = np.abs(X).max() or 1.0
     spread = min(50.0, limits.max / 4)
     return (X / largest * spread + (spread + 1 if limits.min == 0 else 0)).astype(kind)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import gc
+import linecache
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -35,6 +37,7 @@ from sparing import (
     save_model,
 )
 from sparing.data import checkpoint, writing
+from sparing.data.readers import compressed, plink, scratch, text
 from sparing.errors.checkpoints import CheckpointError
 from sparing.errors.files import UnwritableError
 from sparing.linalg import single_threaded_blas
@@ -165,6 +168,52 @@ def test_ctrl_c_while_a_file_is_read_leaves_no_threads_and_no_temporary_files(na
     assert not {thread for thread in settled_threads(threads) if thread.name.startswith("sparing")}
     gc.collect()  # what the traceback held
     assert not [file for file in scratch.iterdir() if file.stat().st_size]
+
+
+@pytest.mark.parametrize(("name", "module"), [("h5ad, csc", compressed), ("csv", text), ("bed", plink)])
+def test_ctrl_c_at_any_line_of_a_reader_leaves_no_temporary_file(name, module, tmp_path, monkeypatch):
+    """A file in another order than rows is written to a temporary one first, and the interruption comes then."""
+    path, temporary = FORMATS[name](tmp_path), tmp_path / "scratch"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    watched = {module.__file__, scratch.__file__}
+    most = 0
+
+    def read(line: int) -> bool:
+        """Read all rows; a Ctrl-C comes before that line of those that are run, and the answer is whether it did."""
+        passed = 0
+
+        def trace(frame, event, _):
+            nonlocal passed, most
+            if frame.f_code.co_filename not in watched or frame.f_code.co_name == "_delete":
+                return None
+            if event != "line" or linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()[:5] == "with ":
+                return trace  # a signal is heard after a lock is taken or given back, never in between
+            passed += 1
+            if passed == line:
+                sys.settrace(None)
+                most = max(most, len(os.listdir(temporary)))
+                raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            for _ in open_data(path, block_bytes=40).blocks():
+                pass
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+    line = 1
+    while read(line):
+        if os.listdir(temporary):
+            gc.collect()  # what the traceback held
+        assert not os.listdir(temporary), line
+        line += 1 + line // 20
+    assert most == 1  # there was one to be left
+    assert line > 40
 
 
 def test_interrupted_by_its_own_progress(monkeypatch):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hard.files import FORMATS
 from hard.models import (
     MODELS,
     PUBLIC,
@@ -16,15 +19,29 @@ from hard.models import (
     assert_sound,
     dense,
 )
-from hard.tables import Weather, tables
+from hard.tables import KINDS, LARGEST_OF_ALL, STORAGES, Weather, tables
 from hard.weather import outcome, weather
 from sparing import SparseEncoder, SparsePCA, certify, explained_variance, information_loss, polish, sparsity_path
 
+GUIDE = Path(__file__).parents[2] / "docs" / "hard-weather.md"
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
 def test_every_public_estimator_is_out_in_the_weather():
     assert {name.split()[-1] for name in MODELS} == PUBLIC
+
+
+@pytest.mark.skipif(not GUIDE.exists(), reason="the guide is not part of this copy")
+def test_the_guide_counts_what_there_is():
+    counts = (
+        f"{len(MODELS)} kinds of models",
+        f"tables of {len(KINDS)} kinds",
+        f"1 to {LARGEST_OF_ALL} rows",
+        f"in {len(STORAGES)} storages",
+        f"valid files of {len(FORMATS) - 1} kinds and a saved model",
+    )
+    text = GUIDE.read_text()
+    assert [count for count in counts if count not in text] == []
 
 
 def targets(table: Weather) -> np.ndarray:

@@ -15,10 +15,13 @@ import pytest
 from scipy import io, sparse
 from threadpoolctl import threadpool_info
 
+import sparing
 from hard.files import write_parquet, write_zarr
+from hard.models import PUBLIC
 from hard.tables import make_table
 from sparing import (
     ColumnSelector,
+    DoublySparseEncoder,
     NonnegativeSparsePCA,
     SparseEncoder,
     SparseHierarchicalClustering,
@@ -29,11 +32,16 @@ from sparing import (
     open_data,
     polish,
 )
+from sparing.data import Preparation, as_view
 from sparing.data.readahead import read_ahead
 from sparing.data.readers import base
+from sparing.data.transposed import Transposed
+from sparing.encoders.elastic_net import ElasticNet
 from sparing.errors import SparingWarning
 from sparing.errors.files import UnreadableError
 from sparing.linalg import single_threaded_blas, threads
+
+ESTIMATORS = [getattr(sparing, name) for name in sorted(PUBLIC)]
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((20, 5))
@@ -94,6 +102,32 @@ def test_polars_frames_of_numbers_and_dates_name_the_dates():
             SparseEncoder().fit(frame)
 
 
+@pytest.mark.parametrize("storage", ["csr", "csc", "coo", "csr with duplicates", "float64"])
+@pytest.mark.parametrize("make", [DoublySparseEncoder, SparseEncoder])
+def test_sparse_features_far_from_zero(make, storage):
+    """Shares of variance that summed to more than 1, and a certificate that did not hold: means left too late."""
+    for seed in range(3):
+        table = make_table("large mean", storage, 2, 3, seed=seed).X
+        model = make(1, random_state=0).fit(table)
+        assert model.explained_variance_ratio_.sum() <= 1 + 1e-12
+        assert model.loss_ < 1e-13  # two points are on a line
+        assert model.certificate_.recheck(table)
+
+
+def test_sparse_features_far_from_zero_beside_sparse_ones():
+    """The view of sparse rows is that of dense ones, also where rows without weight have no entry."""
+    table = rng.standard_normal((40, 6)) * (rng.random((40, 6)) < 0.4)
+    table[:, :2] = 1e9 + rng.standard_normal((40, 2))
+    weights = np.r_[np.zeros(5), np.ones(35)]
+    table[:3, 0] = 0.0
+    for scale in (False, True):
+        dense, sparsely = (as_view(X, Preparation(True, scale), weights) for X in (table, sparse.csr_array(table)))
+        np.testing.assert_allclose(sparsely.gram(), dense.gram(), rtol=1e-12, atol=1e-12 * dense.total)
+        squares = (Transposed(view).gram_diagonal() for view in (dense, sparsely))
+        np.testing.assert_allclose(*squares, rtol=1e-9)
+        assert np.count_nonzero(sparsely.shift) == 2  # others stay sparse
+
+
 @pytest.mark.parametrize("kind", [SparseKMeans, SparseHierarchicalClustering])
 def test_dask_arrays_are_clustered(kind):
     """AttributeError: nobody could gather their rows."""
@@ -101,6 +135,16 @@ def test_dask_arrays_are_clustered(kind):
     model = kind(2, n_features=2, random_state=0)
     wanted = model.fit(X).labels_.copy()
     np.testing.assert_array_equal(model.fit(da.from_array(X, chunks=(7, 5))).labels_, wanted)
+
+
+def test_covariances_of_features_that_are_hardly_there():
+    """A share of variance above 1: of a variance of 1e-319 four digits are left."""
+    row = make_table("unlike columns", "float64", 1, 8, scale=1e-150, seed=0).X
+    C = row.T @ row
+    model = SparseEncoder(1, n_nonzero=1, precomputed=True, random_state=0).fit(C)
+    assert model.explained_variance_ratio_.sum() <= 1 + 1e-12
+    assert model.certificate_.recheck(C)
+    assert C[model.support_, model.support_] > np.finfo(float).tiny
 
 
 def test_dask_arrays_may_be_covariances():
@@ -194,6 +238,11 @@ def test_components_that_are_rounding_are_not_sought():
         with pytest.warns(SparingWarning, match="are returned"):
             model.fit(table)
         assert model.certificate_.recheck(table)
+    model = SparseEncoder(2, strategy="joint", center=False, scale=True, random_state=0)
+    with pytest.warns(SparingWarning, match="are returned"):
+        model.fit(table)
+    assert model.loss_ratio_ == 1
+    assert model.certificate_.recheck(table)
 
 
 MODELS = [ColumnSelector(2), SparseEncoder(), SparsePCA(), NonnegativeSparsePCA(), SparseKMeans(n_features=2)]
@@ -255,3 +304,39 @@ def test_blocks_that_another_thread_still_reads_are_closed_after_it():
     with pytest.raises(KeyboardInterrupt):
         work()
     loose.join()
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (
+            SparsePCA(constraint=[]),
+            r"constraint=\[\] is not known\. Choose one of 'None', 'orthogonal', 'uncorrelated'",
+        ),
+        (NonnegativeSparsePCA(constraint=np.zeros(2)), "constraint=.* is not known"),
+        (SparsePCA(np.array([1, 2])), "it counts things"),
+        (SparseEncoder(strategy=np.zeros(2)), "strategy=.* is not known"),
+        (SparseEncoder(missing=np.zeros(2)), "missing=.* is not known"),
+        (SparseEncoder(certify=np.zeros(2)), "certify=.* must be True or False, and a ndarray is neither"),
+        (SparsePCARegressor(certify="x"), "certify='x' must be True or False"),
+        *((kind(verbose="x"), "verbose='x' must be True or False, and a str is neither") for kind in ESTIMATORS),
+    ],
+    ids=str,
+)
+def test_parameters_that_are_nonsense(model, sentence):
+    """TypeError: unhashable; ValueError: the truth value of an array is ambiguous."""
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        model.fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("l1", ["a", b"a", [], ["a"], -1, [1, -1], np.nan, int, {}])
+def test_penalties_that_are_none(l1):
+    with pytest.raises(ValueError, match="must be a number of at least 0"):
+        ElasticNet(l1=l1)
+    with pytest.raises(ValueError, match="must be a positive number"):
+        ElasticNet(ridge=l1)
+
+
+def test_a_limit_in_single_precision():
+    """NumPy's warning of an overflow."""
+    assert SparseEncoder(1, max_loss=np.float32(1.5), random_state=0).fit(X).loss_ratio_ <= 1.5

@@ -215,7 +215,7 @@ def _covariance(C: Any, scale: bool) -> Covariance:
         raise errors.sparse_covariance()
     if rows.shape[0] != rows.shape[1]:
         raise errors.not_square(rows.shape)
-    A = as_matrix(rows)
+    A = _without_the_faint(as_matrix(rows))
     digits = np.finfo(rows.dtype).eps if rows.dtype.kind == "f" else 0.0
     tolerance = max(ROUNDING, len(A) * float(digits))
     largest = float(np.abs(A).max())
@@ -232,6 +232,13 @@ def _covariance(C: Any, scale: bool) -> Covariance:
     deviation = np.sqrt(np.where(variances > 0, variances, 1.0))
     correlation = A / np.multiply.outer(deviation, deviation)
     return Covariance(correlation, **_definiteness(correlation, tolerance), scale=deviation * np.sqrt(square_unit))
+
+
+def _without_the_faint(A: Array) -> Array:
+    """A with zeros for features whose variance is so small that double precision has lost digits of it."""
+    variances = np.diagonal(A)
+    faint = (variances > 0) & (variances < np.finfo(float).tiny)
+    return np.where(faint[:, None] | faint, 0.0, A) if faint.any() else A
 
 
 def _definiteness(A: Array, tolerance: float) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.encoders.iterative import counts_per_component
+from sparing.errors.settings import check_settings
 from sparing.linalg.lasso import LassoPath, thresholded
 from sparing.linalg.span import encoder_with
 from sparing.linalg.variance import symmetric_total
@@ -68,10 +69,11 @@ class ElasticNet:
     reference: ClassVar = Reference("zou2006", "Algorithm 1")
 
     def __post_init__(self) -> None:
-        if self.ridge is not None and not self.ridge > 0:
+        if self.ridge is not None and not (_is_penalty(self.ridge) and self.ridge > 0):
             raise errors.not_a_positive_number("ridge", self.ridge)
-        if self.l1 is not None and not np.min(self.l1) >= 0:
-            raise errors.not_a_positive_number("l1", self.l1)
+        if self.l1 is not None and not _are_penalties(self.l1):
+            raise errors.not_a_nonnegative_number("l1", self.l1)
+        check_settings(self)
         if self.max_iter < 1:
             raise errors.not_positive("max_iter", self.max_iter)
 
@@ -151,9 +153,20 @@ def refitted(view: DataMatrix, H: Array) -> Array:
     return H
 
 
+def _is_penalty(value: object) -> bool:
+    """A number of at least 0."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and bool(value >= 0)
+
+
+def _are_penalties(value: object) -> bool:
+    """One of them, or several."""
+    several = list(value) if isinstance(value, (list, tuple, np.ndarray)) and np.shape(value) else [value]
+    return bool(several) and all(map(_is_penalty, several))
+
+
 def penalties_of(l1: float | Sequence[float], n_components: int) -> list[float]:
     """One penalty for each component."""
-    penalties = [float(l1)] * n_components if isinstance(l1, (int, float)) else [float(one) for one in l1]
+    penalties = list(map(float, l1 if isinstance(l1, (Sequence, np.ndarray)) else [l1] * n_components))
     if len(penalties) < n_components:
         raise errors.wrong_number_of_penalties(len(penalties), n_components)
     return penalties[:n_components]

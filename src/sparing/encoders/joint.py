@@ -89,7 +89,7 @@ class Joint:
     ) -> list[Array]:
         """Sequential solutions, then rotations of the principal components cut to size."""
         k, V = first.shape[1], spectrum.basis[core]
-        starts = [first, search.grown(sizes)]
+        starts = [first, search.grown(sizes[:k])]  # what further components would explain is rounding
         for turn in range(self.starts):
             if turn == 0:
                 rotated = V
@@ -97,7 +97,7 @@ class Joint:
                 rotated = varimax(V)
             else:
                 rotated = varimax(V @ np.linalg.qr(rng.standard_normal((V.shape[1], V.shape[1])))[0], steps=turn)
-            starts.append(keep_largest(rotated[:, :k], sizes))
+            starts.append(keep_largest(rotated[:, :k], sizes[:k]))
         return [start for start in starts if start.shape[1] == k and start.any(axis=0).all()]
 
 

@@ -16,10 +16,9 @@ from sparing.encoders.sequential import sequential_directions
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_of
 from sparing.linalg.truncation import keep_largest
-from sparing.results import Array, Encoder, Reference, Spectrum
+from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.search.alternation import Alternation, ConstrainedAlternation, VarianceAlternation
-from sparing.search.power import pool_of, unit_columns
-from sparing.search.quotient import Quotient
+from sparing.search.power import unit_columns
 from sparing.solvers import Solver
 from sparing.solvers.auto import MANY
 
@@ -28,13 +27,16 @@ SWEEPS, REFITS, TRANSFERS = 30, 200, 100
 POOL, ROUNDS = 200, 3
 """Features searched at first where there are more than twice as many, and searches among those that pull most."""
 
+MARGIN = 3
+"""Features looked at for each place in a component, at first."""
+
 ROTATIONS = 10
 """Steps that bring a rotation of the principal components and its cut to size closer to one another."""
 
 WORK = 1.2e4
 """Starts times features times components: more of them where each costs little."""
 
-FEWEST, LARGE = 2, 60
+FEWEST, LARGE = 1, 60
 """Starts at least, for components below so many features."""
 
 CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
@@ -118,28 +120,36 @@ class JointVariance:
         self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget
     ) -> Array:
         """Search among the most promising features, then let all others come in."""
-        guard = self._guarding(spectrum)
-        pool = pool_of(whole, max(POOL, 4 * max(sizes)), spectrum.basis)
-        pool = np.union1d(pool, Quotient(whole).grown(max(sizes)))  # what forward selection takes from all features
+        guard, k = self._guarding(spectrum), len(sizes)
+        pool = self._promising(whole, spectrum, max(sizes))
         few = Covariance(whole.restricted(pool).gram())
         found = _Search(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng).run(budget)
         best = np.zeros((whole.n_features, found.shape[1]))
         best[pool] = found
-        for _ in range(ROUNDS if found.shape[1] == len(sizes) else 0):
+        for _ in range(ROUNDS if found.shape[1] == k else 0):
             if budget.expired:
                 break
-            goal, used = self._goal(whole, guard), np.flatnonzero(best.any(axis=1))
-            pulling = [
-                goal.without(np.delete(best, j, axis=1)).pulling(best[:, j], POOL, used) for j in range(len(sizes))
-            ]
-            pool = np.concatenate([used, np.unique(np.concatenate(pulling))])
+            used = np.flatnonzero(best.any(axis=1))
+            pulling = self._goal(whole, guard).pulling(best, max(max(sizes), POOL // k), used)
+            pool = np.concatenate([used, np.setdiff1d(pulling, used)])
             goal = self._goal(Covariance(whole.restricted(pool).gram()), guard)
-            H = goal.improve(best[pool], SWEEPS, counts(best))
+            H = goal.improve(best[pool], SWEEPS, counts(best), growth=ROUGH)
             best = np.zeros_like(best)
-            best[pool] = goal.ordered(H)
+            best[pool] = H
             if not np.setdiff1d(np.flatnonzero(best.any(axis=1)), used).size:
                 break
+        used = np.flatnonzero(best.any(axis=1))
+        goal = self._goal(Covariance(whole.restricted(used).gram()), guard)
+        best[used] = goal.ordered(goal.refit(best[used], REFITS))
         return best
+
+    def _promising(self, whole: DataMatrix, spectrum: Spectrum, size: int) -> Indices:
+        """Features of most variance, and the largest in each principal component and in each after rotation."""
+        each = max(MARGIN * size, POOL // (spectrum.rank + 1))
+        straight = [whole.gram_diagonal(), *np.abs(spectrum.basis.T)]
+        wide = largest_in_each(straight, 4 * each)
+        rotated = list(np.abs(varimax(spectrum.basis[wide], ROTATIONS).T))
+        return np.union1d(largest_in_each(straight, each), wide[largest_in_each(rotated, each)])
 
     def _guarding(self, spectrum: Spectrum) -> float:
         """The guard, far below what the least component is worth: else a second copy of the first would pay."""
@@ -182,7 +192,8 @@ class _Search:
                 break
             if how.constraint is not None:  # features of their own are orthogonal; supports grow from there
                 self._offer(self._improved(disjoint(start), self.sizes))
-            start = self._toward_constraint(self.free.improve(start, SWEEPS, growth=ROUGH))
+            if how.constraint is not None or how.total:
+                start = self._toward_constraint(self.free.improve(start, SWEEPS, growth=ROUGH))
             self._offer(self._improved(start, counts(start)))
             budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
         best, since = self.pool[0][0], 0
@@ -231,9 +242,9 @@ class _Search:
         V, k = self.spectrum.basis, len(self.sizes)
         for turn in range(n_starts):
             if turn == 0:
-                rotated = V
-            elif turn == 1:
                 rotated = varimax(V)
+            elif turn == 1:
+                rotated = V
             else:
                 rotated = V @ np.linalg.qr(self.rng.standard_normal((k, k)))[0]
             for _ in range(ROTATIONS):
@@ -281,6 +292,12 @@ def disjoint(H: Array) -> Array:
     """Each feature only where its loading is largest."""
     size = np.abs(H)
     return np.where(size == size.max(axis=1, keepdims=True), H, 0.0)
+
+
+def largest_in_each(scores: Sequence[Array], count: int) -> Indices:
+    """Indices of the ``count`` largest entries of each vector."""
+    count = min(count, len(scores[0]))
+    return np.unique(np.concatenate([np.argpartition(-score, count - 1)[:count] for score in scores]))
 
 
 def equal_shares(total: int, n_components: int) -> list[int]:

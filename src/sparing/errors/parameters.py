@@ -43,7 +43,7 @@ def n_nonzero_per_component(strategy: str) -> ValueError:
 
 def not_a_flag(name: str, value: object) -> TypeError:
     """Something that is neither True nor False."""
-    return TypeError(f"{name}={value!r} must be True or False.")
+    return TypeError(f"{name}={value!r} must be True or False, and a {type(value).__name__} is neither.")
 
 
 def bad_random_state(value: object) -> ValueError:
@@ -142,7 +142,7 @@ def more_than_there_are(name: str, value: int, limit: int, things: str) -> Value
 
 def not_a_positive_number(name: str, value: object) -> ValueError:
     """A size that must be a number above zero."""
-    return ValueError(f"{name}={value!r} must be a positive number.")
+    return ValueError(f"{name}={value!r} must be a positive number. Pass one above 0.")
 
 
 def not_a_nonnegative_number(name: str, value: object) -> ValueError:

@@ -10,10 +10,16 @@ def wrong_number_of_axes(got: int, wanted: int) -> ValueError:
 
 def bad_component(value: object, n_components: int, count: int | None) -> ValueError:
     """Components that there are not, or another number of them than the picture has axes."""
+    have = "1 component" if n_components == 1 else f"{n_components} components"
+    if count is not None and n_components < count:
+        return ValueError(
+            f"The picture has {count} axes, one for each component, and the estimator has {have}. Fit at least {count} "
+            f"with n_components; LoadingsDisplay draws any number of them."
+        )
     many = "one or more" if count is None else str(count)
     return ValueError(
         f"components={value!r} cannot be drawn: {many} whole numbers from 0 to {n_components - 1} are, since the "
-        f"estimator has {n_components} component(s). Pass some of these, or fit more with n_components."
+        f"estimator has {have}. Pass some of these, or fit more with n_components."
     )
 
 

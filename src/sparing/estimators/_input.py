@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -18,6 +18,7 @@ from sparing.data import DataMatrix, Preparation, Rows, as_rows, as_view
 from sparing.data.checkpoint import Checkpoint
 from sparing.data.followed import Followed
 from sparing.errors import checkpoints
+from sparing.errors.settings import check_settings
 from sparing.estimators._few_passes import Reading
 from sparing.linalg import single_threaded_blas
 
@@ -80,9 +81,7 @@ def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) ->
 def preparation_of(estimator: Any) -> Preparation:
     """How X is prepared, by the parameters of an estimator."""
     center, scale, precomputed = (flag(name, getattr(estimator, name)) for name in ("center", "scale", "precomputed"))
-    if estimator.missing not in MISSING:
-        raise errors.unknown_choice("missing", estimator.missing, MISSING)
-    return Preparation(center, scale, precomputed, estimator.missing)
+    return Preparation(center, scale, precomputed, one_of("missing", estimator.missing, MISSING))
 
 
 def checked_view(
@@ -175,6 +174,13 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def one_of(name: str, value: Any, allowed: Collection[str], also: tuple[object, ...] = ()) -> str:
+    """A name from a short list; ``also`` is allowed elsewhere, and said where this is not."""
+    if not isinstance(value, str) or value not in allowed:
+        raise errors.unknown_choice(name, value, [*allowed, *also])
+    return value
+
+
 def is_whole(value: Any) -> bool:
     """An integer of Python or NumPy; True and False are none."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -202,7 +208,7 @@ def loss_limit(value: Any) -> float:
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number or not value >= 1:
         raise errors.max_loss_out_of_range(value)
-    return float(min(value, sys.float_info.max))
+    return min(float(value), sys.float_info.max)
 
 
 def share(name: str, value: Any, example: str) -> float:
@@ -221,4 +227,5 @@ def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any
         return registry[choice]()
     if isinstance(choice, type) or not callable(getattr(choice, verb, None)):
         raise errors.unknown_choice(parameter, choice, [*registry, *also])
+    check_settings(choice)
     return choice

@@ -18,6 +18,7 @@ from sparing.estimators._input import (
     all_or_nothing,
     checked_rows,
     features_named,
+    flag,
     generator_of,
     preparation_of,
     steady,
@@ -86,7 +87,7 @@ class StreamingEncoder(EncodingEstimator):
                 found = encoder.encode(likeness, spectrum, n_nonzero, rng, budget=budget)
             self._publish(exact, found, spectrum)
             self.__dict__.pop("certificate_", None)
-            if self.certify:
+            if flag("certify", self.certify):
                 each = int(np.count_nonzero(found.loadings, axis=1).max())
                 shared = self.strategy == "batch"
                 problem = Problem(

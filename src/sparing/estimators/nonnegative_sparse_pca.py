@@ -17,7 +17,7 @@ from sparing.data import DataMatrix
 from sparing.deflation import DEFLATIONS, Deflation, DisjointDeflation, GeneralizedDeflation, OrthogonalizedDeflation
 from sparing.encoders import JointNonnegative, OrthogonalNonnegative, Sequential
 from sparing.estimators._components import ComponentsEstimator
-from sparing.estimators._input import count, flag, resolved, share
+from sparing.estimators._input import count, flag, one_of, resolved, share
 from sparing.linalg import top_spectrum
 from sparing.linalg.nonnegative_promises import approximation_factor
 from sparing.results import Encoder, Guarantee, Reference
@@ -163,8 +163,9 @@ class NonnegativeSparsePCA(ComponentsEstimator):
 
     def _encoder(self) -> Any:
         """The algorithm that the parameters describe."""
-        if self.constraint is not None and self.constraint != "orthogonal":
-            raise errors.unknown_choice("constraint", self.constraint, ["orthogonal", None])
+        count("n_components", self.n_components)
+        if self.constraint is not None:
+            one_of("constraint", self.constraint, ["orthogonal"], also=(None,))
         if self.constraint is not None and self.deflation != "auto":
             raise errors.constraint_decides(self.constraint, self.deflation)
         solver = self._solver()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import zipfile
@@ -14,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sparing.data.readers.npy import header_of
 from sparing.data.writing import replacing
 from sparing.errors import files, models
 from sparing.estimators._plain import Unplain, decoded, encoded
@@ -174,7 +174,7 @@ def _loaded(path: object, file: BinaryIO) -> Any:
             raise models.newer_model(path, header["version"], VERSION, str(header["sparing"]))
 
         def arrays(name: str) -> Any:
-            return _array(archive, parts[name])
+            return _array(archive, parts.pop(name))  # each once, or a small file could fill all memory
 
         kind = CLASSES[header["class"]]
         model = kind(**{key: decoded(value, arrays) for key, value in header["parameters"].items()})
@@ -198,14 +198,11 @@ def _parts(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     """An array, once it is sure that its header promises what is there: memory is taken for no more."""
     with archive.open(info) as part:
-        if np.lib.format.read_magic(part) == (1, 0):
-            shape, _, dtype = np.lib.format.read_array_header_1_0(part)
-        else:
-            shape, _, dtype = np.lib.format.read_array_header_2_0(part)
-        if dtype.kind not in "fiub" or min(shape, default=0) < 0:
-            raise ValueError(f"an array of it is of type {dtype} and shape {shape}")
-        if math.prod(shape) * dtype.itemsize != info.file_size - part.tell():
-            raise ValueError(f"an array of shape {shape} is not all there")
+        header = header_of(part)
+        if header.dtype.kind not in "fiub":
+            raise ValueError(f"an array of it is of type {header.dtype} and shape {header.shape}")
+        if header.n_bytes != info.file_size - header.begin:
+            raise ValueError(f"an array of shape {header.shape} is not all there")
     with archive.open(info) as part:
         return np.lib.format.read_array(part, allow_pickle=False)
 

@@ -30,6 +30,7 @@ from sparing.estimators._input import (
     flag,
     generator_of,
     loss_limit,
+    one_of,
     preparation_of,
     resolved,
     steady,
@@ -190,7 +191,7 @@ class SparseEncoder(StreamingEncoder):
         """
         for learned in ("certificate_", "n_samples_seen_", "_stream"):  # of an earlier fit
             self.__dict__.pop(learned, None)
-        preparation = preparation_of(self)
+        preparation, certify = preparation_of(self), flag("certify", self.certify)
         checkpoint = checkpoint_of(self)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state, checkpoint)
         encoder = self._encoder()
@@ -211,7 +212,7 @@ class SparseEncoder(StreamingEncoder):
                 else:
                     found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)  # type: ignore[arg-type]
             self._publish(view, found, spectrum)
-            if self.certify:
+            if certify:
                 self.certificate_ = self._certified(known, found, spectrum, n_nonzero, preparation, rng, budget)
                 self.loss_ = self.certificate_.value
                 self.loss_ratio_ = self.certificate_.ratio
@@ -263,8 +264,7 @@ class SparseEncoder(StreamingEncoder):
         return DEFAULT_MAX_LOSS if self.max_loss is None else loss_limit(self.max_loss)
 
     def _encoder(self) -> Batch | Iterative | Joint:
-        if self.strategy not in STRATEGIES:
-            raise errors.unknown_choice("strategy", self.strategy, STRATEGIES)
+        one_of("strategy", self.strategy, STRATEGIES)
         auto = isinstance(self.selector, str) and self.selector == "auto"
         selector = Greedy() if auto else resolved("selector", SELECTORS, "select", self.selector, also=("auto",))
         if self.strategy == "batch":

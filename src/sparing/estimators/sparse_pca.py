@@ -21,7 +21,7 @@ from sparing.deflation import (
 )
 from sparing.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
 from sparing.estimators._components import ComponentsEstimator
-from sparing.estimators._input import count, flag, resolved
+from sparing.estimators._input import count, flag, one_of, resolved
 from sparing.results import Encoder
 from sparing.solvers import SOLVERS, Auto, Exact
 
@@ -172,8 +172,9 @@ class SparsePCA(ComponentsEstimator):
 
     def _encoder(self) -> Any:
         """The algorithm that the parameters describe."""
-        if self.constraint is not None and self.constraint not in CONSTRAINTS:
-            raise errors.unknown_choice("constraint", self.constraint, [*CONSTRAINTS, None])
+        count("n_components", self.n_components)
+        if self.constraint is not None:
+            one_of("constraint", self.constraint, CONSTRAINTS, also=(None,))
         if self.constraint is not None and self.deflation != "auto":
             raise errors.constraint_decides(self.constraint, self.deflation)
         solver, block = self._solver()
@@ -207,11 +208,10 @@ class SparsePCA(ComponentsEstimator):
     def _solver(self) -> tuple[Any, bool]:
         """The solver with its settings, and whether it finds all components at once."""
         registry = {**SOLVERS, **BLOCK_SOLVERS}
-        if isinstance(self.solver, str) or not callable(getattr(self.solver, "encode", None)):
-            solver = resolved("solver", registry, "solve", self.solver)
-        else:
-            solver = self.solver
-        if not flag("refit", self.refit) and "refit" in {field.name for field in dataclasses.fields(solver)}:
+        verb = "encode" if callable(getattr(self.solver, "encode", None)) else "solve"
+        solver = resolved("solver", registry, verb, self.solver)
+        names = {field.name for field in dataclasses.fields(solver)} if dataclasses.is_dataclass(solver) else set()
+        if not flag("refit", self.refit) and "refit" in names:
             solver = dataclasses.replace(solver, refit=False)
         return solver, callable(getattr(solver, "encode", None))
 

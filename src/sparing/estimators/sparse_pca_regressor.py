@@ -141,7 +141,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         """
         self.__dict__.pop("certificate_", None)  # of an earlier fit
         preparation = Preparation(flag("center", self.center), flag("scale", self.scale))
-        intercept = flag("fit_intercept", self.fit_intercept)
+        intercept, certify = flag("fit_intercept", self.fit_intercept), flag("certify", self.certify)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         regression = self._regression()
         rows = checked_rows(self, X, reset=True)
@@ -160,7 +160,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
                 view, spectrum, targets.values, n_nonzero, rng, budget=budget, on=None if fitted is view else fitted
             )
             self._publish(fitted, found, targets)
-            if self.certify:
+            if certify:
                 self.certificate_ = self._certified(view, fitted, spectrum, targets, n_nonzero, preparation)
         self.n_passes_ = rows.passes
         notice = notice or self._shortfall(n_components, n_nonzero, spectrum, targets)

@@ -15,12 +15,19 @@ import numpy as np
 from sparing.data import Adjusted, Covariance, DataMatrix
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
 from sparing.results import Array, Indices
-from sparing.search.quotient import Quotient
+from sparing.search.loadings import best_loadings
+from sparing.search.quotient import THOROUGH, Quotient
 
 DEPENDENT = 1e-10
 SWAPS = 20
+REFITS = 200
+"""Steps at most to the best loadings of given supports."""
+
 KEPT = 1e-8
 """An inner product below this keeps a constraint."""
+
+IN_FULL = 512
+"""Features up to which a changed A is formed once rather than changed anew wherever it is looked at."""
 
 Deflate = Callable[[DataMatrix, Array], tuple[DataMatrix, Metric | None]]
 
@@ -59,7 +66,18 @@ class Alternation(ABC):
                     H[support, j] = v / np.linalg.norm(v)
             if self._settled(before, H, growth):
                 break
+            if sizes is not None and np.array_equal(before != 0, H != 0):  # only loadings are left to find
+                H = self._with_best_loadings(H)
         return H
+
+    def _with_best_loadings(self, H: Array) -> Array:
+        """Loadings better than turns have found so far, where there is a quick way to them."""
+        return H
+
+    def pulling(self, H: Array, n_features: int, outside: Indices) -> Indices:
+        """The features, without those given, that pull some direction most: ``n_features`` for each of them."""
+        found = [self.without(np.delete(H, j, axis=1)).pulling(H[:, j], n_features, outside) for j in range(H.shape[1])]
+        return np.unique(np.concatenate(found))
 
     def _settled(self, before: Array, after: Array, growth: float) -> bool:
         """Did a sweep bring nothing?"""
@@ -182,6 +200,36 @@ class VarianceAlternation(Alternation):
         keep = values > DEPENDENT
         return cast(Array, vectors[:, keep] / np.sqrt(values[keep]))
 
+    def refit(self, H: Array, sweeps: int) -> Array:
+        """Best loadings for the supports as they are, all of them together: turns would take many times as long."""
+        used, lengths = np.flatnonzero(H.any(axis=1)), np.linalg.norm(H, axis=0)
+        if H.shape[1] < 2 or self.guard == 0 or lengths.min() <= 0:
+            return super().refit(H, sweeps)
+        found = best_loadings(self.view.restricted(used).gram(), H[used], self.guard, sweeps)
+        out = np.zeros_like(H)
+        out[used] = found
+        return out if self.captured(out) >= self.captured(H) else H
+
+    def _with_best_loadings(self, H: Array) -> Array:
+        return self.refit(H, REFITS) if self.guard > 0 and self.view.has_gram and self.n_features > THOROUGH else H
+
+    def pulling(self, H: Array, n_features: int, outside: Indices) -> Indices:
+        """As for all; one product with A serves all directions."""
+        images, found = self.view.gram_matmat(H), []
+        for j in range(H.shape[1]):
+            others, x = np.delete(H, j, axis=1), H[:, j]
+            turn = self._whitening(others)
+            U, AU = others @ turn, np.delete(images, j, axis=1) @ turn
+            along = U.T @ x
+            rest = images[:, j] - AU @ along
+            Bx, Mx = rest - U @ (U.T @ rest), (1 + self.guard) * x - U @ along
+            slope = np.abs(float(x @ Bx) / float(x @ Mx) * Mx - Bx)  # (rho M - B)x: nothing inside, what pulls outside
+            measure = 1 + self.guard - np.square(U).sum(axis=1)
+            slope = np.divide(slope, np.sqrt(np.abs(measure)), out=np.zeros_like(slope), where=measure > DEPENDENT)
+            slope[outside] = -1.0
+            found.append(np.argpartition(-slope, min(n_features, len(slope)) - 1)[:n_features])
+        return np.unique(np.concatenate(found))
+
     def without(self, H: Array) -> Quotient:
         """The quotient of one more direction beside those of H."""
         if H.shape[1] == 0:
@@ -246,8 +294,12 @@ def keeps(metric: Metric | None, x: Array) -> bool:
 
 
 def off(view: DataMatrix, U: Array) -> DataMatrix:
-    """``(I - UU')A(I - UU')``, for any U (d x m)."""
+    """``(I - UU')A(I - UU')``, for any U (d x m); in full where A is in memory and small."""
     AU = view.gram_matmat(U)
     m = U.shape[1]
+    if view.has_gram and view.n_features <= IN_FULL:
+        half = U @ (AU - U @ (U.T @ AU) / 2).T
+        half += half.T
+        return Covariance(view.gram() - half, is_psd=view.is_psd, shortfall=view.shortfall)
     C = np.block([[U.T @ AU, -np.eye(m)], [-np.eye(m), np.zeros((m, m))]])
     return Adjusted(view, np.column_stack([U, AU]), C, is_psd=view.is_psd)

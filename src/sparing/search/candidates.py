@@ -22,21 +22,29 @@ def best_component(quotient: Quotient, candidates: Array, *, refit: bool) -> Com
     V = V[:, V.any(axis=0)]
     if V.shape[1] == 0:
         V = np.eye(len(V), 1, -first_largest(np.where(quotient.usable, quotient.view.gram_diagonal(), -np.inf)))
-    local, J = _gathered(quotient, np.flatnonzero(V.any(axis=1)))
-    found: dict[tuple[int, ...], Component] = {}
-    for v in V[J].T:
-        support = np.flatnonzero(v)
-        key = tuple(support.tolist()) if refit else (len(found),)
-        if key not in found:
-            x = v[support]
-            found[key] = local.component(support) if refit else component_of(support, x, local.value(support, x))
-    components = list(found.values())
-    best = components[first_largest(np.array([component.variance for component in components]))]
+    best, J = (_refitted if refit else _kept)(quotient, V)
     return Component(J[best.support], best.loadings, best.variance)
 
 
+def _refitted(quotient: Quotient, V: Array) -> tuple[Component, Indices]:
+    """The best of all supports, each with its best loadings; its features are numbered as in the indices beside it."""
+    local, J = _gathered(quotient, np.flatnonzero(V.any(axis=1)))
+    supports = {tuple(np.flatnonzero(v).tolist()): None for v in V[J].T}
+    components = [local.component(np.array(support, dtype=np.intp)) for support in supports]
+    return components[first_largest(np.array([component.variance for component in components]))], J
+
+
+def _kept(quotient: Quotient, V: Array) -> tuple[Component, Indices]:
+    """The best candidate as it is: one product with A serves them all."""
+    below = V if quotient.metric is None else quotient.metric.matmat(V)
+    values = np.einsum("ij,ij->j", V, quotient.view.gram_matmat(V)) / np.einsum("ij,ij->j", V, below)
+    best = first_largest(values)
+    support = np.flatnonzero(V[:, best])
+    return component_of(support, V[support, best], float(values[best])), np.arange(len(V))
+
+
 def _gathered(quotient: Quotient, J: Indices) -> tuple[Quotient, Indices]:
-    """The same problem on the features J alone, while they are few."""
-    if len(J) > GATHERED:
+    """The same problem on the features J alone, while they are few and a matrix of them is less than the data."""
+    if len(J) > GATHERED or quotient.wide(J):
         return quotient, np.arange(quotient.view.n_features)
     return quotient.restricted(J), J

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparing.data import Covariance, DataMatrix
+from sparing.linalg.krylov import block_krylov
 from sparing.linalg.metric import Metric, OrthogonalTo
 from sparing.linalg.signs import first_largest, orientations
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Component, Indices
 
-VERIFIED = 4
-"""Most promising swaps that are evaluated exactly."""
+VERIFIED, THOROUGH = 4, 64
+"""Most promising swaps that are evaluated exactly: up to so many features all of them, beyond until one is better."""
+
+SKETCHED = 16
+"""Swaps whose gain is estimated, of all that are known to gain."""
 
 SHORTLIST = 256
 """Features outside the support that are looked at first; all of them before a search ends."""
@@ -27,6 +31,9 @@ NULL = 1e-10
 """Quotients within this share of the best count as equal to it."""
 
 GROWTH = 1e-9
+
+WIDE, ACCURACY = 1024, 1e-10
+"""Nonzeros from which loadings may come from products alone, and their error as a share of what they leave."""
 
 SWAP_WORK = 2e7
 """Swaps of one search times what each costs: a table of features by nonzeros, and eigenvalues of nonzeros."""
@@ -88,12 +95,30 @@ class Quotient:
 
     def solve(self, support: Indices) -> tuple[float, Array]:
         """The best quotient on a support, and its v (of the support's length)."""
-        inside = self.view.restricted(support).gram()
+        if self.wide(support):
+            return self._from_products(support)
         if len(support) and self.metric is None:
-            values, vectors = top_eigenpairs(inside, 1)
+            values, vectors = top_eigenpairs(self.view.restricted(support).gram(), 1)
             return float(values[0]), vectors[:, 0]
         solved = self._solved(support)
         return solved.rho, solved.v
+
+    def wide(self, support: Indices) -> bool:
+        """Are there so many more features than rows that products with A cost less than its block on them?"""
+        n, plain = self.view.n_samples, self.metric is None and self.view.is_psd and not self.view.has_gram
+        return plain and n is not None and len(support) > max(WIDE, n)
+
+    def _from_products(self, support: Indices) -> tuple[float, Array]:
+        """The best quotient on a support from products with A alone."""
+
+        def inside(V: Array) -> Array:
+            whole = np.zeros((self.view.n_features, V.shape[1]))
+            whole[support] = V
+            return self.view.gram_matmat(whole)[support]
+
+        size, total = len(support), float(self._worth[support].sum())
+        found = block_krylov(inside, size, 1, total, np.random.default_rng(0), tolerance=ACCURACY)
+        return float(found.values[0]), found.vectors[:, 0]
 
     def _solved(self, support: Indices) -> Solved:
         """All quotients on a support."""
@@ -103,23 +128,6 @@ class Quotient:
         turn = self.metric.whitening(support)
         values, vectors = np.linalg.eigh(turn.T @ inside @ turn)
         return Solved(values, turn @ vectors)
-
-    def _bests(self, supports: Indices) -> Array:
-        """The best quotients of many supports of one size that share most of their features, one per row."""
-        if isinstance(self.metric, OrthogonalTo):
-            return np.array([self.solve(support)[0] for support in supports])
-        union, places = np.unique(supports, return_inverse=True)
-        places = places.reshape(supports.shape)
-        rows, columns = places[:, :, None], places[:, None, :]
-        B = self.view.restricted(union).gram()[rows, columns]
-        if self.metric is not None:
-            M = self.metric.block(union)[rows, columns]
-            try:
-                turn = np.linalg.inv(np.linalg.cholesky(M))
-            except np.linalg.LinAlgError:  # singular on some support
-                return np.array([self.solve(support)[0] for support in supports])
-            B = turn @ B @ turn.transpose(0, 2, 1)
-        return np.asarray(np.linalg.eigvalsh(B)[:, -1])
 
     def value(self, support: Indices, v: Array) -> float:
         """The quotient of a given direction."""
@@ -142,17 +150,23 @@ class Quotient:
         now = self._solved(support)
         for _ in range(max_swaps):
             for others in self._outside(support, now):
-                trials = self._promising(support, now, others)
-                if not trials:
-                    continue
-                values = self._bests(np.array(trials))
-                if values.max() > now.rho * (1 + GROWTH):
-                    support = trials[int(values.argmax())]
-                    now = self._solved(support)
+                trial = self._better(support, now, others)
+                if trial is not None:
+                    support, now = trial
                     break
             else:
                 break
         return now.rho, support, now.v
+
+    def _better(self, support: Indices, now: Solved, others: Indices) -> tuple[Indices, Solved] | None:
+        """A support one swap away that really is better: the first that is promised to be, or the best of several.
+
+        What is promised is nearly exact, except where directions are forbidden.
+        """
+        thorough = self.view.n_features <= THOROUGH or isinstance(self.metric, OrthogonalTo)
+        trials = ((trial, self._solved(trial)) for trial in self._promising(support, now, others))
+        better = (pair for pair in trials if pair[1].rho > now.rho * (1 + GROWTH))
+        return max(better, key=lambda pair: pair[1].rho, default=None) if thorough else next(better, None)
 
     def _outside(self, support: Indices, now: Solved) -> list[Indices]:
         """Candidates to come in: those that pull most, then all."""
@@ -170,27 +184,41 @@ class Quotient:
         """Supports one swap away that beat what is reached, judged for all swaps from one decomposition.
 
         With N = rho M - B, N_SS v = 0 and P a generalized inverse of N_SS: replacing i by j raises the quotient exactly
-        where N_jj < the Schur complement of the others, which for all (j, i) is a rank-two formula in P.
+        where N_jj < the Schur complement of the others, which for all (j, i) is a rank-two formula in P. By how much is
+        estimated, for the few best of them, by a step of Newton's: the direction with v_j = 1 and v_i = 0 that solves
+        the other equations, and what it measures by M.
         """
         rho, v = now.rho, now.v
         N = self._shifted(support, rho)
-        inside, cross = N[support], N[others]
         if isinstance(self.metric, OrthogonalTo):  # what was solved leaves out directions that a new feature may allow
+            inside = N[support]
             P = np.linalg.pinv((inside + inside.T) / 2, hermitian=True, rcond=NULL)
         else:
             P = now.inverse
+        cross = N[others]
         C = cross @ P
         small = 1e-7 * np.abs(v).max()
         pivots = np.where(np.abs(v) < small, np.where(v < 0, -small, small), v)
-        t = np.multiply.outer(cross @ v, 1.0 / pivots)
-        phi = np.einsum("ij,ij->i", cross, C)[:, None] + t * (t * np.diagonal(P) - 2 * C)
+        t = (cross @ v)[:, None] / pivots
         square = np.square(self.scale[others])
-        phi = (phi - (rho * square - self._worth[others])[:, None]) / square[:, None]
-        few = min(VERIFIED, phi.size)
-        order = np.argpartition(-phi, few - 1, axis=None)[:few]
-        order = order[np.lexsort((order, -phi.flat[order]))]
-        pairs = [divmod(int(flat), len(support)) for flat in order if phi.flat[flat] > 0]
-        return [np.append(np.delete(support, slot), others[j]) for j, slot in pairs]
+        phi = t * np.diagonal(P)
+        phi -= 2 * C
+        phi *= t
+        phi += (np.einsum("ij,ij->i", cross, C) + self._worth[others] - rho * square)[:, None]
+        better = np.flatnonzero(phi > 0)
+        if len(better) == 0:
+            return []
+        scores = phi.flat[better]
+        rows, slots = np.divmod(better, len(support))
+        if len(better) > SKETCHED:
+            few = np.argpartition(-scores / square[rows], SKETCHED - 1)[:SKETCHED]
+            rows, slots, scores = rows[few], slots[few], scores[few]
+        t = t[rows, slots][:, None]
+        solution = t * P[slots] - C[rows]
+        solution -= np.multiply.outer(solution[np.arange(len(slots)), slots] / pivots[slots], v)
+        length = np.square(self.scale[others[rows]]) + np.square(solution).sum(axis=1)
+        order = np.lexsort((rows * len(support) + slots, -scores / length))[:VERIFIED]
+        return [np.append(np.delete(support, slots[p]), others[rows[p]]) for p in order]
 
     def _shifted(self, support: Indices, rho: float) -> Array:
         """Columns of N = rho M - B."""

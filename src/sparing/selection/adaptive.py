@@ -9,6 +9,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data import DataMatrix
+from sparing.errors.settings import check_settings
 from sparing.linalg import encoder_on
 from sparing.linalg.promises import best_split
 from sparing.linalg.signs import first_largest
@@ -63,8 +64,11 @@ class Adaptive:
     reference: ClassVar = Reference("magdonismail2015", "Theorem 6(ii)")
 
     def __post_init__(self) -> None:
+        check_settings(self)
         if self.repeats < 1:
             raise errors.not_positive("repeats", self.repeats)
+        if not isinstance(self.start, DualSet):
+            raise errors.unknown_choice("start", self.start, ["DualSet()"])
 
     def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
         """The dual set's columns, then those drawn."""

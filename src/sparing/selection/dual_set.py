@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sparing import errors
 from sparing.data import DataMatrix
+from sparing.errors.settings import check_settings
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Reference, Selection
 from sparing.selection.filling import Filling
@@ -60,6 +61,7 @@ class DualSet:
     def __post_init__(self) -> None:
         if self.tie not in TIES:
             raise errors.unknown_choice("tie", self.tie, TIES)
+        check_settings(self)
         if self.sketch is not None and self.sketch < 1:
             raise errors.not_positive("sketch", self.sketch)
 

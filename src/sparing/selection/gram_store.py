@@ -98,30 +98,32 @@ class GramStore:
 
 
 class StoredSelection(Selection):
-    """A selection whose Gram columns stay where they are."""
+    """A selection whose Gram columns stay where they are until somebody wants them in one piece."""
 
     def __init__(self, store: GramStore, columns: Indices) -> None:
         super().__init__(columns, None)
-        self._store = store
+        self._store: GramStore | None = store
 
     @property
     def gram_columns(self) -> Array:
-        """``A[:, J]`` in one piece, which few callers need."""
-        if self._gram_columns is None:
-            self._gram_columns = self._store.columns(self.columns)
-        return self._gram_columns
+        """``A[:, J]`` in one piece, which few callers need; the store is let go."""
+        if self._store is not None:
+            self._gram_columns, self._store = self._store.columns(self.columns), None
+        return super().gram_columns
 
     def inside(self) -> Array:
         """``A[J, J]``."""
-        return self._store.inside(self.columns)
+        return super().inside() if self._store is None else self._store.inside(self.columns)
 
     def squares(self, turn: Array, *, careful: bool = False) -> Array:
         """``(Z turn)'(Z turn)``; with care where ``turn`` is ill-conditioned."""
-        return super().squares(turn, careful=True) if careful else turn.T @ self._store.squared(self.columns) @ turn
+        if careful or self._store is None:
+            return super().squares(turn, careful=careful)
+        return turn.T @ self._store.squared(self.columns) @ turn
 
     def images(self, directions: Array) -> Array:
         """``Z directions``."""
-        return self._store.images(self.columns, directions)
+        return super().images(directions) if self._store is None else self._store.images(self.columns, directions)
 
 
 class RowStore(GramStore):

@@ -17,12 +17,13 @@ from sparing.search.power import leading_directions, pool_of, truncated_powers, 
 from sparing.search.quotient import GROWTH, Quotient, component_of
 from sparing.solvers.greedy import Greedy
 
-POOL, ROUNDS = 256, 5
-"""Features searched at a time where there are more than twice as many, and searches among those that pull most."""
+WHOLE, POOL, ROUNDS = 512, 128, 5
+"""Features up to which all are searched at once; features searched at a time where there are more, and searches among
+those that pull most."""
 
-SCATTERED, SCATTERED_ENTRIES, KEPT, ALIKE = 64, 2 * 10**6, 8, 0.5
+SCATTERED, SCATTERED_ENTRIES, KEPT, LARGEST, ALIKE = 64, 2 * 10**6, 8, 256, 0.5
 """Features anywhere that are started from, up to four times as many where there are not too many features in all, and
-supports kept of what is reached, where the POOL largest variances are all above this share of the largest."""
+supports kept of what is reached, where so many of the largest variances are all above this share of the largest."""
 
 MANY, POWER_STEPS = 200, 30
 """Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
@@ -47,7 +48,7 @@ class Auto:
     -----
     **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx. Up to some fifty nonzeros among 512 features no
     single swap improves the result; with more of either, swaps are limited in number and in what they look at.
-    Beyond 512 features the search is among the 256 of most variance or largest in a leading direction, or four times
+    Beyond 512 features the search is among the 128 of most variance or largest in a leading direction, or four times
     as many as asked for, and what is reached from features anywhere where variances are much alike; at the end those
     that pull the direction most may come in, whatever their variance.
     More than 200 nonzeros are found by truncated power alone.
@@ -79,7 +80,7 @@ class Auto:
         leading = leading_directions(view, 3, rng) if start is None else start
         if n_nonzero > MANY and not isinstance(metric, OrthogonalTo):
             return self._by_products(whole, n_nonzero, leading, budget)
-        if view.n_features <= 2 * POOL:
+        if view.n_features <= WHOLE:
             pool = np.arange(view.n_features)
         else:
             pool = pool_of(view, max(POOL, 4 * n_nonzero), np.where(whole.usable[:, None], leading, 0.0))
@@ -107,7 +108,7 @@ class Auto:
     def _alike(quotient: Quotient) -> bool:
         """Are variances so much alike, as those of correlations, that they do not tell which features to look at?"""
         variances = np.where(quotient.usable, quotient.view.gram_diagonal(), 0.0)
-        return bool(np.partition(variances, -POOL)[-POOL] > ALIKE * variances.max())
+        return bool(np.partition(variances, -LARGEST)[-LARGEST] > ALIKE * variances.max())
 
     @staticmethod
     def _scattered(quotient: Quotient, n_nonzero: int, rng: np.random.Generator, budget: Budget) -> Indices:

@@ -18,6 +18,7 @@ from sparing.search.candidates import best_component
 from sparing.search.penalty import psd_shift, unit_vectors
 from sparing.search.power import leading_directions, unit_columns
 from sparing.search.quotient import Quotient
+from sparing.solvers.base import check_counts
 
 RELAXATIONS = ("linear", "gradient")
 
@@ -72,9 +73,7 @@ class Rounding:
     def __post_init__(self) -> None:
         if self.relaxation not in RELAXATIONS:
             raise errors.unknown_choice("relaxation", self.relaxation, RELAXATIONS)
-        for name, value in {"repeats": self.repeats, "draws": self.draws}.items():
-            if value is not None and value < 1:
-                raise errors.not_positive(name, value)
+        check_counts(repeats=self.repeats, **({} if self.draws is None else {"draws": self.draws}))
 
     def solve(
         self,

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from sparing.data.blocks import RawBlock, Rows
 from sparing.data.readahead import read_ahead
+from sparing.data.readers.room import check_room
 from sparing.errors import files
 
 LONG, SCANTY = 2**24, 1000
@@ -73,7 +74,7 @@ class FileRows(Rows):
         kind = np.dtype(dtype)
         if kind.kind not in "fiub":
             raise files.not_real(path, kind)
-        if len(sizes) != 2 or 0 in sizes:
+        if len(sizes) != 2 or min(sizes) < 1:
             raise files.not_a_matrix(path, sizes)
         self.path, self.shape, self.dtype = path, (sizes[0], sizes[1]), plain(kind)
         self.block_bytes = block_bytes
@@ -112,10 +113,11 @@ class FileRows(Rows):
         for start in range(0, n, self.block_rows):
             yield start, min(start + self.block_rows, n)
 
-    def align(self, chunk_rows: int) -> None:
-        """Let blocks end where the file's chunks do, so that none is unpacked twice."""
-        if chunk_rows <= self.block_rows:
-            self.block_rows -= self.block_rows % max(chunk_rows, 1)
+    def align(self, chunk: Sequence[int]) -> None:
+        """Let blocks end where the file's chunks do, so that none is unpacked twice; each must have room at least."""
+        check_room(self.path, math.prod(int(size) for size in chunk) * self.dtype.itemsize)
+        if chunk[0] <= self.block_rows:
+            self.block_rows -= self.block_rows % max(chunk[0], 1)
 
     @property
     def source(self) -> Any:
@@ -149,10 +151,14 @@ def check_extent(path: Path, what: str, shape: Sequence[int], entries: int) -> N
 
 
 def check_stored(path: Path, what: str, data: Any, stored: Callable[[], int]) -> None:
-    """Refuse a large table of which next to nothing is stored: it would be read for hours, and hold one number only."""
+    """Refuse a table without room for one row, or a large one of which next to nothing is stored.
+
+    The latter would be read for hours, and hold one number only.
+    """
     claimed = math.prod(int(size) for size in data.shape) * data.dtype.itemsize
     if claimed > LARGE and claimed > EMPTY * (there := stored()):
         raise files.broken_file(path, what, f"{there} bytes are stored of {claimed}")
+    check_room(path, claimed // max(int(data.shape[0]), 1))
 
 
 def plain(kind: np.dtype[Any]) -> np.dtype[Any]:

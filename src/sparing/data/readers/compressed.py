@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,8 @@ from scipy import sparse
 
 from sparing.data.blocks import RawBlock
 from sparing.data.csc import CscBlock
-from sparing.data.readers.base import FileRows, Options, check_extent
+from sparing.data.readers.base import FileRows, Options, check_extent, check_stored
+from sparing.data.readers.room import check_room
 from sparing.data.readers.scratch import Scratch
 from sparing.errors import files
 from sparing.results import Array
@@ -52,6 +54,9 @@ class GroupRows(FileRows):
         self.key, self.layout, self._opener = key, layout, opener
         n, d = self.shape
         check_extent(path, self.what, (n, d), group["data"].shape[0])
+        for part in (group["data"], group["indices"]):
+            check_stored(path, self.what, part, part.id.get_storage_size)
+            check_room(path, math.prod(part.chunks or ()) * part.dtype.itemsize)
         self._indptr = _checked_pointers(path, group, n if layout == "csr" else d)
         self._limit = max(1, options.block_bytes // NONZERO_BYTES)
         self._spill: _Spill | None = None
@@ -159,8 +164,14 @@ def cut(indptr: Array, limit: int) -> Iterator[tuple[int, int]]:
 
 def _checked_pointers(path: Path, group: Any, size: int) -> Any:
     """Where rows or columns begin, if that can be true."""
-    indptr = np.asarray(group["indptr"][:]).astype(np.int64)
-    stored = min(group["data"].shape[0], group["indices"].shape[0])
-    if len(indptr) != size + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] > stored:
+    stored, fits = min(group["data"].shape[0], group["indices"].shape[0]), group["indptr"].shape == (size + 1,)
+    indptr = whole(path, group["indptr"]).astype(np.int64) if fits else np.zeros(0, np.int64)
+    if not fits or indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] > stored:
         raise files.broken_file(path, GroupRows.what, "its pointers do not fit its shape")
     return indptr
+
+
+def whole(path: Path, part: Any) -> Any:
+    """All of an array in a file, if there is room for it: what it claims to hold need not be stored."""
+    check_room(path, 2 * part.size * part.dtype.itemsize)
+    return np.asarray(part[:])

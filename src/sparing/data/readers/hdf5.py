@@ -12,7 +12,7 @@ from sparing import errors
 from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
-from sparing.data.readers.compressed import GroupRows, layout_of
+from sparing.data.readers.compressed import GroupRows, layout_of, whole
 from sparing.errors import files
 
 WHAT = "an HDF5 file (.h5, .hdf5, .h5ad)"
@@ -38,7 +38,7 @@ class Hdf5Rows(FileRows):
         check_stored(path, WHAT, data, data.id.get_storage_size)
         self.key = key
         if data.chunks:
-            self.align(data.chunks[0])
+            self.align(data.chunks)
 
     def read(self) -> Iterator[RawBlock]:
         """Slices of the data set."""
@@ -52,7 +52,7 @@ def open_rows(path: Path, options: Options) -> FileRows:
     """The table ``key``; without it the only one, or X."""
     with readable(path, WHAT), opened(path) as file:
         key = _key(path, file, options.key)
-        part, names = file[key], _names(file, key)
+        part, names = file[key], _names(path, file, key)
         if hasattr(part, "dtype"):
             if names is not None and (part.ndim != 2 or len(names) != part.shape[1]):
                 names = None
@@ -83,7 +83,7 @@ def _key(path: Path, file: Any, key: str | None) -> str:
     return found[0]
 
 
-def _names(file: Any, key: str) -> list[str] | None:
+def _names(path: Path, file: Any, key: str) -> list[str] | None:
     """AnnData's names of variables, for X, its layers and the raw counts."""
     where = "raw/var" if key.startswith("raw/") else "var"
     if where not in file or not (key in {"X", "raw/X"} or key.startswith("layers/")):
@@ -91,22 +91,23 @@ def _names(file: Any, key: str) -> list[str] | None:
     table = file[where]
     if hasattr(table, "dtype"):  # files of AnnData before 0.7: one array of records
         fields = table.dtype.names or ()
-        values = table[:][next((f for f in ("index", "_index") if f in fields), fields[0])] if fields else None
+        field = next((f for f in ("index", "_index") if f in fields), fields[0]) if fields else None
+        values = None if field is None else whole(path, table)[field]
     else:
-        values = _column(table, str(_text(table.attrs.get("_index", "_index"))))
+        values = _column(path, table, str(_text(table.attrs.get("_index", "_index"))))
     return None if values is None else [_text(value) for value in values]
 
 
-def _column(table: Any, name: str) -> Any:
+def _column(path: Path, table: Any, name: str) -> Any:
     """A column of names: plain, categorical or with a mask."""
     if name not in table:
         return None
     column = table[name]
     if hasattr(column, "dtype"):
-        return column[:]
+        return whole(path, column)
     if "categories" in column and "codes" in column:
-        return column["categories"][:][column["codes"][:]]
-    return column["values"][:] if "values" in column else None
+        return whole(path, column["categories"])[whole(path, column["codes"])]
+    return whole(path, column["values"]) if "values" in column else None
 
 
 def _text(value: Any) -> str:

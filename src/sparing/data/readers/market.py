@@ -11,21 +11,27 @@ from scipy import io
 
 from sparing.data.readers.base import Options, readable
 from sparing.data.readers.memory import LoadedRows
+from sparing.data.readers.room import check_room
 from sparing.errors import files
 
 WHAT = "a Matrix Market file (.mtx)"
 CHUNK = 2**20
+"""Characters that are looked at together; no line is as long."""
+
+ENTRY_BYTES = 32
+"""An entry in memory: value, row and column as read, and once more by columns."""
 
 
 def open_rows(path: Path, options: Options) -> LoadedRows:
     """A sparse matrix, or a dense one where the file says ``array``; ``.mtx.gz`` is unpacked on the way."""
     with readable(path, WHAT):
+        length, ended = _text_of(path)
         n, d, entries, *_ = io.mminfo(path)
         if min(n, d) < 1:
             raise files.not_a_matrix(path, (n, d))
-        length, ended = _text_of(path)
         if entries > length:  # each entry has two characters, or its mirror image has
             raise files.broken_file(path, WHAT, f"it claims to have {entries} entries and is too short for them")
+        check_room(path, ENTRY_BYTES * entries + (0 if ended else 2 * length))
         return LoadedRows(path, io.mmread(path if ended else _with_an_end(path)), options)
 
 
@@ -44,6 +50,8 @@ def _text_of(path: Path) -> tuple[int, bool]:
         while chunk := file.read(CHUNK):
             if b"\0" in chunk:
                 raise files.broken_file(path, WHAT, "it holds bytes that are no text")
+            if len(chunk) == CHUNK and b"\n" not in chunk:
+                raise files.broken_file(path, WHAT, f"a line has more than {CHUNK} characters")
             length, last = length + len(chunk), chunk[-1:]
     return length, last == b"\n"
 

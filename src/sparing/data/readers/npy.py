@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +16,22 @@ from sparing.data.readers.base import FileRows, Options, readable
 from sparing.errors import files
 
 WHAT = "a NumPy array (.npy)"
+
+LONGEST_HEADER = 2**14
+"""Bytes that are read to find shape and type; NumPy takes no header as long as that."""
+
+
+class Header(NamedTuple):
+    """What a file says of its array."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    begin: int  # of the numbers, in bytes
+
+    @property
+    def n_bytes(self) -> int:
+        """Of the numbers."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 class NpyRows(FileRows):
@@ -31,12 +50,20 @@ def open_rows(path: Path, options: Options) -> NpyRows:
     """Check the header and the length of the file."""
     with readable(path, WHAT):
         with path.open("rb") as file:
-            version = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = header(file)
-            begin = file.tell()
-        rows = NpyRows(path, shape, dtype, options.block_bytes)
-        expected = begin + rows.shape[0] * rows.shape[1] * dtype.itemsize
-        if path.stat().st_size < expected:
-            raise files.broken_file(path, WHAT, f"{path.stat().st_size} bytes of {expected}")
+            header = header_of(file)
+        rows = NpyRows(path, header.shape, header.dtype, options.block_bytes)
+        size, expected = path.stat().st_size, header.begin + header.n_bytes
+        if size < expected:
+            raise files.broken_file(path, WHAT, f"{size} bytes of {expected}")
     return rows
+
+
+def header_of(file: IO[bytes]) -> Header:
+    """Shape and type of the array that begins here, however long its header claims to be."""
+    beginning = BytesIO(file.read(LONGEST_HEADER))
+    version = np.lib.format.read_magic(beginning)
+    parse = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = parse(beginning)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"its shape is {shape}")
+    return Header(shape, dtype, beginning.tell())

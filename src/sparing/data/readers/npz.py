@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sparing.data.readers.base import Options, readable
 from sparing.data.readers.memory import LoadedRows
+from sparing.data.readers.npy import Header, header_of
+from sparing.data.readers.room import check_room
 from sparing.errors import files
 
 WHAT = "an archive of NumPy arrays or a SciPy sparse matrix (.npz)"
+SINGLE = b"\x93NUMPY"
 
 
 def open_rows(path: Path, options: Options) -> LoadedRows:
     """A sparse matrix of ``scipy.sparse.save_npz``; or the array ``key``, else X, else the only table."""
-    with readable(path, WHAT), path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-        if not isinstance(archive, np.lib.npyio.NpzFile):
+    with readable(path, WHAT), path.open("rb") as file:
+        if file.read(len(SINGLE)) == SINGLE:
             raise files.broken_file(path, WHAT, "it is a single array; rename it to .npy")
-        names = list(archive.files)
-        if {"format", "shape", "data"} <= set(names) and options.key is None:
-            return LoadedRows(path, sparse.load_npz(path), options)
-        return LoadedRows(path, _table(path, archive, names, options.key), options)
+        file.seek(0)
+        with np.lib.npyio.NpzFile(file, allow_pickle=False) as archive:
+            headers = {name: _header(path, archive, name) for name in archive.files}
+            if {"format", "shape", "data"} <= set(headers) and options.key is None:
+                check_room(path, 2 * sum(header.n_bytes for header in headers.values()))  # once more by columns
+                return LoadedRows(path, sparse.load_npz(path), options)
+            key = _table(path, headers, options.key)
+            check_room(path, headers[key].n_bytes)
+            return LoadedRows(path, archive[key], options)
 
 
-def _table(path: Path, archive: Any, names: list[str], key: str | None) -> Any:
-    """The array that is meant; Python objects are never unpickled."""
-    shapes = {name: _header(archive, name) for name in names}
-    tables = [name for name, (shape, _) in shapes.items() if len(shape) == 2]
+def _table(path: Path, headers: dict[str, Header], key: str | None) -> str:
+    """The name of the array that is meant; Python objects are never unpickled."""
+    tables = [name for name, header in headers.items() if len(header.shape) == 2]
     if key is None:
-        if "X" not in names and len(tables) != 1:
+        if "X" not in headers and len(tables) != 1:
             raise files.which_part(path, tables)
-        key = "X" if "X" in names else tables[0]
-    if key not in names:
+        key = "X" if "X" in headers else tables[0]
+    if key not in headers:
         raise files.no_part(path, key, tables)
-    if shapes[key][1].hasobject:
-        raise files.not_real(path, shapes[key][1])
-    return archive[key]
+    if headers[key].dtype.hasobject:
+        raise files.not_real(path, headers[key].dtype)
+    return key
 
 
-def _header(archive: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and type of an array, without its values."""
-    member = name if name in archive.zip.namelist() else f"{name}.npy"
-    with archive.zip.open(member) as file:
-        version = np.lib.format.read_magic(file)
-        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = header(file)
-    return shape, dtype
+def _header(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> Header:
+    """Shape and type of an array, if all of it is there."""
+    assert archive.zip is not None
+    info = archive.zip.getinfo(name if name in archive.zip.namelist() else f"{name}.npy")
+    with archive.zip.open(info) as file:
+        header = header_of(file)
+    there = info.file_size - header.begin
+    if header.n_bytes != there and not header.dtype.hasobject:
+        raise files.broken_file(path, WHAT, f"{there} bytes of {header.n_bytes} in {name!r}")
+    return header

@@ -12,7 +12,7 @@ import numpy as np
 from sparing import errors
 from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
-from sparing.data.readers.base import FileRows, Options, readable
+from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.errors import files
 
 WHAT = "a Parquet file (.parquet)"
@@ -63,7 +63,10 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
             raise files.no_numeric_column(path, schema.names)
         left_out = [name for name in schema.names if name not in numeric]
         shape, kind = (metadata.num_rows, len(numeric)), np.result_type(*numeric.values())
-        return ParquetRows(path, shape, kind, options.block_bytes, feature_names=list(numeric), left_out=left_out)
+        names = list(numeric)
+        rows = ParquetRows(path, shape, kind, options.block_bytes, feature_names=names, left_out=left_out)
+        check_stored(path, WHAT, rows, lambda: path.stat().st_size)
+        return rows
 
 
 def _kind(arrow: Any, has_nulls: bool) -> np.dtype[Any] | None:

@@ -6,7 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -24,6 +24,9 @@ MISSING = {"", "na", "nan", "null", "none", "?"}
 
 CELLS = 2**16
 """Cells of text in memory at a time."""
+
+LONGEST_LINE = 2**27
+"""Characters; as cells they take many times as much memory."""
 
 
 class TextRows(FileRows):
@@ -111,7 +114,7 @@ def open_rows(path: Path, options: Options) -> TextRows:
 def header_of(path: Path) -> list[str]:
     """The names of the columns."""
     with path.open(newline="", encoding="utf-8-sig") as file:
-        header = next((row for row in csv.reader(file, delimiter=_delimiter(path)) if row), None)
+        header = next((row for row in csv.reader(_lines(path, file), delimiter=_delimiter(path)) if row), None)
     if header is None:
         raise files.unreadable(path, "it is empty; a header and at least one row of numbers are needed")
     if len(header) == 1 and ";" in header[0]:
@@ -125,7 +128,7 @@ def lines_of(path: Path, many: int) -> Iterator[list[list[str]]]:
     """Rows of cells after the header, ``many`` at a time; each is as long as the header."""
     delimiter = _delimiter(path)
     with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file, delimiter=delimiter)
+        reader = csv.reader(_lines(path, file), delimiter=delimiter)
         width = len(next(row for row in reader if row))
         batch: list[list[str]] = []
         for row in reader:
@@ -140,6 +143,15 @@ def lines_of(path: Path, many: int) -> Iterator[list[list[str]]]:
                 batch = []
         if batch:
             yield batch
+
+
+def _lines(path: Path, file: TextIO) -> Iterator[str]:
+    """Lines of text, none of them endless."""
+    while line := file.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            why = f"a line of it has more than {LONGEST_LINE} characters. Write it as .npy, .h5, .zarr or .parquet"
+            raise files.unreadable(path, why)
+        yield line
 
 
 def _delimiter(path: Path) -> str:

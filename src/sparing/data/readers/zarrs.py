@@ -34,9 +34,11 @@ class ZarrRows(FileRows):
 
     def __init__(self, path: Path, key: str | None, data: Any, options: Options) -> None:
         super().__init__(path, data.shape, data.dtype, options.block_bytes)
+        if _unpickles(data.metadata):
+            raise files.not_real(path, "object")
         check_stored(path, WHAT, data, data.nbytes_stored)
         self.key = key
-        self.align((getattr(data, "shards", None) or data.chunks)[0])
+        self.align(getattr(data, "shards", None) or data.chunks)
 
     def read(self) -> Iterator[RawBlock]:
         """Slices of the array."""
@@ -62,3 +64,9 @@ def open_rows(path: Path, options: Options) -> ZarrRows:
         if key not in top or not hasattr(top[key], "dtype"):
             raise files.no_part(path, key, found)
         return ZarrRows(path, key, top[key], options)
+
+
+def _unpickles(metadata: Any) -> bool:
+    """Would reading run what a hostile file says? Zarr's second format has such a codec, and some versions use it."""
+    codecs = (*(getattr(metadata, "filters", None) or ()), getattr(metadata, "compressor", None))
+    return any(getattr(codec, "codec_id", None) == "pickle" for codec in codecs)

@@ -11,6 +11,7 @@ import numpy as np
 from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix
+from sparing.errors.settings import check_settings
 from sparing.linalg.metric import Metric
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
@@ -89,6 +90,7 @@ class Nspca:
 
     def __post_init__(self) -> None:
         check_counts(restarts=self.restarts, max_iter=self.max_iter)
+        check_settings(self)
         if not 0 < self.alpha < math.inf:
             raise errors.not_a_positive_number("alpha", self.alpha)
 

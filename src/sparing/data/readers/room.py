@@ -1,0 +1,32 @@
+"""Is there memory for what a file says to hold? Asked before any is taken: a small file may unpack to anything."""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from sparing.errors import files
+
+MEMORY, CONTAINER = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
+
+
+def check_room(path: Path, needed: int) -> None:
+    """Refuse what would not fit: a system without room ends processes, and not always the right one."""
+    if needed > available():
+        raise files.beyond_memory(path)
+
+
+def available() -> float:
+    """Bytes that can be had, as far as the system says."""
+    limits = [math.inf]
+    with suppress(OSError, ValueError):
+        if MEMORY.exists():
+            fields = dict(line.split(":") for line in MEMORY.read_text().splitlines())
+            limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
+        elif hasattr(os, "sysconf"):
+            limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # which says "max" where there is none
+        limits.append(int(CONTAINER.read_text()))
+    return min(limits)

@@ -1,0 +1,30 @@
+"""Are the settings of an algorithm of the kinds that it declares? Asked once, of whatever a user made."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from sparing.errors.parameters import not_a_flag, not_a_nonnegative_number, not_an_integer, not_positive
+
+
+def check_settings(algorithm: Any) -> None:
+    """Refuse a count that is no count, a number that is none, a flag that is neither; other settings check themselves.
+
+    Kinds are those of the dataclass's own declarations, which this package writes as text.
+    """
+    for field in dataclasses.fields(algorithm) if dataclasses.is_dataclass(algorithm) else ():
+        name, value = field.name, getattr(algorithm, field.name)
+        kind, *optional = str(field.type).split(" | ")
+        if value is None and optional == ["None"]:
+            continue
+        if kind == "bool" and str(value) not in ("True", "False"):
+            raise not_a_flag(name, value)
+        if kind == "int" and (isinstance(value, bool) or not isinstance(value, Integral)):
+            raise not_an_integer(name, value)
+        if kind == "int" and value < 0:
+            raise not_positive(name, value)
+        if kind == "float" and optional in ([], ["None"]) and not (isinstance(value, Real) and not math.isnan(value)):
+            raise not_a_nonnegative_number(name, value)
