@@ -100,14 +100,14 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def line(name: str, call: Callable[[], Any], pca: float, stored: int) -> str:
-    """A first run to measure memory, a second one to measure the rest."""
+    """A first run to measure time, a second one, which tracing slows down, to measure memory."""
+    meter = Meter()
+    with meter.attached():
+        taken = seconds(call)
     tracemalloc.start()
     call()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    meter = Meter()
-    with meter.attached():
-        taken = seconds(call)
     return f"  {name:38s} {taken / pca:7.2f} {meter.passes:7d} {peak / stored:8.2f} {meter.seconds / taken:8.0%}"
 
 

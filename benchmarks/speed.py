@@ -17,18 +17,20 @@ from threadpoolctl import threadpool_limits
 
 from sparing import SparseEncoder
 
-REPEATS = 7
+REPEATS, SLOW = 7, 0.5
+"""Turns, and seconds from which three are enough."""
 
 
 def side_by_side(*calls: Callable[[], object]) -> list[float]:
     """Median seconds of the processor for each call, taking turns."""
-    seconds = np.zeros((REPEATS, len(calls)))
-    for repeat in range(-1, REPEATS):  # one warm-up
-        for i, call in enumerate(calls):
+    seconds: list[list[float]] = []
+    while len(seconds) <= (REPEATS if not seconds or max(seconds[0]) < SLOW else 3):  # one warm-up
+        seconds.append([])
+        for call in calls:
             start = time.process_time()
             call()
-            seconds[repeat, i] = time.process_time() - start
-    return list(np.median(seconds, axis=0))
+            seconds[-1].append(time.process_time() - start)
+    return list(np.median(seconds[1:], axis=0))
 
 
 def main() -> None:

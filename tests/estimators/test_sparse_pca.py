@@ -266,3 +266,13 @@ def test_constant_features_get_no_rounding_for_loadings(rng):
     X = np.column_stack([rng.standard_normal((40, 5)), np.full(40, 3.0)])
     model = SparsePCA(2, n_nonzero=6, random_state=0).fit(X)
     assert 5 not in model.support_
+
+
+def test_the_fewest_features_of_many_are_sought_in_memory(rng):
+    """Each number of features that is tried used to read X again and again."""
+    loadings = rng.standard_normal((2, 900)) * 0.99 ** np.arange(900)
+    X = rng.standard_normal((300, 2)) @ (5 * loadings) + 0.1 * rng.standard_normal((300, 900))
+    model = SparsePCA(2, min_variance=0.9, certify=False, random_state=0).fit(X)
+    assert model.explained_variance_ratio_.sum() >= 0.99
+    assert np.count_nonzero(model.components_) <= 150
+    assert model.n_passes_ <= 300

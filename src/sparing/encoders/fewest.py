@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,12 +12,16 @@ from sparing.data import DataMatrix
 from sparing.deflation import Deflation
 from sparing.encoders.sequential import NOTHING
 from sparing.linalg import top_spectrum
-from sparing.linalg.metric import Metric
-from sparing.results import Array, Component, Encoder, Spectrum
+from sparing.results import Array, Component, Encoder, Indices, Spectrum
+from sparing.search.quotient import Quotient
 from sparing.solvers import Solver
 
 PRECISE = 1e-7
 """Error of the dense component's variance, as a share of what it leaves."""
+
+WHOLE, MARGIN = 512, 3
+"""Features up to which all are searched for each number of them; where there are more, how many are looked at for each
+place that surely is enough."""
 
 
 def fewest_features(
@@ -102,15 +107,12 @@ def fewest_in_turn(
     H, sizes = np.zeros((view.n_features, 0)), list[int]()
     limit = int((view.gram_diagonal() > 0).sum())
     for _ in range(spectrum.rank):
-        left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
-
-        def solved(count: int, left: DataMatrix = left, metric: Metric | None = metric) -> Component:
-            return solver.solve(left, count, rng, metric=metric, start=spectrum.basis, budget=budget)
-
+        problem = _Problem(Quotient(*((view, None) if H.shape[1] == 0 else deflation.deflate(view, H))), spectrum.basis)
+        left = problem.quotient.view
         if left.gram_diagonal().max() <= NOTHING * spectrum.total:
             break
         if nonnegative:
-            whole = solved(limit)
+            whole = problem.solved(solver, limit, rng, budget)
             dense, direction = whole.variance, whole.vector(view.n_features)
         else:
             leading = top_spectrum(left, 1, rng, tolerance=PRECISE)
@@ -121,23 +123,63 @@ def fewest_in_turn(
             break
         enough = min_variance * dense * (1 - 1e-9)
         count = min(_surely_enough(direction, min_variance), limit)
-        too_few, found = 0, solved(count)
-        while found.variance < enough and count < limit and not budget.expired:
-            too_few, count = count, min(2 * count, limit)
-            found = solved(count)
-        while count - too_few > 1 and found.variance >= enough and not budget.expired:
-            middle = (too_few + count) // 2
-            trial = solved(middle)
-            if trial.variance >= enough:
-                count, found = middle, trial
-            else:
-                too_few = middle
-        sizes.append(count)
+        found = _fewest_of_one(problem, direction, count, limit, enough, solver, rng, budget)
+        sizes.append(len(found.support))
         H = np.column_stack([H, found.vector(view.n_features)])
         budget.say(
-            f"component {len(sizes)}: {count} feature(s) keep {found.variance / dense:.1%} of the dense variance"
+            f"component {len(sizes)}: {sizes[-1]} feature(s) keep {found.variance / dense:.1%} of the dense variance"
         )
     return sizes, H
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """One component, of all features or of some that are in memory."""
+
+    quotient: Quotient
+    start: Array
+    features: Indices | None = None
+
+    def among(self, features: Indices) -> _Problem:
+        """The same problem on some features alone."""
+        return _Problem(self.quotient.restricted(features), self.start[features], features)
+
+    def solved(self, solver: Solver, count: int, rng: np.random.Generator, budget: Budget) -> Component:
+        """The component that a solver finds, by its place among all features."""
+        view, metric = self.quotient.view, self.quotient.metric
+        found = solver.solve(view, min(count, view.n_features), rng, metric=metric, start=self.start, budget=budget)
+        return found if self.features is None else replace(found, support=self.features[found.support], bound=None)
+
+
+def _fewest_of_one(
+    problem: _Problem,
+    direction: Array,
+    count: int,
+    limit: int,
+    enough: float,
+    solver: Solver,
+    rng: np.random.Generator,
+    budget: Budget,
+) -> Component:
+    """Bisects from ``count``, among the features that are largest in the dense direction where there are many."""
+    if limit > WHOLE and (size := max(WHOLE, MARGIN * count)) < limit:
+        pool = problem.among(np.sort(np.argpartition(-np.abs(direction), size - 1)[:size]))
+    else:
+        pool = problem
+    too_few, found = 0, pool.solved(solver, count, rng, budget)
+    while found.variance < enough and count < limit and not budget.expired:
+        too_few, count, pool = count, min(2 * count, limit), problem
+        found = pool.solved(solver, count, rng, budget)
+    while count - too_few > 1 and found.variance >= enough and not budget.expired:
+        middle = (too_few + count) // 2
+        trial = pool.solved(solver, middle, rng, budget)
+        if trial.variance >= enough:
+            count, found = middle, trial
+        else:
+            too_few = middle
+    if pool is problem or budget.expired:
+        return found
+    return max(found, problem.solved(solver, count, rng, budget), key=lambda component: component.variance)
 
 
 def _surely_enough(leading: Array, min_variance: float) -> int:

@@ -10,7 +10,7 @@ from sparing import errors
 from sparing.bounds import LossTree, PcaLoss
 from sparing.budget import Budget
 from sparing.certificates import Certificate, Problem, certify_loss
-from sparing.data import Preparation, Remembered
+from sparing.data import GRAM_LIMIT, Covariance, Preparation, Remembered
 from sparing.encoders.joint import core_features
 from sparing.estimators._bounding import variance_certificate
 from sparing.estimators._input import flag, generator_of, steady
@@ -123,12 +123,15 @@ def polish(
     view, rows = prepared(components, X, preparation)
     H = rows.T / np.linalg.norm(rows, axis=1)
     with steady(view, len(rows)):
-        if objective == "variance":
+        core = np.flatnonzero(H.any(axis=1))
+        if objective == "variance" and (flag("swaps", swaps) or len(core) > GRAM_LIMIT):
             view = Remembered(view)
-            judged = VarianceAlternation(view)
-            better = _better(judged, VarianceAlternation(view, GUARD), H, flag("swaps", swaps))
+            better = _better(VarianceAlternation(view), VarianceAlternation(view, GUARD), H, swaps)
+        elif objective == "variance":  # no other features come in, so theirs is all that is read
+            judged = VarianceAlternation(Covariance(view.restricted(core).gram()))
+            better = np.zeros_like(H)
+            better[core] = _better(judged, judged, H[core], swaps)
         else:
-            core = np.flatnonzero(H.any(axis=1))
             if swaps:
                 others = core_features(view, top_spectrum(view, len(rows), np.random.default_rng(0)), H)
                 core = np.union1d(core, others)  # features without variance are given, but never chosen

@@ -13,6 +13,15 @@ TIE = 1e-9
 """Entries within this share of one another count as equal: the first of them is kept, not what rounding prefers."""
 
 
+def largest(values: Array, count: int) -> Array:
+    """The ``count`` largest entries of each column, the least of them last.
+
+    Negated, because a partition near the end of a column of many equal entries, as zeros are, takes several times as
+    long as one near its beginning.
+    """
+    return -np.partition(-values, count - 1, axis=0)[:count]
+
+
 def keep_largest(V: Array, sizes: int | Sequence[int]) -> Array:
     """Each column of V (d x m) with only its ``size`` largest entries by absolute value, the others zero."""
     d, m = V.shape
@@ -21,7 +30,7 @@ def keep_largest(V: Array, sizes: int | Sequence[int]) -> Array:
     if (counts == 0).any():  # nothing of a column that may keep nothing
         return np.where(counts > 0, keep_largest(V, np.maximum(counts, 1).tolist()), 0.0)
     if len(set(counts.tolist())) == 1:
-        level = np.partition(size, d - counts[0], axis=0)[d - counts[0]]
+        level = largest(size, int(counts[0]))[-1]
     else:
         level = np.sort(size, axis=0)[d - counts, np.arange(m)]
     sure = size > level * (1 + TIE)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sparing.budget import Budget
 from sparing.data import DataMatrix
-from sparing.linalg.truncation import keep_largest
+from sparing.linalg.truncation import keep_largest, largest
 from sparing.results import Array, Indices
 
 SUBSPACE_STEPS = 5
@@ -67,9 +67,7 @@ def furthest_starts(gram: Array, n_nonzero: int, n_starts: int) -> Array:
 
 def furthest_scores(columns: Array, n_nonzero: int) -> Array:
     """How far a truncated step goes from each feature, given its Gram column: the r largest squares of it."""
-    size = len(columns)
-    top = np.partition(np.square(columns), size - n_nonzero, axis=0)[size - n_nonzero :]
-    return np.asarray(top.sum(axis=0))
+    return np.asarray(largest(np.square(columns), n_nonzero).sum(axis=0))
 
 
 def pool_of(view: DataMatrix, size: int, leading: Array) -> Indices:
