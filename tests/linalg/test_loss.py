@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -20,6 +20,7 @@ def by_least_squares(X, H):
 
 
 @settings(deadline=None, max_examples=80)
+@example(seed=316628, n=2, d=7, k=1)  # scores that cancel to nothing but rounding
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 10), d=st.integers(1, 7), k=st.integers(1, 4))
 def test_equals_least_squares(seed, n, d, k):
     rng = np.random.default_rng(seed)

@@ -35,4 +35,4 @@ class PcaLoss:
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """PCA's loss again, from the data alone, by a tighter iteration from an independent start."""
     fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
-    return top_spectrum(view, problem.n_components, fresh, tolerance=1e-8).least_loss
+    return top_spectrum(view, problem.n_components, fresh, tolerance=1e-10).least_loss

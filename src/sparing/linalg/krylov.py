@@ -72,11 +72,13 @@ def block_krylov(
     rounding = 1e-13 * total
     for restart in range(MAX_RESTARTS):
         most = min(MAX_BLOCKS, max(size // block, 1))
-        space = np.empty((size, min(MIN_BLOCKS + 1, most) * block), order="F")
+        space = np.empty((size, 0), order="F")
         projected = np.zeros((0, 0))
         for depth in range(1, most + 1):
             if depth * block > space.shape[1]:
-                space = np.concatenate([space, np.empty_like(space)], axis=1)
+                room = np.empty((size, min(depth + MIN_BLOCKS, most) * block), order="F")
+                room[:, : space.shape[1]] = space
+                space = room
             space[:, (depth - 1) * block : depth * block] = start
             basis = space[:, : depth * block]
             start, coupling, rest = _split(apply(start), basis)

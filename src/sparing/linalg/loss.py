@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from sparing.data import DataMatrix
@@ -9,6 +11,8 @@ from sparing.results import Array
 
 REPEATED = 1e-12
 """Scores whose squared distance from earlier scores is below this share of their own square repeat them."""
+
+ROUNDING = 32 * float(np.finfo(float).eps)
 
 TINY_LOSS = 1e-8
 """Below this share of the total the loss is computed from residuals: a difference would have lost its digits."""
@@ -30,6 +34,7 @@ def additional_variance(view: DataMatrix, components: Array) -> Array:
 def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
     """Additional variances, and combinations of the directions with orthonormal scores."""
     images = view.gram_matmat(H)
+    nothing = _rounding(view, H)
     added = np.zeros(H.shape[1])
     turned = np.zeros((H.shape[1], 0))  # H @ turned has orthonormal scores
     crosses = np.zeros((len(H), 0))  # X' of those scores
@@ -42,12 +47,19 @@ def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
             combination -= turned @ overlap
             cross -= crosses @ overlap
         left = float(combination @ (H.T @ cross))
-        if own <= 0 or left <= REPEATED * own:
+        if own <= nothing[j] or left <= REPEATED * own:
             continue
         cross, combination = cross / np.sqrt(left), combination / np.sqrt(left)
         added[j] = float(cross @ cross)
         turned, crosses = np.column_stack([turned, combination]), np.column_stack([crosses, cross])
     return added, H @ turned
+
+
+def _rounding(view: DataMatrix, H: Array) -> Array:
+    """Squares of scores that may be rounding alone, where features cancel: of rows, or of products that are squares."""
+    sizes = np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H)
+    by_rows = view.has_rows and not view.has_gram
+    return cast(Array, np.square(ROUNDING * sizes) if by_rows else ROUNDING * np.square(sizes))
 
 
 def information_loss_of(view: DataMatrix, components: Array) -> float:

@@ -18,7 +18,7 @@ from sparing.results import Array, Indices
 from sparing.search.loadings import best_loadings
 from sparing.search.quotient import THOROUGH, Quotient
 
-DEPENDENT = 1e-10
+DEPENDENT, SLACK = 1e-10, 1e-12
 SWAPS = 20
 REFITS = 200
 """Steps at most to the best loadings of given supports."""
@@ -62,12 +62,17 @@ class Alternation(ABC):
                     support = quotient.grown(sizes[j], support)
                 rho, support, v = quotient.improved(support, 0 if sizes is None else SWAPS)
                 if rho > 0:
-                    H[:, j] = 0.0
-                    H[support, j] = v / np.linalg.norm(v)
+                    H = self._replaced(H, j, support, v / np.linalg.norm(v))
             if self._settled(before, H, growth):
                 break
             if sizes is not None and np.array_equal(before != 0, H != 0):  # only loadings are left to find
                 H = self._with_best_loadings(H)
+        return H
+
+    def _replaced(self, H: Array, j: int, support: Indices, v: Array) -> Array:
+        """H with another direction in place j."""
+        H[:, j] = 0.0
+        H[support, j] = v
         return H
 
     def _with_best_loadings(self, H: Array) -> Array:
@@ -176,6 +181,14 @@ class LossAlternation(Alternation):
         B = self.squared - AZ @ Z.T - Z @ AZ.T + Z @ inner @ Z.T
         M = self.gram - Z @ Z.T
         return Quotient(Covariance((B + B.T) / 2), Whole((M + M.T) / 2))
+
+    def _replaced(self, H: Array, j: int, support: Indices, v: Array) -> Array:
+        """H with another direction in place j, unless it captures less.
+
+        Where another direction is a single feature, M is singular on it, and rounding decides what the quotient is.
+        """
+        trial = super()._replaced(H.copy(), j, support, v)
+        return trial if self.captured(trial) >= self.captured(H) * (1 - SLACK) else H
 
 
 class VarianceAlternation(Alternation):

@@ -163,10 +163,15 @@ class Quotient:
 
         What is promised is nearly exact, except where directions are forbidden.
         """
-        thorough = self.view.n_features <= THOROUGH or isinstance(self.metric, OrthogonalTo)
+        thorough = self._thorough
         trials = ((trial, self._solved(trial)) for trial in self._promising(support, now, others))
         better = (pair for pair in trials if pair[1].rho > now.rho * (1 + GROWTH))
         return max(better, key=lambda pair: pair[1].rho, default=None) if thorough else next(better, None)
+
+    @property
+    def _thorough(self) -> bool:
+        """Is each swap evaluated that may be the best, because that costs little or promises are rough?"""
+        return self.view.n_features <= THOROUGH or isinstance(self.metric, OrthogonalTo)
 
     def _outside(self, support: Indices, now: Solved) -> list[Indices]:
         """Candidates to come in: those that pull most, then all."""
@@ -213,6 +218,9 @@ class Quotient:
         if len(better) > SKETCHED:
             few = np.argpartition(-scores / square[rows], SKETCHED - 1)[:SKETCHED]
             rows, slots, scores = rows[few], slots[few], scores[few]
+        if self._thorough:  # then the estimate, which takes M for its diagonal, decides nothing
+            order = np.lexsort((rows * len(support) + slots, -scores / square[rows]))[:VERIFIED]
+            return [np.append(np.delete(support, slots[p]), others[rows[p]]) for p in order]
         t = t[rows, slots][:, None]
         solution = t * P[slots] - C[rows]
         solution -= np.multiply.outer(solution[np.arange(len(slots)), slots] / pivots[slots], v)
