@@ -34,7 +34,7 @@ of all that lose no more, and, a second reading, of all that have no less symmet
 ONE_PASS = (
     "it stops at the first optimum that splicing from one start reaches, in compiled code and from a covariance in "
     "memory; ours start from several points and exchange features of all components, in NumPy, for more variance and "
-    "less loss. A difference of milliseconds"
+    "less loss. A difference of a tenth of a second at most"
 )
 NO_VARIANCE = (
     "farthest points need one distance per feature and step and no spectrum; what the features tell of the principal "

@@ -276,3 +276,11 @@ def test_the_fewest_features_of_many_are_sought_in_memory(rng):
     assert model.explained_variance_ratio_.sum() >= 0.99
     assert np.count_nonzero(model.components_) <= 150
     assert model.n_passes_ <= 300
+
+
+def test_so_many_features_that_no_matrix_of_them_fits(rng):
+    """The fewest for a share of the variance may be thousands: then products with A are all there is."""
+    X = rng.standard_normal((40, 30000)).astype(np.float32)
+    X += 3 * rng.standard_normal((40, 1)) * rng.standard_normal((1, 30000))
+    model = SparsePCA(1, min_variance=0.5, certify=False, random_state=0).fit(X)
+    assert 2000 < np.count_nonzero(model.components_) < 6000

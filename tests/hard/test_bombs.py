@@ -201,6 +201,8 @@ def test_room_is_what_the_system_says(tmp_path, monkeypatch):
     monkeypatch.setattr(room, "MEMORY", memory)
     monkeypatch.setattr(room, "CONTAINER", container)
     assert room.available() > 2**20  # of another system, or of none
+    memory.write_text("MemTotal:       64 kB\n")  # of an old one
+    assert room.available() > 2**20
     memory.write_text("MemTotal:       64 kB\nMemAvailable:       32 kB\n")
     assert room.available() == 32 * 1024
     container.write_text("max\n")

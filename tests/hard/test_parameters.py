@@ -13,6 +13,7 @@ import sparing
 from hard.models import PUBLIC, assert_sound
 from hard.weather import outcome, weather
 from sparing.deflation import DEFLATIONS
+from sparing.errors.settings import check_settings
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS
 from sparing.selection import SELECTORS
 from sparing.solvers import NONNEGATIVE_SOLVERS, SOLVERS
@@ -72,3 +73,11 @@ def test_settings_of_algorithms(kind, estimator, data):
         return
     settings = {data.draw(st.sampled_from(fields)): data.draw(nonsense)}
     outcome(lambda: estimator(kind(**settings)).set_params(random_state=0).fit(X[:, :3]))
+
+
+def test_a_flag_is_no_text_and_what_others_wrote_is_theirs():
+    with pytest.raises(TypeError, match="swaps"):
+        check_settings(SELECTORS["greedy"](swaps="False"))
+    check_settings(SELECTORS["greedy"](swaps=np.bool_(False)))
+    theirs = dataclasses.make_dataclass("Theirs", [("n_jobs", "int", -1)])
+    check_settings(theirs())

@@ -77,6 +77,16 @@ def test_images_follow_from_the_iteration_itself(flat, rng):
     assert values[:4].sum() - pairs.values.sum() <= pairs.error + 1e-12
 
 
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-10])
+def test_a_bulk_far_from_zero_does_not_wear_the_basis_down(tolerance, rng):
+    """Little of each image is new there. With one pass of Gram and Schmidt values were several times too large."""
+    values = np.sort(rng.uniform(1.0, 1.1, 400))[::-1]
+    pairs = block_krylov(lambda U: values[:, None] * U, 400, 2, float(values.sum()), rng, tolerance=tolerance)
+    assert pairs.values.sum() <= values[:2].sum() * (1 + 1e-12)
+    assert values[:2].sum() - pairs.values.sum() <= pairs.error + 1e-12
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(2), atol=1e-12)
+
+
 def test_a_gap_further_down_serves_as_well(rng):
     """Four eigenvalues of almost one size, three wanted: the fourth is no gap, the fifth is."""
     values, residuals = np.array([5.0, 1.001, 1.0, 0.999, 0.01]), np.full(5, 1e-2)

@@ -53,3 +53,16 @@ def test_repeated_and_nearly_repeated_components_add_nothing_they_have_not(rng):
     assert additional_variance(view, np.array([h, -2 * h]))[1] == 0
     near = np.array([h, h + 1e-4 * rng.standard_normal(6)])
     assert information_loss_of(view, near) * view.square_unit == pytest.approx(by_least_squares(X, near), rel=1e-6)
+
+
+@pytest.mark.parametrize("mean", [0.0, 100.0, 1e4])
+def test_scores_that_cancel_add_nothing_whatever_the_means(mean, rng):
+    X = rng.standard_normal((200, 300)) + mean
+    X[:, 2] = X[:, 0] + X[:, 1]
+    cancelling = np.zeros((1, 300))
+    cancelling[0, :3] = [1, 1, -1]
+    view = as_view(X)
+    assert additional_variance(view, cancelling)[0] == 0
+    almost = cancelling.copy()
+    almost[0, 3] = 1e-5
+    assert additional_variance(view, almost)[0] > 0  # the control: a small score is a score

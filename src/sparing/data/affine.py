@@ -133,7 +133,7 @@ class AffineBlock:
         if self.raw.density < FILLED:
             return self.gram_columns(np.arange(p))
         gram = np.zeros((p, p))
-        for rows, values in self.raw.dense_rows(max(DENSIFIED_ENTRIES // p, p)):
+        for rows, values in self.raw.dense_rows(max(DENSIFIED_ENTRIES // max(p, 1), p)):
             C = self._placed(values, slice(None), rows)
             gram += C.T @ C
         return gram

@@ -62,8 +62,9 @@ class CscBlock:
     def columns(self, J: Indices | slice) -> Array:
         """``rows[:, J]``, dense float64: for few columns."""
         n, d = self.matrix.shape
-        chosen = np.arange(d)[J]
-        first, lengths = self.matrix.indptr[chosen], np.diff(self.matrix.indptr)[chosen]
+        chosen = np.arange(d)[J] if isinstance(J, slice) else J
+        first = self.matrix.indptr[chosen]
+        lengths = self.matrix.indptr[chosen + 1] - first
         before = np.cumsum(lengths) - lengths
         stored = np.arange(lengths.sum()) + np.repeat(first - before, lengths)
         out = np.zeros((n, len(chosen)))

@@ -15,6 +15,7 @@ from sparing.linalg import top_spectrum
 from sparing.results import Array, Component, Encoder, Indices, Spectrum
 from sparing.search.quotient import Quotient
 from sparing.solvers import Solver
+from sparing.solvers.auto import MANY
 
 PRECISE = 1e-7
 """Error of the dense component's variance, as a share of what it leaves."""
@@ -162,7 +163,7 @@ def _fewest_of_one(
     budget: Budget,
 ) -> Component:
     """Bisects from ``count``, among the features that are largest in the dense direction where there are many."""
-    if limit > WHOLE and (size := max(WHOLE, MARGIN * count)) < limit:
+    if count <= MANY and limit > (size := max(WHOLE, MARGIN * count)):
         pool = problem.among(np.sort(np.argpartition(-np.abs(direction), size - 1)[:size]))
     else:
         pool = problem

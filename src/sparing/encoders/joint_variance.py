@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparing.budget import Budget
-from sparing.data import Covariance, DataMatrix, Remembered
+from sparing.data import GRAM_LIMIT, Covariance, DataMatrix, Remembered
 from sparing.deflation import Deflation, GeneralizedDeflation
 from sparing.encoders.iterative import counts_per_component
 from sparing.encoders.sequential import sequential_directions
@@ -27,8 +27,8 @@ SWEEPS, REFITS, TRANSFERS = 30, 200, 100
 POOL, ROUNDS = 200, 3
 """Features searched at first where there are more than twice as many, and searches among those that pull most."""
 
-MARGIN = 3
-"""Features looked at for each place in a component, at first."""
+MARGIN, MOST = 3, 1500
+"""Features looked at for each place in a component, at first, and in all."""
 
 ROTATIONS = 10
 """Steps that bring a rotation of the principal components and its cut to size closer to one another."""
@@ -130,7 +130,10 @@ class JointVariance:
             if budget.expired:
                 break
             used = np.flatnonzero(best.any(axis=1))
-            pulling = self._goal(whole, guard).pulling(best, max(max(sizes), POOL // k), used)
+            each = min(max(max(sizes), POOL // k), min(MOST, GRAM_LIMIT - len(used)) // k)
+            if each < 1:
+                break
+            pulling = self._goal(whole, guard).pulling(best, each, used)
             pool = np.concatenate([used, np.setdiff1d(pulling, used)])
             goal = self._goal(Covariance(whole.restricted(pool).gram()), guard)
             H = goal.improve(best[pool], SWEEPS, counts(best), growth=ROUGH)
@@ -139,13 +142,14 @@ class JointVariance:
             if not np.setdiff1d(np.flatnonzero(best.any(axis=1)), used).size:
                 break
         used = np.flatnonzero(best.any(axis=1))
-        goal = self._goal(Covariance(whole.restricted(used).gram()), guard)
-        best[used] = goal.ordered(goal.refit(best[used], REFITS))
+        if 0 < len(used) <= GRAM_LIMIT:
+            goal = self._goal(Covariance(whole.restricted(used).gram()), guard)
+            best[used] = goal.ordered(goal.refit(best[used], REFITS))
         return best
 
     def _promising(self, whole: DataMatrix, spectrum: Spectrum, size: int) -> Indices:
         """Features of most variance, and the largest in each principal component and in each after rotation."""
-        each = max(MARGIN * size, POOL // (spectrum.rank + 1))
+        each = max(min(MARGIN * size, max(MOST, 4 * size) // (2 * spectrum.rank + 1)), POOL // (spectrum.rank + 1))
         straight = [whole.gram_diagonal(), *np.abs(spectrum.basis.T)]
         wide = largest_in_each(straight, 4 * each)
         rotated = list(np.abs(varimax(spectrum.basis[wide], ROTATIONS).T))

@@ -7,20 +7,25 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from sparing.errors.parameters import not_a_flag, not_a_nonnegative_number, not_an_integer, not_positive
 
 
 def check_settings(algorithm: Any) -> None:
     """Refuse a count that is no count, a number that is none, a flag that is neither; other settings check themselves.
 
-    Kinds are those of the dataclass's own declarations, which this package writes as text.
+    Kinds are those of the dataclass's own declarations, which this package writes as text. What others wrote may mean
+    something else by them.
     """
+    if not type(algorithm).__module__.startswith("sparing."):
+        return
     for field in dataclasses.fields(algorithm) if dataclasses.is_dataclass(algorithm) else ():
         name, value = field.name, getattr(algorithm, field.name)
         kind, *optional = str(field.type).split(" | ")
         if value is None and optional == ["None"]:
             continue
-        if kind == "bool" and str(value) not in ("True", "False"):
+        if kind == "bool" and not isinstance(value, (bool, np.bool_)):
             raise not_a_flag(name, value)
         if kind == "int" and (isinstance(value, bool) or not isinstance(value, Integral)):
             raise not_an_integer(name, value)

@@ -96,6 +96,6 @@ def _from_products(
     tail = max(total - float(values.sum()), 0.0)
     gained = float(values.sum() - pairs.values.sum())  # half a step of the power method, on the way to the other side
     error = max(pairs.error - gained, 0.0) + rounding
-    if error > max(10 * tolerance * tail, 1e-11 * total):
+    if error - rounding > max(10 * tolerance * tail, 1e-11 * total):
         warnings.warn(errors.spectrum_not_converged(error / tail), errors.SparingWarning, stacklevel=2)
     return Spectrum(basis * signs, values, cross * signs, total, tail, error, exact=False)

@@ -16,9 +16,6 @@ MIN_BLOCKS = 5
 """Blocks before the first stop. A weak direction hardly meets a random start: its residual looks small while its
 eigenvalue is missed altogether. With five blocks the error was covered in thousands of cases made to fool it."""
 
-NEW = 1e-4
-"""Share of an image beyond which what is new of it is orthogonal to the basis to 12 digits."""
-
 MAX_BLOCKS = 16
 MAX_RESTARTS = 8
 
@@ -121,15 +118,16 @@ def _bordered(projected: Array, coupling: Array, block: int) -> Array:
 def _split(image: Array, basis: Array) -> tuple[Array, Array, Array]:
     """Orthonormal q with image = basis coupling + q rest.
 
-    Once is enough where much of the image is new; what is left of other images may be mostly rounding.
+    Twice is enough, and once is not: what the basis lacks of orthogonality would grow with every block, by as much as
+    the image is longer than what is new of it. Directions made of rounding are cleaned once more.
     """
     coupling = basis.T @ image
     image -= basis @ coupling
+    missed = basis.T @ image
+    coupling += missed
+    image -= basis @ missed
     q, rest = np.linalg.qr(image)
-    if np.abs(np.diagonal(rest)).min() <= NEW * max(np.abs(coupling).max(), np.finfo(float).tiny):
-        missed = basis.T @ image
-        coupling += missed
-        q, rest = np.linalg.qr(image - basis @ missed)
+    if np.abs(np.diagonal(rest)).min() <= 1e-8 * max(np.abs(coupling).max(), np.finfo(float).tiny):
         q, again = np.linalg.qr(q - basis @ (basis.T @ q))
         rest = again @ rest
     return q, coupling, rest

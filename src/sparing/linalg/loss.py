@@ -56,10 +56,14 @@ def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
 
 
 def _rounding(view: DataMatrix, H: Array) -> Array:
-    """Squares of scores that may be rounding alone, where features cancel: of rows, or of products that are squares."""
+    """Squares of scores that may be rounding alone, where features cancel: of rows, or of products that are squares.
+
+    Means that are subtracted from products leave their rounding there too.
+    """
     sizes = np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H)
-    by_rows = view.has_rows and not view.has_gram
-    return cast(Array, np.square(ROUNDING * sizes) if by_rows else ROUNDING * np.square(sizes))
+    if view.has_gram or not view.has_rows:
+        return cast(Array, ROUNDING * np.square(sizes))
+    return cast(Array, np.square(ROUNDING * sizes + 32 * view.noise / max(view.n_samples or 1, 1)))
 
 
 def information_loss_of(view: DataMatrix, components: Array) -> float:

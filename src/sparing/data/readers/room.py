@@ -21,12 +21,11 @@ def check_room(path: Path, needed: int) -> None:
 def available() -> float:
     """Bytes that can be had, as far as the system says."""
     limits = [math.inf]
-    with suppress(OSError, ValueError):
-        if MEMORY.exists():
-            fields = dict(line.split(":") for line in MEMORY.read_text().splitlines())
-            limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
-        elif hasattr(os, "sysconf"):
-            limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError, AttributeError):
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError, KeyError):  # which not every system has, nor every line of it
+        fields = dict(line.split(":") for line in MEMORY.read_text().splitlines())
+        limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
     with suppress(OSError, ValueError):  # which says "max" where there is none
         limits.append(int(CONTAINER.read_text()))
     return min(limits)
