@@ -111,12 +111,12 @@ def test_ctrl_c_leaves_a_model_as_it_was(model, share, fitted_before):
     if fitted_before:
         model.fit(X[:, :8], y)
     begin = time.perf_counter()
-    clone(model).fit(X, y)
+    finished = clone(model).fit(X, y)
     duration = time.perf_counter() - begin
     before, threads, pools = state_of(model), set(threading.enumerate()), blas_threads()
     interrupted = interrupted_after(max(share * duration, 1e-6), lambda: model.fit(X, y))
-    if interrupted:
-        assert state_of(model) == before
+    if interrupted:  # before its end, or at the very moment of it
+        assert state_of(model) in (before, state_of(finished))
     else:  # too late, or proofs were cut short, which are answers
         assert model.n_features_in_ == 30
         assert len(model.support_)

@@ -79,5 +79,7 @@ def test_a_flag_is_no_text_and_what_others_wrote_is_theirs():
     with pytest.raises(TypeError, match="swaps"):
         check_settings(SELECTORS["greedy"](swaps="False"))
     check_settings(SELECTORS["greedy"](swaps=np.bool_(False)))
+    with pytest.raises(ValueError, match="tie"):
+        SELECTORS["dual_set"](tie=np.zeros(2))
     theirs = dataclasses.make_dataclass("Theirs", [("n_jobs", "int", -1)])
     check_settings(theirs())

@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sparing.errors.parameters import not_a_flag, not_a_nonnegative_number, not_an_integer, not_positive
+from sparing.errors.parameters import (
+    not_a_flag,
+    not_a_nonnegative_number,
+    not_an_integer,
+    not_positive,
+)
 
 
 def check_settings(algorithm: Any) -> None:

@@ -59,7 +59,7 @@ class DualSet:
     reference: ClassVar = Reference("boutsidis2011", "Table 1")
 
     def __post_init__(self) -> None:
-        if self.tie not in TIES:
+        if not isinstance(self.tie, str) or self.tie not in TIES:
             raise errors.unknown_choice("tie", self.tie, TIES)
         check_settings(self)
         if self.sketch is not None and self.sketch < 1:

@@ -66,7 +66,7 @@ class Response:
 
     def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
         """At most ``n_columns`` columns; those of ``Greedy`` where nothing of the targets can be explained."""
-        if self.by not in AIMS:
+        if not isinstance(self.by, str) or self.by not in AIMS:
             raise errors.unknown_choice("by", self.by, AIMS)
         if not isinstance(target, ResponseTarget):
             raise errors.needs_targets("selector='response'")

@@ -54,7 +54,7 @@ class Greedy:
     reference: ClassVar = Reference("daspremont2008", "Sec. 3, greedy search")
 
     def __post_init__(self) -> None:
-        if self.direction not in DIRECTIONS:
+        if not isinstance(self.direction, str) or self.direction not in DIRECTIONS:
             raise errors.unknown_choice("direction", self.direction, DIRECTIONS)
 
     def solve(

@@ -71,7 +71,7 @@ class Rounding:
     reference: ClassVar = Reference("fountoulakis2016", "Algorithm 1")
 
     def __post_init__(self) -> None:
-        if self.relaxation not in RELAXATIONS:
+        if not isinstance(self.relaxation, str) or self.relaxation not in RELAXATIONS:
             raise errors.unknown_choice("relaxation", self.relaxation, RELAXATIONS)
         check_counts(repeats=self.repeats, **({} if self.draws is None else {"draws": self.draws}))
 

@@ -71,7 +71,7 @@ class ExpectationMaximization:
     reference: ClassVar = Reference("sigg2008", "Algorithm emPCA")
 
     def __post_init__(self) -> None:
-        if self.threshold not in THRESHOLDS:
+        if not isinstance(self.threshold, str) or self.threshold not in THRESHOLDS:
             raise errors.unknown_choice("threshold", self.threshold, THRESHOLDS)
         check_counts(restarts=self.restarts, max_iter=self.max_iter)
 
