@@ -5,10 +5,8 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy import sparse
 from shapes import shapes
-from sklearn.decomposition import PCA, TruncatedSVD
-from speed import side_by_side
+from speed import pca_of, side_by_side
 from threadpoolctl import threadpool_limits
 
 from sparing import SparsePCA
@@ -25,10 +23,7 @@ def main() -> None:
         for name, X in shapes():
             said = []
             for k, r in CASES:
-                if sparse.issparse(X):
-                    rival = TruncatedSVD(k, random_state=0)
-                else:
-                    rival = PCA(k, svd_solver="randomized", random_state=0)
+                rival = pca_of(X, k)
                 ours = SparsePCA(k, n_nonzero=r, certify=False, random_state=0)
                 mine, theirs = side_by_side(lambda o=ours, X=X: o.fit(X), lambda p=rival, X=X: p.fit(X))
                 ratios[k].append(mine / theirs)

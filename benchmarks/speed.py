@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +34,13 @@ def side_by_side(*calls: Callable[[], object]) -> list[float]:
     return list(np.median(seconds[1:], axis=0))
 
 
+def pca_of(X: Any, k: int) -> PCA | TruncatedSVD:
+    """What scikit-learn's users take for such data."""
+    if sparse.issparse(X):
+        return TruncatedSVD(k, random_state=0)
+    return PCA(k, svd_solver="randomized", random_state=0)
+
+
 def main() -> None:
     print(
         "Speed: whole fit (certificate off) / scikit-learn's randomized PCA (TruncatedSVD on sparse), one thread each"
@@ -41,10 +49,7 @@ def main() -> None:
     with threadpool_limits(1, user_api="blas"):
         for name, X in shapes():
             for k, r in ((5, 15), (10, 30), (10, 60)):
-                if sparse.issparse(X):
-                    rival = TruncatedSVD(k, random_state=0)
-                else:
-                    rival = PCA(k, svd_solver="randomized", random_state=0)
+                rival = pca_of(X, k)
                 ours = SparseEncoder(k, n_nonzero=r, certify=False, random_state=0)
                 mine, theirs = side_by_side(lambda o=ours, X=X: o.fit(X), lambda p=rival, X=X: p.fit(X))
                 ratios.append(mine / theirs)
