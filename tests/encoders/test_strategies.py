@@ -114,6 +114,15 @@ def test_a_sketch_of_the_span_is_nearly_as_good(rng):
     assert rough.certificate_.recheck(X)
 
 
+def test_a_sketch_of_as_many_rows_as_features_is_none(rng):
+    X = rng.standard_normal((30, 12))
+    exact, rough, whole = (
+        SparseEncoder(2, n_nonzero=5, sketch=rows, random_state=0).fit(X).components_ for rows in (None, 11, 10**30)
+    )
+    np.testing.assert_array_equal(whole, exact)
+    assert np.abs(rough - exact).max() > 1e-9
+
+
 def test_the_theorems_schedule_is_accepted():
     counts = theorem_11_schedule(2, 2.5)
     assert counts == [7, 9]

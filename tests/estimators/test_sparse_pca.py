@@ -168,6 +168,7 @@ BAD = [
     ({"min_variance": 1.5}, "above 0 and at most 1"),
     ({"min_variance": "much"}, "above 0 and at most 1"),
     ({"n_components": 3, "n_nonzero_total": 2}, "each component needs a feature"),
+    ({"n_components": 2, "n_nonzero_total": 27}, "26 loadings in all"),
     ({"n_components": 3, "n_nonzero": [2, 2]}, "Pass one count for each component"),
     ({"n_nonzero": 14}, "outside"),
     ({"n_nonzero": 0}, "at least 1"),

@@ -60,7 +60,8 @@ class Batch:
     def _encoder_by(
         self, selector: Selector, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator
     ) -> Encoder:
-        sketch = None if self.sketch is None else (self.sketch, rng)
+        rows = self.sketch or view.n_features
+        sketch = (rows, rng) if rows < view.n_features else None  # more rows than that would save nothing
         selection = selector.select(view, n_nonzero, spectrum, rng)
         return encoder_on(selection, spectrum.rank, spectrum.total, sketch=sketch)
 

@@ -19,6 +19,15 @@ def total_too_small(total: int, n_components: int) -> ValueError:
     )
 
 
+def total_too_large(total: int, n_components: int, n_features: int) -> ValueError:
+    """More features over all components than there are places."""
+    most = n_components * n_features
+    return ValueError(
+        f"n_nonzero_total={total}, but {n_components} component(s) of X's {n_features} features have {most} "
+        f"loadings in all. Pass n_nonzero_total of {most} or less."
+    )
+
+
 def constraint_decides(constraint: str, deflation: object) -> ValueError:
     """A constraint and a deflation at once."""
     return ValueError(

@@ -133,7 +133,9 @@ class ComponentsEstimator(EncodingEstimator):
             total = count("n_nonzero_total", self.n_nonzero_total)
             if total < n_components:
                 raise errors.total_too_small(total, n_components)
-            return n_components, min(total, n_components * n_features)
+            if total > n_components * n_features:
+                raise errors.total_too_large(total, n_components, n_features)
+            return n_components, total
         if self.n_nonzero is None:
             self._min_variance()
             return n_components, None
