@@ -57,7 +57,7 @@ class Iterative:
         support = np.flatnonzero(H.any(axis=1))
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
-            core = LossAlternation(gram_columns[support], view.gram_squared(support, gram_columns))
+            core = LossAlternation(gram_columns[support], view.gram_squared(support, gram_columns), budget)
             H[support] = core.refit(H[support], sweeps=200)
         return encoder_with(support, H[support], gram_columns, spectrum.total)
 

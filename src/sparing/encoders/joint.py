@@ -62,7 +62,7 @@ class Joint:
         sizes = counts_per_component(n_nonzero, spectrum.rank)
         first = residual_directions(self.selector, view, spectrum, sizes, rng)
         core = core_features(view, spectrum, first)
-        search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core))
+        search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), budget)
         best, captured = first[core], -np.inf
         for start in self._starts(search, spectrum, first[core], core, sizes, rng):
             H = search.improve(start, SWEEPS)

@@ -111,7 +111,7 @@ class JointVariance:
             deflation = self.constraint or GeneralizedDeflation()
             best = sequential_directions(self.solver, deflation, whole, spectrum, sizes, rng, budget)
         elif view.n_features <= 2 * POOL:
-            best = _Search(self, whole, spectrum, sizes, rng).run(budget)
+            best = _Search(self, whole, spectrum, sizes, rng, budget).run()
         else:
             best = self._in_pool(whole, spectrum, sizes, rng, budget)
         return encoder_of(whole, best, spectrum.total)
@@ -123,7 +123,7 @@ class JointVariance:
         guard, k = self._guarding(spectrum), len(sizes)
         pool = self._promising(whole, spectrum, max(sizes))
         few = Covariance(whole.restricted(pool).gram())
-        found = _Search(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng).run(budget)
+        found = _Search(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng, budget).run()
         best = np.zeros((whole.n_features, found.shape[1]))
         best[pool] = found
         for _ in range(ROUNDS if found.shape[1] == k else 0):
@@ -133,9 +133,9 @@ class JointVariance:
             each = min(max(max(sizes), POOL // k), min(MOST, GRAM_LIMIT - len(used)) // k)
             if each < 1:
                 break
-            pulling = self._goal(whole, guard).pulling(best, each, used)
+            pulling = self._goal(whole, guard, budget).pulling(best, each, used)
             pool = np.concatenate([used, np.setdiff1d(pulling, used)])
-            goal = self._goal(Covariance(whole.restricted(pool).gram()), guard)
+            goal = self._goal(Covariance(whole.restricted(pool).gram()), guard, budget)
             H = goal.improve(best[pool], SWEEPS, counts(best), growth=ROUGH)
             best = np.zeros_like(best)
             best[pool] = H
@@ -143,7 +143,7 @@ class JointVariance:
                 break
         used = np.flatnonzero(best.any(axis=1))
         if 0 < len(used) <= GRAM_LIMIT:
-            goal = self._goal(Covariance(whole.restricted(used).gram()), guard)
+            goal = self._goal(Covariance(whole.restricted(used).gram()), guard, budget)
             best[used] = goal.ordered(goal.refit(best[used], REFITS))
         return best
 
@@ -159,32 +159,38 @@ class JointVariance:
         """The guard, far below what the least component is worth: else a second copy of the first would pay."""
         return min(self.guard, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
 
-    def _goal(self, view: DataMatrix, guard: float) -> Alternation:
+    def _goal(self, view: DataMatrix, guard: float, budget: Budget) -> Alternation:
         """The criterion to be maximised."""
         if self.constraint is None:
-            return VarianceAlternation(view, guard)
-        return ConstrainedAlternation(view, self.constraint.deflate)
+            return VarianceAlternation(view, guard, budget)
+        return ConstrainedAlternation(view, self.constraint.deflate, budget=budget)
 
 
 class _Search:
     """One run: starts, improvement, shaking."""
 
     def __init__(
-        self, how: JointVariance, view: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator
+        self,
+        how: JointVariance,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        sizes: list[int],
+        rng: np.random.Generator,
+        budget: Budget,
     ) -> None:
-        self.how, self.view, self.spectrum, self.sizes, self.rng = how, view, spectrum, sizes, rng
+        self.how, self.view, self.spectrum, self.sizes, self.rng, self.budget = how, view, spectrum, sizes, rng, budget
         self.n_features = len(spectrum.cross)  # of the whole: the more there are, the less is spent on each start
         guard = how._guarding(spectrum)
-        self.free = VarianceAlternation(view, guard)
-        self.goal = how._goal(view, guard)
+        self.free = VarianceAlternation(view, guard, budget)
+        self.goal = how._goal(view, guard, budget)
         self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
 
-    def run(self, budget: Budget) -> Array:
+    def run(self) -> Array:
         """The best directions found."""
-        how, dear = self.how, (max(self.sizes) / LARGE) ** 2
+        how, budget, dear = self.how, self.budget, (max(self.sizes) / LARGE) ** 2
         least = FEWEST if dear < 1 else 0
         affordable = max(least, int(WORK / (self.n_features * len(self.sizes) * (1 + dear))))
-        first = self._sequential(how.constraint or GeneralizedDeflation(), self.sizes, budget)
+        first = self._sequential(how.constraint or GeneralizedDeflation())
         if first.shape[1] < len(self.sizes):  # nothing is left for further components
             return self.goal.ordered(first)
         self._offer(self.goal.improve(first, SWEEPS, self.sizes, growth=ROUGH))
@@ -213,8 +219,10 @@ class _Search:
         finished = self.goal.improve(best_of_all, SWEEPS, counts(best_of_all))
         return self.goal.ordered(self.goal.refit(finished, REFITS))
 
-    def _sequential(self, deflation: Deflation, sizes: list[int], budget: Budget) -> Array:
-        return sequential_directions(self.how.solver, deflation, self.view, self.spectrum, sizes, self.rng, budget)
+    def _sequential(self, deflation: Deflation) -> Array:
+        return sequential_directions(
+            self.how.solver, deflation, self.view, self.spectrum, self.sizes, self.rng, self.budget
+        )
 
     def _offer(self, H: Array | None) -> None:
         """Keep a local optimum if it is new and among the best."""
@@ -228,7 +236,8 @@ class _Search:
         """Directions that keep the constraint better and better."""
         if (constraint := self.how.constraint) is not None:
             for charge in CHARGES:
-                H = ConstrainedAlternation(self.view, constraint.deflate, charge).improve(H, 10, self.sizes)
+                charging = ConstrainedAlternation(self.view, constraint.deflate, charge, self.budget)
+                H = charging.improve(H, 10, self.sizes)
         return H
 
     def _improved(self, H: Array, sizes: list[int]) -> Array | None:

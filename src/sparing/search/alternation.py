@@ -12,6 +12,7 @@ from typing import cast
 
 import numpy as np
 
+from sparing.budget import Budget
 from sparing.data import Adjusted, Covariance, DataMatrix
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
 from sparing.results import Array, Indices
@@ -20,6 +21,9 @@ from sparing.search.quotient import THOROUGH, Quotient
 
 DEPENDENT, SLACK = 1e-10, 1e-12
 SWAPS = 20
+TRIED = 8
+"""Features that a direction may give up, of which the best is found by trying."""
+
 REFITS = 200
 """Steps at most to the best loadings of given supports."""
 
@@ -33,9 +37,13 @@ Deflate = Callable[[DataMatrix, Array], tuple[DataMatrix, Metric | None]]
 
 
 class Alternation(ABC):
-    """Directions (u x k, columns) and the moves that let them capture more together."""
+    """Directions (u x k, columns) and the moves that let them capture more together.
 
-    n_features: int
+    Moves end, wherever they are, when the budget is spent: what they return is never worse than what they were given.
+    """
+
+    def __init__(self, n_features: int, budget: Budget | None) -> None:
+        self.n_features, self.budget = n_features, budget or Budget()
 
     @abstractmethod
     def captured(self, H: Array) -> float:
@@ -57,6 +65,8 @@ class Alternation(ABC):
         for _ in range(sweeps):
             before, H = H, H.copy()
             for j in range(H.shape[1]):
+                if self.budget.expired:
+                    return H
                 support, quotient = np.flatnonzero(H[:, j]), self.without(np.delete(H, j, axis=1))
                 if sizes is not None and len(support) < sizes[j]:
                     support = quotient.grown(sizes[j], support)
@@ -91,7 +101,7 @@ class Alternation(ABC):
     def transferred(self, H: Array, moves: int) -> Array:
         """Features handed from one direction to another while that captures more: the total number stays."""
         for _ in range(moves):
-            trial = self._one_transfer(H)
+            trial = None if self.budget.expired else self._one_transfer(H)
             if trial is None or self.captured(trial := self.improve(trial, 5)) <= self.captured(H) * (1 + 1e-9):
                 break
             H = trial
@@ -102,10 +112,10 @@ class Alternation(ABC):
         fewer, more = list[tuple[float, Indices]](), list[tuple[float, Indices]]()
         for j in range(H.shape[1]):
             quotient, support = self.without(np.delete(H, j, axis=1)), np.flatnonzero(H[:, j])
-            now = quotient.solve(support)[0]
+            now, weakest = quotient.weakest(support, TRIED)
             larger = quotient.grown(len(support) + 1, support)
             more.append((quotient.solve(larger)[0] - now if len(larger) > len(support) else -np.inf, larger))
-            smaller = [np.delete(support, slot) for slot in range(len(support))] if len(support) > 1 else []
+            smaller = [np.delete(support, slot) for slot in weakest] if len(support) > 1 else []
             trials = [(quotient.solve(part)[0] - now, part) for part in smaller]
             fewer.append(max(trials, key=lambda pair: pair[0], default=(-np.inf, support)))
         pairs = [(fewer[i][0] + more[j][0], i, j) for i in range(len(fewer)) for j in range(len(more)) if i != j]
@@ -154,9 +164,9 @@ class LossAlternation(Alternation):
         A_UU and (A @ A)_UU: no pass over X.
     """
 
-    def __init__(self, gram: Array, squared: Array) -> None:
+    def __init__(self, gram: Array, squared: Array, budget: Budget | None = None) -> None:
+        super().__init__(len(gram), budget)
         self.gram, self.squared = gram, squared
-        self.n_features = len(gram)
 
     def captured(self, H: Array) -> float:
         """What the best decoder rebuilds from all scores."""
@@ -198,9 +208,9 @@ class VarianceAlternation(Alternation):
     a guard the criterion can be gamed: near-copies of a direction buy it more features.
     """
 
-    def __init__(self, view: DataMatrix, guard: float = 0.0) -> None:
+    def __init__(self, view: DataMatrix, guard: float = 0.0, budget: Budget | None = None) -> None:
+        super().__init__(view.n_features, budget)
         self.view, self.guard = view, guard
-        self.n_features = view.n_features
 
     def captured(self, H: Array) -> float:
         """The guarded symmetric variance."""
@@ -218,7 +228,7 @@ class VarianceAlternation(Alternation):
         used, lengths = np.flatnonzero(H.any(axis=1)), np.linalg.norm(H, axis=0)
         if H.shape[1] < 2 or self.guard == 0 or lengths.min() <= 0:
             return super().refit(H, sweeps)
-        found = best_loadings(self.view.restricted(used).gram(), H[used], self.guard, sweeps)
+        found = best_loadings(self.view.restricted(used).gram(), H[used], self.guard, sweeps, self.budget)
         out = np.zeros_like(H)
         out[used] = found
         return out if self.captured(out) >= self.captured(H) else H
@@ -264,9 +274,11 @@ class ConstrainedAlternation(Alternation):
         keep it. 0 ignores it, below 0 rewards it.
     """
 
-    def __init__(self, view: DataMatrix, deflate: Deflate, charge: float | None = None) -> None:
+    def __init__(
+        self, view: DataMatrix, deflate: Deflate, charge: float | None = None, budget: Budget | None = None
+    ) -> None:
+        super().__init__(view.n_features, budget)
         self.view, self._deflate, self.charge = view, deflate, charge
-        self.n_features = view.n_features
 
     def captured(self, H: Array) -> float:
         """The sum of variances."""

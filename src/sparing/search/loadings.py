@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
+from sparing.budget import Budget
 from sparing.results import Array
 
 FLAT = 1e-13
 """Growth per step, as a share of the variance, that ends the search."""
 
 
-def best_loadings(gram: Array, directions: Array, guard: float, max_iter: int) -> Array:
+def best_loadings(gram: Array, directions: Array, guard: float, max_iter: int, budget: Budget | None = None) -> Array:
     """Unit columns with the zeros of ``directions`` (u x k) and the largest tr((H'H + guard I)^-1 H'AH) nearby.
 
     By L-BFGS from the directions given. Turns, one direction at a time, take ten times as long where these overlap.
@@ -34,11 +35,16 @@ def best_loadings(gram: Array, directions: Array, guard: float, max_iter: int) -
         slope -= H * np.einsum("ij,ij->j", slope, H)  # lengths do not matter
         return -float(np.trace(both)) / total, (slope * (-2 / (total * lengths)))[free]
 
+    def in_time(xk: Array) -> None:
+        if budget is not None and budget.expired:
+            raise StopIteration
+
     found = minimize(
         missed,
         directions[free],
         jac=True,
         method="L-BFGS-B",
+        callback=in_time,
         options={"maxiter": max_iter, "ftol": FLAT, "gtol": 1e-9},
     )
     return unit(found.x)[0]
