@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparing.budget import Budget
-from sparing.data import DataMatrix
+from sparing.data import GRAM_LIMIT, DataMatrix
 from sparing.deflation import Deflation
 from sparing.encoders.sequential import NOTHING
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Component, Encoder, Indices, Spectrum
-from sparing.search.quotient import Quotient
+from sparing.search.quotient import GROWTH, Quotient
 from sparing.solvers import Solver
 from sparing.solvers.auto import MANY
 
@@ -23,6 +23,9 @@ PRECISE = 1e-7
 WHOLE, MARGIN = 512, 3
 """Features up to which all are searched for each number of them; where there are more, how many are looked at for each
 place that surely is enough."""
+
+PULLING, ROUNDS = 128, 3
+"""Features outside that may come in at last, those that pull most, and how many times."""
 
 
 def fewest_features(
@@ -145,6 +148,11 @@ class _Problem:
         """The same problem on some features alone."""
         return _Problem(self.quotient.restricted(features), self.start[features], features)
 
+    def near(self, found: Component, n_features: int) -> _Problem:
+        """The same problem, with a component of another size to start from."""
+        start = found.vector(n_features)[:, None]
+        return replace(self, start=start if self.features is None else start[self.features])
+
     def solved(self, solver: Solver, count: int, rng: np.random.Generator, budget: Budget) -> Component:
         """The component that a solver finds, by its place among all features."""
         view, metric = self.quotient.view, self.quotient.metric
@@ -162,8 +170,13 @@ def _fewest_of_one(
     rng: np.random.Generator,
     budget: Budget,
 ) -> Component:
-    """Bisects from ``count``, among the features that are largest in the dense direction where there are many."""
-    if count <= MANY and limit > (size := max(WHOLE, MARGIN * count)):
+    """Bisects from ``count``, among the features that are largest in the dense direction where there are many.
+
+    In the end those that pull most may come in, so that no feature is left out for want of a large loading.
+    """
+    size, n = max(WHOLE, MARGIN * count), problem.quotient.view.n_samples
+    small = size <= min(GRAM_LIMIT, max(2 * WHOLE, n or size))  # products with few rows cost less than a Gram matrix
+    if small and size < limit:
         pool = problem.among(np.sort(np.argpartition(-np.abs(direction), size - 1)[:size]))
     else:
         pool = problem
@@ -173,14 +186,22 @@ def _fewest_of_one(
         found = pool.solved(solver, count, rng, budget)
     while count - too_few > 1 and found.variance >= enough and not budget.expired:
         middle = (too_few + count) // 2
-        trial = pool.solved(solver, middle, rng, budget)
+        known = pool.near(found, len(direction)) if middle > MANY else pool  # fewer are worth a search of their own
+        trial = known.solved(solver, middle, rng, budget)
         if trial.variance >= enough:
             count, found = middle, trial
         else:
             too_few = middle
-    if pool is problem or budget.expired:
-        return found
-    return max(found, problem.solved(solver, count, rng, budget), key=lambda component: component.variance)
+    for _ in range(0 if pool is problem else ROUNDS):
+        if budget.expired:
+            break
+        pulling = problem.quotient.pulling(found.vector(len(direction)), max(PULLING, count), found.support)
+        pool = problem.among(np.sort(np.append(found.support, pulling)))
+        trial = pool.solved(solver, count, rng, budget)
+        if trial.variance <= found.variance * (1 + GROWTH):
+            break
+        found = trial
+    return found
 
 
 def _surely_enough(leading: Array, min_variance: float) -> int:

@@ -22,17 +22,22 @@ def truncated_powers(
     settled: int,
     budget: Budget,
     allowed: NDArray[np.bool_] | None = None,
+    growth: float = 0.0,
 ) -> Array:
     """Unit columns (d x m) after x <- keep the r largest of Ax, again and again.
 
-    ``allowed`` (d x 1) limits the features. Stops when no support has changed for ``settled`` steps. For positive
-    semidefinite A no step lowers x'Ax; otherwise A is shifted by its largest variance.
+    ``allowed`` (d x 1) limits the features. Stops when no support has changed for ``settled`` steps, or no x'Ax has
+    grown by more than this share. For positive semidefinite A no step lowers x'Ax; otherwise A is shifted by its
+    largest variance.
     """
     shift = 0.0 if view.is_psd else float(np.abs(view.gram_diagonal()).max())
     X = unit_columns(keep_largest(starts, n_nonzero))
-    unchanged = 0
+    unchanged, reached = 0, np.zeros(X.shape[1])
     for _ in range(max_iter):
         Y = view.gram_matmat(X) + shift * X
+        before, reached = reached, np.einsum("ij,ij->j", X, Y)
+        if growth > 0 and len(before) == len(reached) and (reached <= before * (1 + growth)).all():
+            break
         after = unit_columns(keep_largest(Y if allowed is None else np.where(allowed, Y, 0.0), n_nonzero))
         unchanged = unchanged + 1 if np.array_equal(after != 0, X != 0) else 0
         X = after

@@ -10,6 +10,7 @@ import numpy as np
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Remembered
 from sparing.linalg.metric import Metric, OrthogonalTo
+from sparing.linalg.signs import first_largest
 from sparing.results import Array, Component, Indices, Reference
 from sparing.search.candidates import best_component
 from sparing.search.local import SMALL, LocalSearch
@@ -27,6 +28,9 @@ supports kept of what is reached, where so many of the largest variances are all
 
 MANY, POWER_STEPS = 200, 30
 """Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
+
+SLOW, SETTLED = 1e-5, 1e-9
+"""Growth in one step, as a share of the variance, that is not worth it: of the support, and of its loadings."""
 
 
 @dataclass(frozen=True)
@@ -142,16 +146,23 @@ class Auto:
         Nothing of nonzeros by nonzeros is formed for the search, and no swap is tried.
         """
         view, usable = quotient.view, quotient.usable[:, None]
+        starts = np.where(usable, leading, 0.0)
         X = truncated_powers(
-            view, np.where(usable, leading, 0.0), n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable
+            view, starts, n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable, growth=SLOW
         )
-        values = np.einsum("ij,ij->j", X, view.gram_matmat(X))
-        x = X[:, [int(np.argmax(values))]]
-        kept = x != 0
+        Y = view.gram_matmat(X)
+        best = first_largest(np.einsum("ij,ij->j", X, Y))
+        kept = X[:, [best]] != 0
+        x, top = unit_columns(np.where(kept, Y[:, [best]], 0.0)), 0.0
         for _ in range(POWER_STEPS):
-            x = unit_columns(np.where(kept, view.gram_matmat(x), 0.0))
+            y = view.gram_matmat(x)
+            before, top = top, float(np.einsum("ij,ij->", x, y))
+            if top <= before * (1 + SETTLED):
+                break
+            x = unit_columns(np.where(kept, y, 0.0))
+        else:
+            top = float(np.einsum("ij,ij->", x, view.gram_matmat(x)))
         support = np.flatnonzero(x)
-        top = float((x.T @ view.gram_matmat(x))[0, 0])
         metric = quotient.metric
         below = 1.0 if metric is None else float(x[support, 0] @ metric.block(support) @ x[support, 0])
         return component_of(support, x[support, 0], top / below)
