@@ -64,3 +64,10 @@ def test_time_is_shared_by_all_numbers_of_features(monkeypatch):
     assert len(deadlines) == 10
     assert deadlines[0] < budget.deadline - 800  # the first may not use all of it
     assert deadlines[-1] == pytest.approx(budget.deadline)
+
+
+def test_fewer_features_than_components_are_compared_with_all_the_components_asked_for():
+    _, certificates = certified(make_spiked(60, 15, n_nonzero=4, random_state=2).X, n_components=3, longest=3)
+    assert "1 component on 1 of 15 features loses" in str(certificates[0])
+    assert "times what PCA with 3 components loses" in str(certificates[0])
+    assert "times what PCA loses" in str(certificates[2])

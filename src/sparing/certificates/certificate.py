@@ -270,7 +270,9 @@ def _reached(certificate: Certificate) -> str:
     if c.pca_value <= c._none:
         what = "nothing either" if c.ratio == 1.0 else f"{percent(c.value / c.total)} of the variance"
         return f"{who} {what}, where PCA loses nothing."
-    return f"{who} {times(c.ratio)} times what PCA loses (PCA: {c.pca_value / c.total:.1%} of the variance)."
+    asked = c.problem.n_components  # few features may give fewer, and are compared with as many as were asked for
+    pca = "PCA" if k == asked else f"PCA with {counted(asked, 'component')}"
+    return f"{who} {times(c.ratio)} times what {pca} loses (PCA: {c.pca_value / c.total:.1%} of the variance)."
 
 
 def where(certificate: Certificate) -> str:

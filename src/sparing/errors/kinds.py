@@ -22,7 +22,7 @@ class NotFiniteError(ValueError):
         super().__init__(
             f"Input X contains {name} (first at row {row}, feature {column!r}). No principal component is defined for "
             f"data with NaN or inf: drop those rows, or impute them with sklearn.impute.SimpleImputer first"
-            + (' (missing="mean" does so on the fly).' if value != value else ".")
+            + (' (missing="mean", where there is such a parameter, does so on the fly).' if value != value else ".")
         )
 
     def named(self, names: Sequence[object]) -> NotFiniteError:

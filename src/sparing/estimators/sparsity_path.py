@@ -84,7 +84,10 @@ def sparsity_path(
     random_state: Any = None,
     verbose: bool = False,
 ) -> SparsityPath:
-    """Loss and bound for every number of shared features, at little more than the cost of one fit.
+    """Loss and bound for every number of shared features.
+
+    The path itself costs a few fits, without ``improve`` about one. Proofs, where there are at most 40 features, cost
+    another for each number of them: ``time_limit`` is shared out among them, ``certify=False`` leaves them out.
 
     Parameters
     ----------
