@@ -71,6 +71,11 @@ class Spectrum:
         return max(self.tail - self.tail_error, 0.0)
 
     @property
+    def most_loss(self) -> float:
+        """What PCA loses at most: a lower bound of other losses is a share of this."""
+        return self.tail + self.tail_error
+
+    @property
     def most_variance(self) -> float:
         """What no as many directions can pass: the values with their error added.
 
@@ -78,6 +83,11 @@ class Spectrum:
         is too small.
         """
         return float(self.values.sum()) + self.tail_error
+
+    @property
+    def least_variance(self) -> float:
+        """What PCA has at least: an upper bound of other variances is a share of this."""
+        return max(float(self.values.sum()) - self.tail_error, 0.0)
 
     @property
     def nothing(self) -> float:

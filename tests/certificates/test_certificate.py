@@ -128,3 +128,18 @@ def test_a_guarantee_reads_well_and_can_fail():
     kept = Guarantee("Loss", 2.0, 1.5, "always", Reference("eckart1936", "Theorem 1"))
     assert str(kept) == "Loss: at most 2, measured 1.5; holds (always) [eckart1936, Theorem 1]"
     assert not dataclasses.replace(kept, measured=2.5).holds
+
+
+def test_a_bound_is_compared_with_the_most_that_pca_may_lose():
+    claim = dataclasses.replace(certificate_of(16.0, 14.0), pca_error=2.0)
+    assert claim.ratio == pytest.approx(1.6)
+    assert claim.bound_ratio == pytest.approx(14 / 12)
+    assert "can lose less than 1.166 times what PCA loses" in str(claim)
+    assert dataclasses.replace(claim, witness=Bound(11.0, "PCA's own loss", "always", lambda *_: 11.0)).bound_ratio == 1
+
+
+def test_the_error_of_pca_is_checked_again():
+    claim = SparseEncoder(2, n_nonzero=4, random_state=0).fit(X).certificate_
+    assert claim.pca_error >= 0
+    assert claim.recheck(X)
+    assert not dataclasses.replace(claim, pca_error=-0.01 * claim.pca_value).recheck(X)

@@ -71,3 +71,18 @@ def test_fewer_features_than_components_are_compared_with_all_the_components_ask
     assert "1 component on 1 of 15 features loses" in str(certificates[0])
     assert "times what PCA with 3 components loses" in str(certificates[0])
     assert "times what PCA loses" in str(certificates[2])
+
+
+@pytest.mark.parametrize(("noise", "off"), [(1e-3, 1.5), (3e-3, 1.03)])
+def test_bounds_are_shares_of_the_most_that_pca_may_lose(noise, off):
+    """Far from zero PCA's loss is known to some digits only: a bound is divided by the largest it may be."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 2)) @ rng.standard_normal((2, 6)) + noise * rng.standard_normal((3000, 6)) + 3e4
+    P = X - X.mean(axis=0)
+    P -= P.mean(axis=0)
+    tail = np.square(np.linalg.svd(P, compute_uv=False)[2:]).sum()
+    truth = min(np.square(P - np.outer(x, x @ P) / (x @ x)).sum() for x in P.T) / tail
+    walk, certificates = certified(X, longest=1)
+    assert 0.5 * truth < walk.bound[0] <= truth
+    assert walk.proofs[0].value / walk.spectrum.least_loss > off * truth  # the control
+    assert 1.0 <= certificates[0].bound_ratio <= truth

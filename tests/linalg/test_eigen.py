@@ -94,6 +94,12 @@ def test_a_gap_further_down_serves_as_well(rng):
     assert value_error(values[:4], residuals[:4], 3) > 1e-2  # the control: where nothing is known beyond the fourth
 
 
+def test_the_next_eigenvalue_may_lie_above_its_ritz_value():
+    """The gap is to where the next eigenvalue may be, not to where it was seen."""
+    values, residuals = np.array([2.0, 1.0]), np.array([0.1, 0.5])
+    assert value_error(values, residuals, 1) == pytest.approx(0.1**2 / (2.0 - 1.5))
+
+
 def test_rank_deficient_data_give_fewer_components(rng):
     X = rng.standard_normal((50, 2)) @ rng.standard_normal((2, 8))
     found = top_spectrum(as_view(X, UNCENTRED), 4, rng)

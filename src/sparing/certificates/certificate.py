@@ -74,6 +74,8 @@ class Certificate:
         In the units of X: sums of squares for a loss.
     pca_value : float
         What PCA reaches, rounded against us.
+    pca_error : float
+        How far the truth may be on the other side: where a bound is compared with PCA, that is against us.
     gap : float
         How much better anything feasible could be, relative: 0 is proved optimal, never above 1.
     strength : str
@@ -93,6 +95,7 @@ class Certificate:
     loadings: Array
     preparation: Preparation
     nothing: float = 0.0
+    pca_error: float = 0.0
     guarantees: tuple[Guarantee, ...] = ()
     parts: tuple[Certificate, ...] = ()
     notes: tuple[str, ...] = ()
@@ -134,6 +137,11 @@ class Certificate:
         if self.pca_value <= self._none:
             return 1.0 if self.value <= self._none else math.inf
         return max(self.value / self.pca_value, 1.0)
+
+    @property
+    def bound_ratio(self) -> float:
+        """Bound over PCA's value, each rounded against us; nothing loses less than PCA."""
+        return max(self.bound / (self.pca_value + self.pca_error), 1.0) if self.pca_value > self._none else 1.0
 
     def recheck(self, X: Any, sample_weight: Any = None) -> Recheck:
         """Verify the claim again from the data: recompute value and bound, and compare.
@@ -186,9 +194,10 @@ class Certificate:
         return Recheck(holds, value, bound, said)
 
     def _pca_agrees(self, view: DataMatrix, unit: float) -> bool:
-        """Does PCA lose as much as is claimed? Its loss as computed is never too small."""
-        tail = fresh_spectrum(view, self.problem.n_components).tail * unit
-        return self.pca_value <= tail * (1 + 1e-6) + 1e-10 * self.total
+        """Does PCA lose as much as is claimed, and no more? Its loss as computed is never too small."""
+        fresh, rounding = fresh_spectrum(view, self.problem.n_components), 1e-10 * self.total
+        not_more = fresh.least_loss * unit <= (self.pca_value + self.pca_error) * (1 + 1e-6) + rounding
+        return not_more and self.pca_value <= fresh.tail * unit * (1 + 1e-6) + rounding
 
     @property
     def components(self) -> Array:
@@ -301,7 +310,7 @@ def _possible(certificate: Certificate) -> str:
             f"other features could lose at most {percent(c.gap)} less ({c.witness.method})."
         )
     firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error subtracted"
-    least = math.floor(c.bound / c.pca_value * 1000 + 1e-9) / 1000
+    least = math.floor(c.bound_ratio * 1000 + 1e-9) / 1000
     return (
         f"No {who} can lose less than {least:.3f} times what PCA loses, so other features "
         f"could lose at most {percent(c.gap)} less. Nothing tighter is proved ({c.witness.method}{firm})."

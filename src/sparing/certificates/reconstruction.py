@@ -86,6 +86,7 @@ def certify_reconstruction(
         value=value * unit,
         witness=replace(best, value=min(best.value, value) * unit),
         pca_value=spectrum.least_loss * unit,
+        pca_error=(spectrum.most_loss - spectrum.least_loss) * unit,
         total=spectrum.total * unit,
         support=found.support,
         loadings=found.loadings,

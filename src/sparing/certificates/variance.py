@@ -41,6 +41,12 @@ class VarianceCertificate(Certificate):
         """Share of PCA's variance, at most 1."""
         return 1.0 if self.pca_value <= 0 else min(self.value / self.pca_value, 1.0)
 
+    @property
+    def bound_ratio(self) -> float:
+        """Share of PCA's variance that nothing can pass; nothing has more than PCA."""
+        least = self.pca_value - self.pca_error
+        return 1.0 if self.bound >= least else self.bound / least
+
     def _unit(self, view: DataMatrix) -> float:
         return covariance_unit(view)
 
@@ -51,7 +57,8 @@ class VarianceCertificate(Certificate):
         """Does PCA have as much as is claimed? Its variance as computed is never too large."""
         fresh = fresh_spectrum(view, self.problem.n_components)
         variance, most = float(fresh.values.sum()) * unit, fresh.most_variance * unit
-        return variance * (1 - 1e-6) <= self.pca_value <= most * (1 + TOO_MUCH)
+        least = (self.pca_value - self.pca_error) * (1 - 1e-6)
+        return variance * (1 - 1e-6) <= self.pca_value <= most * (1 + TOO_MUCH) and least <= most
 
     def _lines(self) -> list[str]:
         return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees), *self.notes]
@@ -86,6 +93,7 @@ def certify_variance(
         value=value * unit,
         witness=replace(best, value=max(best.value, value) * unit),
         pca_value=spectrum.most_variance * unit,
+        pca_error=(spectrum.most_variance - spectrum.least_variance) * unit,
         total=spectrum.total * unit,
         support=found.support,
         loadings=found.loadings,
@@ -150,7 +158,7 @@ def _possible(c: VarianceCertificate) -> str:
     if c.gap <= PROVED:
         return f"No {who} can have more: proved optimal by {c.witness.method}."
     firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error added"
-    most = percent(min(c.bound / c.pca_value, 1.0))
+    most = percent(c.bound_ratio)
     if c.witness.reached:
         return (
             f"The best {who} has {most} of PCA's: at most {percent(c.gap)} of it are missing here (proved by "

@@ -91,7 +91,7 @@ def _in_range(view: DataMatrix) -> DataMatrix:
     """Refuse data whose sums of squares are not ordinary numbers in the user's own unit."""
     with np.errstate(over="ignore", under="ignore"):
         total = np.float64(view.total) * view.square_unit
-        size = np.sqrt(view.square_unit) if view.square_unit < np.inf else np.inf
+        size = 1.0 / view.unit if isinstance(view, Affine) else np.sqrt(view.square_unit)
     if view.total > 0 and not SUMS[0] < total < SUMS[1]:
         raise errors.out_of_scale(float(size))
     return view

@@ -12,8 +12,9 @@ from sparing.data.covariance import Covariance
 from sparing.data.gathered import Gathered
 from sparing.results import Array, Indices
 
-ROUNDING = 1e-12
-"""Columns of which less than this share is left are exactly zero: what remains of them is rounding."""
+ROUNDING, LEFT = 1e-12, 1e-9
+"""What is below this share of A counts as rounding; columns of which no more than this share is left are exactly zero:
+inner products with what remains of them would have few digits."""
 
 
 class Projected(DataMatrix):
@@ -76,7 +77,7 @@ class Projected(DataMatrix):
         right = np.einsum("ij,ij->i", R, R @ self._core - 2 * AR)
         whole = self.base.gram_diagonal()
         rest = whole - left + right
-        return np.where(rest > ROUNDING * whole, rest, 0.0)
+        return np.where(rest > LEFT * whole, rest, 0.0)
 
     def matmat(self, V: Array) -> Array:
         """``X @ V``."""
@@ -138,7 +139,9 @@ def _whitened(base: DataMatrix, H: Array) -> tuple[Array, Array]:
     """``inner`` with (X inner)'(X inner) = I spanning the scores X H, and ``left`` = X'X inner."""
     unit = H / np.linalg.norm(H, axis=0)
     left = base.gram_matmat(unit)
+    lengths = np.sqrt(np.maximum(np.einsum("ij,ij->j", unit, left), np.finfo(float).tiny))
+    unit, left = unit / lengths, left / lengths  # scores of one size, or the small ones would lose their digits
     values, vectors = np.linalg.eigh(unit.T @ left)
-    keep = values > values[-1] * 1e-12
+    keep = values > ROUNDING
     turn = vectors[:, keep] / np.sqrt(values[keep])
     return unit @ turn, left @ turn

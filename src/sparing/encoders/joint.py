@@ -17,6 +17,7 @@ from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.search.alternation import LossAlternation
 from sparing.selection import Selector
+from sparing.selection.greedy import RELIABLE
 
 CORE = 160
 """Features beside those of the first solution that the alternation may choose from; all of them up to twice as many."""
@@ -73,10 +74,10 @@ class Joint:
             )
             if budget.expired:
                 break
-        best = search.ordered(search.refit(best, REFITS))
-        used = np.flatnonzero(best.any(axis=1))
-        support: Indices = core[used]
-        return encoder_with(support, best[used], view.gram_columns(support), spectrum.total)
+        found = _encoder(view, spectrum, core, search.ordered(search.refit(best, REFITS)))
+        if spectrum.tail > RELIABLE * spectrum.total:
+            return found
+        return min(found, _encoder(view, spectrum, core, first[core]), key=lambda encoder: encoder.loss)
 
     def _starts(
         self,
@@ -99,6 +100,12 @@ class Joint:
                 rotated = varimax(V @ np.linalg.qr(rng.standard_normal((V.shape[1], V.shape[1])))[0], steps=turn)
             starts.append(keep_largest(rotated[:, :k], sizes[:k]))
         return [start for start in starts if start.shape[1] == k and start.any(axis=0).all()]
+
+
+def _encoder(view: DataMatrix, spectrum: Spectrum, core: Indices, H: Array) -> Encoder:
+    """The encoder of directions given on a core of features."""
+    used = np.flatnonzero(H.any(axis=1))
+    return encoder_with(core[used], H[used], view.gram_columns(core[used]), spectrum.total)
 
 
 def core_features(view: DataMatrix, spectrum: Spectrum, H: Array) -> Indices:

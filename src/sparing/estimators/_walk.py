@@ -40,9 +40,9 @@ class Walk:
     @property
     def bound(self) -> Array:
         """What no choice of as many features can go below, divided by PCA's loss."""
-        least = self.spectrum.least_loss
+        most = self.spectrum.most_loss
         proved = zip(self.proofs, self.losses, strict=True)
-        return np.array([1.0 if proof is None else max(1.0, min(proof.value, loss) / least) for proof, loss in proved])
+        return np.array([1.0 if proof is None else max(1.0, min(proof.value, loss) / most) for proof, loss in proved])
 
     def certificates(self, rng: np.random.Generator, budget: Budget) -> list[Certificate]:
         """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""

@@ -15,7 +15,7 @@ from sparing.encoders.joint import core_features
 from sparing.estimators._bounding import variance_certificate
 from sparing.estimators._input import flag, generator_of, steady
 from sparing.estimators.metrics import prepared
-from sparing.linalg import top_spectrum
+from sparing.linalg import information_loss_of, top_spectrum
 from sparing.results import Array, Encoder
 from sparing.search.alternation import Alternation, LossAlternation, VarianceAlternation
 
@@ -126,28 +126,32 @@ def polish(
         core = np.flatnonzero(H.any(axis=1))
         if objective == "variance" and (flag("swaps", swaps) or len(core) > GRAM_LIMIT):
             view = Remembered(view)
-            better = _better(VarianceAlternation(view), VarianceAlternation(view, GUARD), H, swaps)
+            search = VarianceAlternation(view)
+            better = max(_candidates(search, VarianceAlternation(view, GUARD), H, swaps), key=search.captured)
         elif objective == "variance":  # no other features come in, so theirs is all that is read
-            judged = VarianceAlternation(Covariance(view.restricted(core).gram()))
+            inside = VarianceAlternation(Covariance(view.restricted(core).gram()))
             better = np.zeros_like(H)
-            better[core] = _better(judged, judged, H[core], swaps)
+            better[core] = max(_candidates(inside, inside, H[core], swaps), key=inside.captured)
         else:
             if swaps:
                 others = core_features(view, top_spectrum(view, len(rows), np.random.default_rng(0)), H)
                 core = np.union1d(core, others)  # features without variance are given, but never chosen
-            judged_loss = LossAlternation(view.restricted(core).gram(), view.gram_squared(core))
-            better = np.zeros_like(H)
-            better[core] = _better(judged_loss, judged_loss, H[core], flag("swaps", swaps))
+            within = LossAlternation(view.restricted(core).gram(), view.gram_squared(core))
+            found = []
+            for inner in _candidates(within, within, H[core], flag("swaps", swaps)):
+                found.append(np.zeros_like(H))
+                found[-1][core] = inner
+            better = min(found, key=lambda H: information_loss_of(view, H.T))  # squares of A lose digits
     signs = np.where(np.einsum("ij,ij->j", better, H) < 0, -1.0, 1.0)
     return np.asarray((better * signs).T)
 
 
-def _better(judged: Alternation, search: Alternation, H: Array, swaps: bool) -> Array:
-    """The best of the loadings given, refitted, and improved by swaps."""
-    candidates = [H, judged.refit(H, SWEEPS)]
+def _candidates(final: Alternation, search: Alternation, H: Array, swaps: bool) -> list[Array]:
+    """The loadings given, refitted, and improved by swaps."""
+    candidates = [H, final.refit(H, SWEEPS)]
     if swaps:
-        candidates.append(judged.refit(search.improve(candidates[-1], SWEEPS), SWEEPS))
-    return max(candidates, key=judged.captured)
+        candidates.append(final.refit(search.improve(candidates[-1], SWEEPS), SWEEPS))
+    return candidates
 
 
 def _as_encoder(rows: Array) -> Encoder:

@@ -94,10 +94,10 @@ def _losses(certificate: Certificate) -> dict[str, float | None]:
     """Loss and bound over PCA's loss, where PCA loses anything, and as shares of all variance."""
     c = certificate
     ratio = c.ratio if np.isfinite(c.ratio) else None
-    bound = None if ratio is None or c.pca_value <= 0 else min(max(c.bound / c.pca_value, 1.0), ratio)
+    bound = None if ratio is None else min(c.bound_ratio, ratio)
     return {
         "ratio": None if ratio is None else _rounded(ratio, 8),
-        "bound": None if ratio is None else _rounded(1.0 if bound is None else bound, 8),
+        "bound": None if bound is None else _rounded(bound, 8),
         "lost": _rounded(c.value / c.total),
         "least": _rounded(min(c.bound, c.value) / c.total),
         "pca": _rounded(c.pca_value / c.total),

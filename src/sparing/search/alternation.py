@@ -15,6 +15,7 @@ import numpy as np
 from sparing.budget import Budget
 from sparing.data import Adjusted, Covariance, DataMatrix
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
+from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
 from sparing.search.loadings import best_loadings
 from sparing.search.quotient import THOROUGH, Quotient
@@ -147,7 +148,7 @@ class Alternation(ABC):
         """The direction that captures most first, then the one that adds most to it, and so on."""
         left, chosen = list(range(H.shape[1])), list[int]()
         while left:
-            best = max(left, key=lambda j: self.captured(H[:, [*chosen, j]]))
+            best = left[first_largest(np.array([self.captured(H[:, [*chosen, j]]) for j in left]))]
             chosen.append(best)
             left.remove(best)
         return H[:, chosen]

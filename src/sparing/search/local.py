@@ -8,7 +8,7 @@ import numpy as np
 
 from sparing.budget import Budget
 from sparing.results import Array, Indices
-from sparing.search.power import furthest_starts, truncated_powers
+from sparing.search.power import distinct_ranks, furthest_starts, truncated_powers
 from sparing.search.quotient import GROWTH, Quotient
 
 SMALL = 50
@@ -52,4 +52,5 @@ class LocalSearch:
         supports = {tuple(np.flatnonzero(x * quotient.usable)) for x in ends.T}
         supports.add(tuple(np.sort(quotient.grown(n_nonzero))))
         full = [np.array(quotient.grown(n_nonzero, np.array(S, dtype=np.intp))) for S in sorted(supports) if S]
-        return sorted(full, key=lambda S: -quotient.solve(S)[0])[: self.finalists]
+        ranks = distinct_ranks(np.array([quotient.solve(S)[0] for S in full]))
+        return [full[i] for i in np.argsort(ranks, kind="stable")[: self.finalists]]

@@ -6,7 +6,8 @@ G = R^-T (A^2)_SS R^-1 with A_SS = R'R. Only A_UU and (A^2)_UU are needed: no pa
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 import numpy as np
 from scipy import linalg
@@ -24,8 +25,12 @@ VERIFIED = 3
 LEADING = 3
 """Eigenvectors of G kept for estimates, as a multiple of the number of components."""
 
-RIDGE, INDEPENDENT, STEADY = 1e-11, 1e-9, 1e-6
-GROWTH = 1e-10
+RIDGE, INDEPENDENT, GROWTH = 1e-11, 1e-9, 1e-10
+
+RIDGES = (0.0, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4)
+"""Larger ones, for columns that depend on one another, or are what rounding left of columns that were much larger."""
+
+Result = TypeVar("Result")
 
 
 class LossCore:
@@ -41,19 +46,16 @@ class LossCore:
     """
 
     def __init__(self, gram: Array, squared: Array, rank: int) -> None:
-        norms = np.sqrt(np.maximum(np.diagonal(gram), np.finfo(float).tiny))
+        squares = np.maximum(np.diagonal(gram), 0.0)
+        norms = np.where(squares > 0, np.sqrt(squares), np.inf)  # of a column that is nothing, nothing is captured
         outer = np.multiply.outer(norms, norms)
-        self.gram = gram / outer + RIDGE * np.eye(len(gram))
+        self.gram = gram / outer + np.diag(np.where(squares > 0, RIDGE, 1.0))
         self.squared = squared / outer
         self.rank = rank
 
     def captured(self, sets: Indices) -> Array:
         """J of many sets of equal size at once, one per row."""
-        try:
-            return captured_by(self.gram, self.squared, self.rank, sets)
-        except np.linalg.LinAlgError:  # dependent beyond the ridge: a larger one still only lowers J
-            steady = self.gram + STEADY * np.eye(len(self.gram))
-            return captured_by(steady, self.squared, self.rank, sets)
+        return _steadily(lambda gram: captured_by(gram, self.squared, self.rank, sets), self.gram)
 
     def _one(self, chosen: Indices) -> float:
         return float(self.captured(chosen[None])[0])
@@ -104,10 +106,7 @@ class LossCore:
         if len(others) == 0:
             return np.empty((0, len(chosen)), dtype=np.intp)
         inside = self.gram[np.ix_(chosen, chosen)]
-        try:
-            inverse = np.linalg.inv(np.linalg.cholesky(inside))
-        except np.linalg.LinAlgError:
-            inverse = np.linalg.inv(np.linalg.cholesky(inside + STEADY * np.eye(len(inside))))
+        inverse = np.linalg.inv(_steadily(np.linalg.cholesky, inside))
         G = inverse @ self.squared[np.ix_(chosen, chosen)] @ inverse.T
         values, F = linalg.eigh(G, check_finite=False)
         values, F = values[-LEADING * self.rank :], F[:, -LEADING * self.rank :]
@@ -143,6 +142,16 @@ class LossCore:
             if estimates[i, j] > wanted:
                 sets.append(np.append(np.delete(chosen, slots[i]), others[j]))
         return np.array(sets, dtype=np.intp).reshape(-1, len(chosen))
+
+
+def _steadily(compute: Callable[[Array], Result], gram: Array) -> Result:
+    """What is computed from a Gram matrix with the least ridge that lets it; a ridge can only lower J."""
+    for ridge in RIDGES[:-1]:
+        try:
+            return compute(gram + ridge * np.eye(len(gram)) if ridge else gram)
+        except np.linalg.LinAlgError:
+            continue
+    return compute(gram + RIDGES[-1] * np.eye(len(gram)))
 
 
 def captured_by(gram: Array, squared: Array, rank: int, sets: Indices) -> Array:

@@ -55,7 +55,7 @@ def unit_columns(V: Array) -> Array:
 
 def column_starts(view: DataMatrix, n_starts: int, leading: Array) -> Array:
     """Unit vectors of features to start from: of most variance, and largest in each leading direction, by turns."""
-    ranked = [_ranks(view.gram_diagonal()), *(_ranks(np.abs(v)) for v in leading.T)]
+    ranked = [distinct_ranks(view.gram_diagonal()), *(distinct_ranks(np.abs(v)) for v in leading.T)]
     chosen = np.argsort(np.min(ranked, axis=0), kind="stable")[:n_starts]
     starts = np.zeros((view.n_features, len(chosen)))
     starts[chosen, np.arange(len(chosen))] = 1.0
@@ -64,7 +64,7 @@ def column_starts(view: DataMatrix, n_starts: int, leading: Array) -> Array:
 
 def furthest_starts(gram: Array, n_nonzero: int, n_starts: int) -> Array:
     """Unit vectors of the features from which a truncated step goes furthest."""
-    chosen = np.argsort(-furthest_scores(gram, n_nonzero), kind="stable")[:n_starts]
+    chosen = np.argsort(distinct_ranks(furthest_scores(gram, n_nonzero)), kind="stable")[:n_starts]
     starts = np.zeros((len(gram), len(chosen)))
     starts[chosen, np.arange(len(chosen))] = 1.0
     return starts
@@ -77,11 +77,11 @@ def furthest_scores(columns: Array, n_nonzero: int) -> Array:
 
 def pool_of(view: DataMatrix, size: int, leading: Array) -> Indices:
     """Features worth a search of their own: of most variance, or large in a leading direction."""
-    ranked = [_ranks(view.gram_diagonal()), *(_ranks(np.abs(v)) for v in leading.T)]
+    ranked = [distinct_ranks(view.gram_diagonal()), *(distinct_ranks(np.abs(v)) for v in leading.T)]
     return np.sort(np.argsort(np.min(ranked, axis=0), kind="stable")[:size]).astype(np.intp)
 
 
-def _ranks(scores: Array) -> Array:
+def distinct_ranks(scores: Array) -> Array:
     """0 for the largest score, 1 for the next; of equals, to a billionth, the first."""
     level = np.abs(scores).max(initial=0.0)
     order = np.argsort(-np.round(scores / level, 9) if level > 0 else scores, kind="stable")

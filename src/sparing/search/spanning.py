@@ -121,8 +121,12 @@ class Spanning:
     def _duals(self) -> Array:
         """Columns y_s: Q y_s is the unit direction of chosen column s that the other chosen ones lack."""
         if self._known_duals is None:
-            Y = np.linalg.inv(self.W[self.chosen])
-            self._known_duals = cast(Array, Y / np.linalg.norm(Y, axis=0))
+            inside = self.W[self.chosen]
+            try:
+                Y = np.linalg.inv(inside)
+            except np.linalg.LinAlgError:  # a column of which only rounding was left provides nothing of its own
+                Y = np.linalg.pinv(inside)
+            self._known_duals = cast(Array, Y / np.maximum(np.linalg.norm(Y, axis=0), np.finfo(float).tiny))
         return self._known_duals
 
     def worth(self) -> Array:
