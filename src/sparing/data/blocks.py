@@ -12,6 +12,7 @@ from scipy import sparse
 
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
+from sparing.data.genotypes import GenotypeCoding
 from sparing.data.jobs import ColumnMoments
 from sparing.results import Array, Indices
 
@@ -87,6 +88,14 @@ class Rows(ABC):
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """``work`` on every block, and the results merged in order: here one after the other."""
         return reduce(merge, map(work, self.blocks()))
+
+    def genotype_coding(self) -> GenotypeCoding | None:
+        """What makes numbers of genotypes; None where the rows are numbers already."""
+        return None
+
+    def recoded(self, coding: GenotypeCoding) -> Rows:
+        """Genotypes by another coding, such as that of a fit; numbers are what they are."""
+        return self
 
 
 class SparseRows(Rows):

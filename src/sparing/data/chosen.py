@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparing.data.blocks import RawBlock, Rows
+from sparing.data.genotypes import GenotypeCoding
 from sparing.results import Indices
 
 
@@ -36,6 +37,18 @@ class ChosenColumns(Rows):
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """As the rows run it, wherever they are."""
         return self.rows.run(partial(_on_chosen, self.J, work), merge)
+
+    def genotype_coding(self) -> GenotypeCoding | None:
+        """That of the columns chosen."""
+        whole = self.rows.genotype_coding()
+        return None if whole is None else whole.of(self.J)
+
+    def recoded(self, coding: GenotypeCoding) -> ChosenColumns:
+        """The columns chosen by another coding."""
+        whole = self.rows.genotype_coding()
+        if whole is None:
+            return self
+        return ChosenColumns(self.rows.recoded(whole.replaced(self.J, coding)), self.J, self.feature_names)
 
     @property
     def source(self) -> Any:

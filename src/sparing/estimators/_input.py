@@ -63,7 +63,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
         validate_data(estimator, named, skip_check_array=True, reset=reset)
     else:
         _named_by_file(estimator, rows, in_file, reset)
-    return rows
+    return _coded(estimator, rows, reset)
 
 
 def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) -> None:
@@ -76,6 +76,17 @@ def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) ->
         validate_data(estimator, rows, skip_check_array=True, reset=reset)
     if reset:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
+
+
+def _coded(estimator: Any, rows: Rows, reset: bool) -> Rows:
+    """Genotypes as they were at fit: the numbers of a person must not depend on who else is in a file."""
+    if not reset:
+        return rows.recoded(estimator.genotype_coding_) if hasattr(estimator, "genotype_coding_") else rows
+    estimator.__dict__.pop("genotype_coding_", None)  # of an earlier fit
+    coding = rows.genotype_coding()
+    if coding is not None:
+        estimator.genotype_coding_ = coding
+    return rows
 
 
 def preparation_of(estimator: Any) -> Preparation:

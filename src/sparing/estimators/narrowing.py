@@ -21,5 +21,7 @@ def narrowed(model: Any) -> Any:
     for name in BY_FEATURE:
         if hasattr(model, name):
             setattr(narrow, name, getattr(model, name)[..., used])
+    if hasattr(model, "genotype_coding_"):
+        narrow.genotype_coding_ = model.genotype_coding_.of(used)
     narrow.support_, narrow.n_features_in_ = np.arange(len(used)), len(used)
     return narrow

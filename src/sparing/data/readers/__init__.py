@@ -59,14 +59,21 @@ def open_data(
         Memory for one block of rows. Of ``.h5``, ``.zarr`` and ``.parquet`` the next block is read while one is worked
         on, so that there are two. Files that can only be read as a whole (``.npz``, ``.mtx``) are.
     scaling : {None, "binomial"}
-        Genotypes alone: divide each SNP by sqrt(2 p (1 - p)), its deviation in equilibrium. Missing genotypes are
-        replaced by the mean of their SNP.
+        Genotypes alone: divide each SNP by sqrt(2 p (1 - p)), its deviation in equilibrium. See the notes.
 
     Returns
     -------
     rows : FileRows
         With ``shape``, ``dtype``, ``feature_names`` and ``left_out`` (columns that hold no numbers). It may be used in
         ``with``, which gives temporary files back early.
+
+    Notes
+    -----
+    Of ``.bed`` files the copies of A1, the first allele in ``.bim``, are counted. Missing genotypes are always replaced
+    by the mean of their SNP, as is usual in genetics, whatever ``missing`` an estimator has. Means and divisors are
+    those of the people in the file for ``fit``, which keeps them and the names of the alleles (``genotype_coding_``);
+    a fitted model applies its own to ``.bed`` files, however these were opened. SNPs whose id is ``.`` or repeats are
+    named chromosome:position:allele:allele, the alleles in alphabetical order.
 
     Examples
     --------

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
+from sparing.data.genotypes import UNKNOWN, GenotypeCoding
 from sparing.data.readers.base import FileRows, Options, readable
 from sparing.data.readers.scratch import Scratch
-from sparing.errors import files
+from sparing.errors import files, models
+from sparing.results import Indices
 
 WHAT = "a PLINK file of genotypes (.bed)"
 MISSING = -127
+NAMELESS = "."
 TURNING = threading.Lock()
 
 
@@ -31,19 +36,32 @@ def bed_reader() -> Any:
     return bed_reader
 
 
+class _Snps(NamedTuple):
+    """The columns: names, and the names of both alleles."""
+
+    names: list[str]
+    counted: Any
+    other: Any
+
+
 class PlinkRows(FileRows):
-    """Genotypes as float32; missing ones are the mean of their SNP, which changes no mean.
+    """Copies of the first allele in .bim (A1) as float32; missing ones are the mean of their SNP, as is usual.
 
     The file holds SNP after SNP. It is turned once, with bounded memory, into people after people: one byte per
     genotype, in memory where that is no more than a block, else in a temporary file.
+
+    Means and scaling are those of the people in the file, until :meth:`recoded` puts those of a fit in their place.
     """
 
     what = WHAT
 
-    def __init__(self, path: Path, shape: tuple[int, int], names: list[str], options: Options) -> None:
-        super().__init__(path, shape, np.float32, options.block_bytes, feature_names=names)
-        self.scaling = options.scaling
-        self._turned: tuple[_People, Any, Any] | None = None
+    def __init__(self, path: Path, n_people: int, snps: _Snps, options: Options) -> None:
+        shape = n_people, len(snps.names)
+        super().__init__(path, shape, np.float32, options.block_bytes, feature_names=snps.names)
+        self.scaling, self.snps = options.scaling, snps
+        self._turned: tuple[_People, GenotypeCoding] | None = None
+        self._given: GenotypeCoding | None = None
+        self._exchanged: Indices = np.empty(0, dtype=np.intp)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_turned": None}
@@ -52,22 +70,49 @@ class PlinkRows(FileRows):
         """Delete the temporary file."""
         self._turned = None
 
+    def genotype_coding(self) -> GenotypeCoding:
+        """The one given, or that of the people in the file."""
+        return self._given or self._ready()[1]
+
+    def recoded(self, coding: GenotypeCoding) -> PlinkRows:
+        """The same people by the means, the scaling and the counted alleles of a fit."""
+        if len(coding.means) != self.shape[1]:
+            raise models.model_counts_features(self.path, self.shape[1], len(coding.means))
+        exchanged, strange = coding.exchanged(self.snps.counted, self.snps.other)
+        if len(strange):
+            j, mine = strange[0], self.snps
+            got, expected = (mine.counted[j], mine.other[j]), (coding.counted[j], coding.other[j])
+            raise models.other_alleles(self.path, mine.names[j], got, expected, len(strange) - 1)
+        twin = copy(self)
+        twin._turned, twin._given, twin._exchanged = self._ready(), coding, exchanged
+        return twin
+
     def read(self) -> Iterator[RawBlock]:
         """Runs of people."""
         with TURNING:
             if self._turned is None:
                 self._turned = self._turn()
-            people, means, factors = self._turned
+            people, own = self._turned
+        coding = self._given or own
+        scaled = bool((coding.factors != 1).any())
         for start, stop in self.runs():
             raw = people.take(start, stop)
             rows = raw.astype(np.float32)
-            np.copyto(rows, means, where=raw == MISSING)
-            if factors is not None:
-                rows *= factors
+            if len(self._exchanged):
+                rows[:, self._exchanged] = 2 - rows[:, self._exchanged]
+            np.copyto(rows, coding.means, where=raw == MISSING)
+            if scaled:
+                rows *= coding.factors
             yield DenseBlock(rows, start)
 
-    def _turn(self) -> tuple[_People, Any, Any]:
-        """Genotypes by people, the means of the SNPs, and what each is multiplied by."""
+    def _ready(self) -> tuple[_People, GenotypeCoding]:
+        """What the first reading keeps, with all its checks of the file."""
+        turned = self._turned or self.first(lambda _: self._turned)
+        assert turned is not None
+        return turned
+
+    def _turn(self) -> tuple[_People, GenotypeCoding]:
+        """Genotypes by people, and what makes numbers of them."""
         n, d = self.shape
         people, means = _People(n, d, in_memory=n * d <= self.block_bytes), np.zeros(d)
         width = max(1, self.block_bytes // (4 * n))
@@ -78,12 +123,12 @@ class PlinkRows(FileRows):
                 absent = (part == MISSING).sum(axis=0, dtype=np.int32)
                 means[run] = (part.sum(axis=0, dtype=np.int32) - MISSING * absent) / np.maximum(n - absent, 1)
                 people.put(run, part)
-        factors = None
+        deviation = np.ones(d)
         if self.scaling == "binomial":
             p = means / 2
             deviation = np.sqrt(2 * p * (1 - p))
-            factors = (1 / np.where(deviation > 0, deviation, 1.0)).astype(np.float32)
-        return people, means.astype(np.float32), factors
+        factors = (1 / np.where(deviation > 0, deviation, 1.0)).astype(np.float32)
+        return people, GenotypeCoding(means.astype(np.float32), factors, self.snps.counted, self.snps.other)
 
 
 class _People:
@@ -125,19 +170,38 @@ def open_rows(path: Path, options: Options) -> PlinkRows:
             mark = raw.read(3)
         if mark[:2] != b"\x6c\x1b":
             raise files.broken_file(path, WHAT, "its first bytes are not those of the format")
-        n, names = len(_second(path.with_suffix(".fam"))), _second(path.with_suffix(".bim"))
-        d = len(names)
+        n, snps = sum(1 for _ in _lines(path.with_suffix(".fam"))), _snps(path.with_suffix(".bim"))
+        d = len(snps.names)
         expected = 3 + (d * -(-n // 4) if mark[2:] == b"\x01" else n * -(-d // 4))
         if path.stat().st_size != expected:
             said = f"{path.stat().st_size} bytes, but {n} people in .fam and {d} SNPs in .bim make {expected}"
             raise files.broken_file(path, WHAT, said)
-        return PlinkRows(path, (n, d), names, options)
+        return PlinkRows(path, n, snps, options)
 
 
-def _second(path: Path) -> list[str]:
-    """The second field of each line: who, or which SNP."""
+def _snps(path: Path) -> _Snps:
+    """From the lines of .bim: chromosome, name, distance, place, first allele, second allele.
+
+    A SNP without a name of its own is named by place and alleles. These are in alphabetical order, as PLINK's
+    ``--set-missing-var-ids @:#:$1:$2`` has them, so that the name does not depend on which of them is counted.
+    """
+    times = Counter(fields[1] for fields in _lines(path))
+    names, counted, other = [], [], []
+    for fields in _lines(path):
+        chromosome, name, _, place, first, second = [*fields, *[UNKNOWN] * 4][:6]
+        unclear = name == NAMELESS or times[name] > 1
+        names.append(":".join([chromosome, place, *sorted([first, second])]) if unclear else name)
+        counted.append(first)
+        other.append(second)
+    return _Snps(names, np.array(counted, dtype=object), np.array(other, dtype=object))
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    """The fields of each line: of a person, or of a SNP."""
     with path.open(encoding="utf-8", errors="replace") as file:
-        lines = [line.split(None, 2) for line in file if line.strip()]
-    if any(len(fields) < 2 for fields in lines):
-        raise files.unreadable(path, "a line has a single field; a PLINK list has six. Write it again")
-    return [fields[1] for fields in lines]
+        for line in file:
+            fields = line.split()
+            if len(fields) == 1:
+                raise files.unreadable(path, "a line has a single field; a PLINK list has six. Write it again")
+            if fields:
+                yield fields
