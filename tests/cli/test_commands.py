@@ -77,7 +77,7 @@ def test_whatever_happens_there_is_one_sentence(run, monkeypatch, raised, code, 
     def fails(*_):
         raise raised
 
-    monkeypatch.setattr(fit_command, "opened", fails)
+    monkeypatch.setattr(fit_command, "asked_for", fails)
     result = run("fit", "wine.csv")
     assert result.exit_code == code
     assert said in result.stderr

@@ -67,6 +67,16 @@ def test_what_cannot_be_done_gets_a_sentence(run, asked, folder):
     assert run("explore", "wine.csv").exit_code == 2
 
 
+def test_progress_is_shown_on_terminals(run, asked, monkeypatch):
+    run("explore", "wine.csv", "-o", "p.html")
+    assert asked["verbose"] is False
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: True, raising=False)
+    run("explore", "wine.csv", "-o", "p.html")
+    assert asked["verbose"] is True
+    run("explore", "wine.csv", "-o", "p.html", "--quiet")
+    assert asked["verbose"] is False
+
+
 def test_the_page_itself(run, folder):
     pytest.importorskip("vl_convert")
     result = run("explore", "wine.csv", "-o", "page.html", "--label", "cultivar", "--scale", "--max-features", 4)

@@ -213,3 +213,24 @@ def test_notes_go_to_the_error_stream_and_control_characters_are_not_printed(fit
     few = fit(table(), "-k", "5", "-r", "2")
     assert few.stderr.startswith("Note: -k 5 was asked for")
     assert len(few.stderr.splitlines()) == 1
+
+
+def test_shares_of_components_say_what_they_are_shares_of(run):
+    said = run("fit", "wine.csv", "--method", "pca", "-k", 2, "-r", 4, "--scale").stdout
+    shares = SparsePCA(2, n_nonzero=4, scale=True, random_state=0).fit(load_wine().data).explained_variance_ratio_
+    each = ", ".join(f"{share:.1%}" for share in shares)
+    assert f"PCA loses. Rebuilt from the scores, by what each component adds: {each}.\n" in said
+    assert "adds:" not in run("fit", "wine.csv", "-k", 1, "-r", 4).stdout
+
+
+def test_help_says_what_is_counted_and_kept(run):
+    said = " ".join(run("fit", "--help").stdout.split())
+    assert "of all components together (encoder with --strategy batch, the default), or of each (all others)." in said
+    assert "where several are searched together the total is kept, not each share" in said
+
+
+def test_a_sparse_archive_has_no_tables_to_choose_from(run):
+    sparse.save_npz("wine.npz", sparse.csr_array(load_wine().data))
+    result = run("fit", "wine.npz", "--key", "X")
+    assert result.exit_code == 1
+    assert "all of it is one sparse matrix. Leave --key out." in result.stderr

@@ -37,19 +37,19 @@ def scores_of(model):
 def test_scores_are_those_of_the_library_in_every_format(run, model):
     want = scores_of(model)
     printed = list(csv.reader(run("transform", "wine.model", "wine.csv").stdout.splitlines()))
-    assert printed[0] == list(model.get_feature_names_out())
+    assert printed[0] == ["component_1", "component_2"]
     np.testing.assert_allclose(np.array(printed[1:], dtype=float), want, atol=1e-13)
     for name in ("s.csv", "s.npy", "s.parquet"):
         assert run("transform", "wine.model", "wine.csv", "-o", name).exit_code == 0
         rows = open_data(name)
         np.testing.assert_allclose(rows.source, want, atol=1e-13)
         if name != "s.npy":
-            assert rows.feature_names == list(model.get_feature_names_out())
+            assert rows.feature_names == ["component_1", "component_2"]
 
 
 def test_only_the_features_used_are_needed_in_any_order(run, folder, model):
     used = model.support_[::-1]
-    header = ",".join(["id", *(WINE.feature_names[j] for j in used)])
+    header = ",".join(["bottle", *(WINE.feature_names[j] for j in used)])
     body = [",".join([str(i), *map(repr, row[used].tolist())]) for i, row in enumerate(WINE.data)]
     (folder / "few.csv").write_text("\n".join([header, *body]) + "\n")
     assert run("transform", "wine.model", "few.csv").stdout == run("transform", "wine.model", "wine.csv").stdout
@@ -137,3 +137,61 @@ def test_a_folder_is_no_model(run, folder):
     result = run("transform", ".", "wine.csv")
     assert result.exit_code == 1
     assert "Cannot load '.': is a directory. Pass the path of a file" in result.stderr
+
+
+def with_first_column(folder, title, names):
+    """wine.csv with a column of names before all others."""
+    head, *rows = (folder / "wine.csv").read_text().splitlines()
+    lines = [f"{title},{head}", *(f"{name},{row}" for name, row in zip(names, rows, strict=True))]
+    (folder / "named.csv").write_text("\n".join(lines) + "\n")
+    return "named.csv"
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(("title", "written"), [("id", "id"), ("", "sample"), ("Sample_ID", "Sample_ID")])
+def test_names_of_samples_stand_before_their_scores(run, folder, model, title, written):
+    names = [f"bottle {i}" for i in range(len(WINE.data))]
+    data = with_first_column(folder, title, names)
+    printed = list(csv.reader(run("transform", "wine.model", data).stdout.splitlines()))
+    assert printed[0] == [written, "component_1", "component_2"]
+    assert [row[0] for row in printed[1:]] == names
+    np.testing.assert_allclose(np.array([row[1:] for row in printed[1:]], dtype=float), scores_of(model), atol=1e-13)
+    assert run("transform", "wine.model", data, "-o", "s.npy").exit_code == 0
+    np.testing.assert_allclose(np.load("s.npy"), scores_of(model), atol=1e-13)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_column_of_names_may_be_asked_for(run, model):
+    pq = pytest.importorskip("pyarrow.parquet")
+    assert run("transform", "wine.model", "wine.csv", "--names", "cultivar", "-o", "s.parquet").exit_code == 0
+    table = pq.read_table("s.parquet")
+    assert table.column_names == ["cultivar", "component_1", "component_2"]
+    assert table["cultivar"].to_pylist() == [f"type {kind}" for kind in WINE.target]
+    np.testing.assert_allclose(table["component_2"].to_numpy(), scores_of(model)[:, 1], atol=1e-13)
+    assert run("transform", "wine.model", "wine.csv", "--names", "cultivar", "-o", "s.npy").exit_code == 2
+    assert "no column 'who'" in run("transform", "wine.model", "wine.csv", "--names", "who").stderr
+
+
+def test_numbers_are_names_unless_they_are_features(run, folder):
+    data = with_first_column(folder, "index", range(178))
+    save_model(SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data(data)), "with.model")
+    save_model(SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data("wine.csv")), "without.model")
+    assert run("transform", "with.model", data).stdout.startswith("component_1\n")
+    assert run("transform", "without.model", data).stdout.startswith("index,component_1\n0,")
+
+
+def test_observations_of_anndata_have_names(run, folder):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "cells.h5ad", "w") as file:
+        file["X"] = WINE.data
+        file["var/_index"], file["obs/_index"] = WINE.feature_names, [f"cell {i}" for i in range(178)]
+    assert run("fit", "cells.h5ad", "-k", 1, "-r", 2, "--save", "cells.model").exit_code == 0
+    assert run("transform", "cells.model", "cells.h5ad").stdout.startswith("sample,component_1\ncell 0,")
+
+
+def test_people_of_plink_have_names(run, folder):
+    bed_reader = pytest.importorskip("bed_reader")
+    genotypes = np.random.default_rng(0).integers(0, 3, (12, 5)).astype(float)
+    bed_reader.to_bed("people.bed", genotypes, properties={"iid": [f"person{i}" for i in range(12)]})
+    assert run("fit", "people.bed", "-k", 1, "-r", 2, "--save", "people.model").exit_code == 0
+    assert run("transform", "people.model", "people.bed").stdout.startswith("sample,component_1\nperson0,")

@@ -73,6 +73,15 @@ def test_every_storage_gives_the_same_page(written, tmp_path):
             assert again["ratio"] == pytest.approx(step["ratio"], rel=1e-6)
 
 
+def test_progress_changes_nothing_on_the_page(written, monkeypatch, capsys):
+    monkeypatch.setattr("sparing.data.followed.SECONDS", 0)
+    _, silent = written(X)
+    assert capsys.readouterr().out == ""
+    _, told = written(X, verbose=True)
+    assert "[sparing] pass 1: 100% of 60 rows" in capsys.readouterr().out
+    assert told == silent
+
+
 def test_names_and_numbers_of_samples_are_told(written, monkeypatch):
     contents, text = written(X, labels=np.arange(60), sample_names=[f"<{i}>" for i in range(60)], title="<i>t</i>")
     assert contents["samples"][7] == "<7>"

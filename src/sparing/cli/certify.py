@@ -1,19 +1,23 @@
-"""``sparing certify``: how good anybody's loadings are."""
+"""``sparing certify``: how good anybody's loadings are, and whether a saved certificate holds."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import click
-import numpy as np
 
 import sparing
-from sparing import errors, open_data
+from sparing import open_data
 from sparing.cli import options, records, text
-from sparing.cli.opening import Table, features_named, opened
-from sparing.data import Imputed, as_matrix
-from sparing.errors import models
-from sparing.results import Array
+from sparing.cli.loadings import loadings_for
+from sparing.cli.opening import asked_for, features_named, opened
+from sparing.cli.recheck import certified, is_model, rechecked
+from sparing.data import Imputed
+
+PASSED_ON = ("objective", "precomputed", "center", "scale", "time_limit")
+NOT_HELD = 1
+"""The code where a certificate does not hold for the data."""
 
 
 @click.command(short_help="How good the loadings of any program are.")
@@ -26,34 +30,43 @@ from sparing.results import Array
     show_default=True,
     help="loss: what the best decoder cannot rebuild; variance: that of the span of the loadings.",
 )
+@options.precomputed
 @options.preparation
 @options.missing
 @options.columns
 @options.effort
 @options.as_json
-def certify(loadings: str, data: str, objective: str, as_json: bool, **chosen: Any) -> None:
+def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
     """Say how good the LOADINGS of any program are for DATA, and how much better any could be.
 
     LOADINGS has one row per component and one column per feature: a table whose header names the features as DATA
     does, in any order (features without a column have loading zero), or an array with all features in the order of
-    DATA. Columns that hold no numbers, such as names of components, are left out.
+    DATA. Columns that hold no numbers, such as names of components, are left out, and so is one called component or
+    index. --drop is for both files. A table with one row per feature, and a column that names them, is taken
+    transposed.
+
+    LOADINGS may also be a model that `sparing fit --save` or save_model saved: its certificate is then checked again
+    from DATA, prepared as the model says, and the exit code is 1 if it does not hold.
 
     \b
     Examples:
       sparing certify loadings.csv wine.csv --scale
       sparing certify loadings.csv wine.csv --scale --objective variance --json
+      sparing fit wine.csv -k 2 -r 5 --scale --save certified.model
+      sparing certify certified.model wine.csv
     """
-    table = opened(data, chosen["key"], chosen["label"], chosen["drop"])
-    table.say_left_out()
-    components = _components(loadings, table)
+    if is_model(loadings):
+        _recheck(loadings, data, as_json, chosen)
+        return
+    given = open_data(loadings)
+    table = asked_for(data, chosen, elsewhere=[*(given.feature_names or []), *given.left_out])
+    n, d = table.rows.shape
+    centred = chosen["center"] and not table.precomputed
+    components = loadings_for(table, given, chosen["drop"], min(d, n - centred))
     rows = Imputed(table.rows) if chosen["missing"] == "mean" else table.rows
     with features_named(table.labels):
         certificate = sparing.certify(
-            components,
-            rows,
-            objective=objective,
-            random_state=chosen["seed"],
-            **{name: chosen[name] for name in ("center", "scale", "time_limit")},
+            components, rows, random_state=chosen["seed"], **{name: chosen[name] for name in PASSED_ON}
         )
     if as_json:
         record = {
@@ -67,24 +80,24 @@ def certify(loadings: str, data: str, objective: str, as_json: bool, **chosen: A
         click.echo(f"{certificate}\n\n{text.loadings_table(components, table.labels)}")
 
 
-def _components(path: str, table: Table) -> Array:
-    """Loadings of all features of the data, by name where both files have names."""
-    rows: Any = open_data(path)
-    stored: Any = rows.source if rows.is_dense else rows.source.toarray()
-    try:
-        with features_named(rows.feature_names or []):
-            given = as_matrix(stored)
-    except errors.NotFiniteError as flaw:
-        raise models.loadings_not_finite(path, flaw.row, flaw.column) from flaw
-    if rows.feature_names is None or table.feature_names is None:
-        return given
-    place = {name: j for j, name in enumerate(table.feature_names)}
-    unknown = [name for name in rows.feature_names if name not in place]
-    if unknown:
-        raise models.loadings_unknown(path, unknown, table.path)
-    full = np.zeros((len(given), len(place)))
-    full[:, [place[name] for name in rows.feature_names]] = given
-    without = len(place) - len(rows.feature_names)
-    if without:
-        click.echo(f"Note: {without} of {len(place)} features have no loadings and count as zero.", err=True)
-    return full
+def _recheck(path: str, data: str, as_json: bool, chosen: dict[str, Any]) -> None:
+    """Does the certificate of a saved model hold for these data?"""
+    model = certified(path)
+    where = (chosen[name] for name in ("key", "label", "drop"))
+    precomputed = model.certificate_.preparation.precomputed
+    table = opened(data, *where, names=chosen["feature_names"], precomputed=precomputed)
+    table.say_left_out()
+    with features_named(table.labels):
+        checked = rechecked(model, table)
+    if as_json:
+        record = {
+            "sparing": sparing.__version__,
+            "data": records.data_record(table),
+            "recheck": dataclasses.asdict(checked),
+            "certificate": records.certificate_record(model.certificate_),
+        }
+        click.echo(records.dumped(record))
+    else:
+        click.echo(f"{checked}\n\n{model.certificate_}" if checked else str(checked))
+    if not checked:
+        raise click.exceptions.Exit(NOT_HELD)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from sparing.cli import options
-from sparing.cli.opening import opened, writable
+from sparing.cli.opening import asked_for, progress, writable
 from sparing.data import Imputed
 from sparing.data.readers.labels import read_column
 
@@ -29,7 +29,10 @@ EXACT = 2**53
 @click.option("--title", help="Of the page.")
 @options.effort
 @options.force
-def explore(data: str, output: str, label: str | None, names: str | None, force: bool, **chosen: Any) -> None:
+@options.quiet
+def explore(
+    data: str, output: str, label: str | None, names: str | None, force: bool, quiet: bool, **chosen: Any
+) -> None:
     """Write one HTML page about DATA: a slider over the number of features moves loss, loadings and scores.
 
     The page works offline and holds all it needs. --label colours the scores by a column of the table.
@@ -42,18 +45,19 @@ def explore(data: str, output: str, label: str | None, names: str | None, force:
 
     writable(output, force)
     drop = [*chosen["drop"], *([] if names is None else [names])]
-    table = opened(data, chosen["key"], label, drop)
-    table.say_left_out()
-    place = write_page(
-        Imputed(table.rows) if chosen["missing"] == "mean" else table.rows,
-        output,
-        n_components=chosen["components"],
-        labels=None if label is None else _numbers_or_text(read_column(data, label)),
-        feature_names=table.feature_names,
-        sample_names=None if names is None else read_column(data, names),
-        random_state=chosen["seed"],
-        **{name: chosen[name] for name in ("max_features", "scale", "center", "title", "time_limit")},
-    )
+    table = asked_for(data, {**chosen, "label": label, "drop": drop})
+    with progress(quiet) as verbose:
+        place = write_page(
+            Imputed(table.rows) if chosen["missing"] == "mean" else table.rows,
+            output,
+            n_components=chosen["components"],
+            labels=None if label is None else _numbers_or_text(read_column(data, label)),
+            feature_names=table.feature_names,
+            sample_names=None if names is None else read_column(data, names),
+            random_state=chosen["seed"],
+            verbose=verbose,
+            **{name: chosen[name] for name in ("max_features", "scale", "center", "title", "time_limit")},
+        )
     click.echo(f"Wrote {place}. Open it in a browser.")
 
 

@@ -8,7 +8,7 @@ import click
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, save_model
 from sparing.cli import options, records, text
-from sparing.cli.opening import opened, progress, writable
+from sparing.cli.opening import asked_for, progress, writable
 
 METHODS = {"encoder": SparseEncoder, "pca": SparsePCA, "nonnegative": NonnegativeSparsePCA}
 OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": {"pca", "nonnegative"}}
@@ -30,19 +30,22 @@ OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": 
     "-r",
     "--features",
     type=click.IntRange(min=1),
-    help="Number of features: of all components together (encoder), or of each (pca, nonnegative).",
+    help="Number of features: of all components together (encoder with --strategy batch, the default), or of each (all "
+    "others).",
 )
 @click.option("--max-loss", type=float, help="The fewest features that lose at most this many times what PCA loses.")
 @click.option(
     "--min-variance",
     type=float,
-    help="The fewest features that keep this share of the variance of each component (pca, nonnegative).",
+    help="The fewest features per component that keep this share of the variance of the component with all features in "
+    "its place; where several are searched together the total is kept, not each share (pca, nonnegative).",
 )
 @click.option(
     "--strategy",
     type=click.Choice(["batch", "iterative", "joint"]),
     help="Features shared by all components (batch, the default of encoder), or each component's own.",
 )
+@options.precomputed
 @options.preparation
 @options.missing
 @options.columns
@@ -55,7 +58,7 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
     """Find components of DATA that use few features, and say what is proved of them.
 
     Without -r, --max-loss or --min-variance the fewest features are used that lose at most 1.1 times what PCA loses
-    (encoder), or keep 0.9 of the variance of each component.
+    (encoder), or keep 0.9 of the variance as --min-variance 0.9 does (pca, nonnegative).
 
     \b
     Examples:
@@ -68,15 +71,14 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
     given = {name: chosen[name] for name in OF_METHODS if chosen[name] is not None}
     _check(method, given, chosen["features"])
     writable(save, force)
-    table = opened(data, chosen["key"], chosen["label"], chosen["drop"])
-    table.say_left_out()
+    table = asked_for(data, chosen)
     with progress(quiet) as verbose:
         model = METHODS[method](
             chosen["components"],
             n_nonzero=chosen["features"],
             verbose=verbose,
             random_state=chosen["seed"],
-            **{name: chosen[name] for name in ("center", "scale", "missing", "time_limit")},
+            **{name: chosen[name] for name in ("precomputed", "center", "scale", "missing", "time_limit")},
             **given,
         ).fit(table.rows)
     if save is not None:

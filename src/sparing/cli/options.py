@@ -23,10 +23,24 @@ components = click.option(
     "-k", "--components", type=click.IntRange(min=1), default=2, show_default=True, help="Number of components."
 )
 
+key = click.option("--key", metavar="NAME", help="Which table of a file that holds several, such as layers/counts.")
+
+names_of_features = click.option(
+    "--feature-names",
+    metavar="FILE",
+    type=click.Path(),
+    help="A text file with the names of the features, one on each line, in the order of the columns of numbers.",
+)
+
 columns = combined(
     click.option("--label", metavar="COLUMN", help="A column of labels, which is no feature (text tables, Parquet)."),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out; may be given several times."),
-    click.option("--key", metavar="NAME", help="Which table of a file that holds several, such as layers/counts."),
+    key,
+    names_of_features,
+)
+
+precomputed = click.option(
+    "--precomputed", is_flag=True, help="DATA is a covariance or correlation matrix, not a table of samples."
 )
 
 preparation = combined(
@@ -71,7 +85,13 @@ OF_PARAMETERS = {
 WORDS = {"missing": "--missing", "strategy": "--strategy", "method": "--method", "key": "--key"}
 """The same for plain words, which are parameters only where a value follows."""
 
-FLAGS = {"center=False": "--no-center", "center=True": "--center", "scale=True": "--scale"}
+FLAGS = {
+    "center=False": "--no-center",
+    "center=True": "--center",
+    "scale=True": "--scale",
+    "precomputed=True": "--precomputed",
+    "precomputed=False": "no --precomputed",
+}
 
 
 def as_options(sentence: str) -> str:

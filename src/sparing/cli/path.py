@@ -12,11 +12,14 @@ import numpy as np
 from sparing import SparsityPath, sparsity_path
 from sparing.certificates.certificate import PROVED
 from sparing.cli import options, records
-from sparing.cli.opening import Table, features_named, opened, progress
+from sparing.cli.opening import Table, asked_for, features_named, progress
 from sparing.cli.text import NARROWEST, shortened, terminal_width
 from sparing.data import Imputed
 
 HEAD = f"{'features':>8}  {'loss / PCA':>11}  {'at least':>11}  "
+
+
+PASSED_ON = ("max_features", "max_loss", "precomputed", "center", "scale", "time_limit")
 
 
 @click.command(short_help="What each number of features loses.")
@@ -26,6 +29,7 @@ HEAD = f"{'features':>8}  {'loss / PCA':>11}  {'at least':>11}  "
     "--max-features", type=click.IntRange(min=1), help="Where to stop; by default at 100 features, or at all of them."
 )
 @click.option("--max-loss", type=float, help="Stop as soon as at most this many times what PCA loses is lost.")
+@options.precomputed
 @options.preparation
 @options.missing
 @options.columns
@@ -46,8 +50,7 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv both say how to print; give one of them.")
-    table = opened(data, chosen["key"], chosen["label"], chosen["drop"])
-    table.say_left_out()
+    table = asked_for(data, chosen)
     rows = Imputed(table.rows) if chosen["missing"] == "mean" else table.rows
     with progress(quiet) as verbose, features_named(table.labels):
         found = sparsity_path(
@@ -55,7 +58,7 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
             chosen["components"],
             random_state=chosen["seed"],
             verbose=verbose,
-            **{name: chosen[name] for name in ("max_features", "max_loss", "center", "scale", "time_limit")},
+            **{name: chosen[name] for name in PASSED_ON},
         )
     enough = _enough(found, chosen["max_loss"])
     if as_json:

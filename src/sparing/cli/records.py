@@ -44,8 +44,9 @@ def model_record(model: Any, table: Table) -> dict[str, Any]:
 def data_record(table: Table) -> dict[str, Any]:
     """Where the numbers come from."""
     n, d = table.rows.shape
+    n_samples = None if table.precomputed else n
     left_out = {"not_numeric": table.not_numeric, "dropped": table.dropped}
-    return {"path": str(table.path), "n_samples": n, "n_features": d, "left_out": left_out}
+    return {"path": str(table.path), "n_samples": n_samples, "n_features": d, "left_out": left_out}
 
 
 def components_record(components: Array, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ def fitted(model: Any, names: Sequence[str]) -> str:
     explained = model.explained_variance_ratio_
     each = ", ".join(f"{share:.1%}" for share in explained)
     loss = against_pca(max(1.0 - float(explained.sum()), 0.0), float(model.loss_ratio_))
-    components = f" Explained by each component: {each}." if len(explained) > 1 else ""
+    components = f" Rebuilt from the scores, by what each component adds: {each}." if len(explained) > 1 else ""
     return "\n\n".join(
         [
             str(model.certificate_),

@@ -12,12 +12,14 @@ import numpy as np
 from sparing import errors, load_model
 from sparing.cli import options
 from sparing.cli.opening import Table, opened, writable
-from sparing.cli.scores import ENDINGS, score_file
+from sparing.cli.samples import samples_of
+from sparing.cli.scores import ENDINGS, Write, score_file
 from sparing.data import ArrayRows, Rows, SparseRows
 from sparing.data.chosen import ChosenColumns
 from sparing.errors import models
 from sparing.estimators.narrowing import narrowed
 from sparing.results import Array
+from sparing.wording import component_name
 
 
 @click.command(short_help="Scores of data by a saved model.")
@@ -30,37 +32,69 @@ from sparing.results import Array
     type=click.Path(),
     help=f"Where to write them, by its ending: {', '.join(ENDINGS)}. By default CSV on the standard output.",
 )
-@click.option("--key", metavar="NAME", help="Which table of a file that holds several, such as layers/counts.")
+@click.option("--names", metavar="COLUMN", help="A column with names of the samples, to write beside their scores.")
+@options.key
+@options.names_of_features
 @options.force
 @options.quiet
-def transform(model: str, data: str, output: str | None, key: str | None, force: bool, quiet: bool) -> None:
+def transform(
+    model: str,
+    data: str,
+    output: str | None,
+    names: str | None,
+    key: str | None,
+    feature_names: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
     """Write the scores of DATA by a MODEL that `sparing fit --save` or save_model saved.
 
-    One row per sample, one column per component. DATA is read in blocks, and only the features that the model uses
+    One row per sample, one column per component: component_1, component_2, ... Before them are the names of the
+    samples: those of --names, of AnnData or PLINK, or of a column called id, sample, name or index or without a name
+    (not in .npy, which holds numbers only). DATA is read in blocks, and only the features that the model uses
     are needed: found by their names, in any order, or by their places where there are no names.
 
     \b
     Examples:
       sparing fit wine.csv -k 2 -r 5 --scale --save scaled.model
       sparing transform scaled.model wine.csv
-      sparing transform scaled.model wine.csv -o scores.csv
+      sparing transform scaled.model wine.csv --names cultivar -o scores.csv
     """
     if output is not None and not output.lower().endswith(ENDINGS):
         raise click.BadParameter(f"its ending is none of {', '.join(ENDINGS)}.", param_hint="-o")
+    if names is not None and output is not None and output.lower().endswith(".npy"):
+        raise click.UsageError("An array (.npy) holds numbers only; write .csv or .parquet with --names.")
     writable(output, force)
     whole = load_model(model)
     narrow = narrowed(whole)
-    rows = _used(whole, opened(data, key))
+    table = opened(data, key, names=feature_names)
+    rows = _used(whole, table)
+    if hasattr(narrow, "genotype_coding_"):
+        rows = rows.recoded(narrow.genotype_coding_)
     n = rows.shape[0]
-    with score_file(output, list(whole.get_feature_names_out()), n) as write:
-        if quiet or not sys.stderr.isatty():
-            for scores in _scores(narrow, rows):
-                write(scores)
-            return
-        with click.progressbar(length=n, label="Scores", file=sys.stderr) as bar:
-            for scores in _scores(narrow, rows):
-                write(scores)
-                bar.update(len(scores))
+    columns = [component_name(i).replace(" ", "_") for i in range(len(whole.components_))]
+    samples = samples_of(data, names, table.not_numeric if feature_names else _no_features(whole, table), n)
+    with score_file(output, columns, n, samples) as write:
+        _write_scores(narrow, rows, write, quiet)
+
+
+def _write_scores(model: Any, rows: ChosenColumns, write: Write, quiet: bool) -> None:
+    """All scores, with a bar of progress on terminals."""
+    if quiet or not sys.stderr.isatty():
+        for scores in _scores(model, rows):
+            write(scores)
+        return
+    with click.progressbar(length=rows.shape[0], label="Scores", file=sys.stderr) as bar:
+        for scores in _scores(model, rows):
+            write(scores)
+            bar.update(len(scores))
+
+
+def _no_features(model: Any, table: Table) -> list[str]:
+    """Columns of a table that the model knows nothing of."""
+    names = getattr(model, "feature_names_in_", None)
+    numeric = [] if names is None else [name for name in table.feature_names or [] if name not in set(names)]
+    return [*table.not_numeric, *numeric]
 
 
 def _used(model: Any, table: Table) -> ChosenColumns:

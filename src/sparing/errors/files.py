@@ -65,8 +65,14 @@ def changed_file(path: object) -> UnreadableError:
 
 def no_part(path: object, key: str, found: Sequence[str]) -> UnreadableError:
     """A key that is not in the file."""
-    there = f"it holds {listed(found)}" if len(found) else "it holds no table at all"
-    return unreadable(path, f"there is no table {key!r} in it; {there}. Pass one of these as key")
+    if not found:
+        return unreadable(path, f"there is no table {key!r} in it, nor any other. Write one, with a row per sample")
+    return unreadable(path, f"there is no table {key!r} in it; it holds {listed(found)}. Pass one of these as key")
+
+
+def single_part(path: object, key: str) -> UnreadableError:
+    """A key for an archive that is one sparse matrix."""
+    return unreadable(path, f"there is no table {key!r} in it; all of it is one sparse matrix. Leave key out")
 
 
 def which_part(path: object, found: Sequence[str]) -> UnreadableError:
@@ -119,6 +125,14 @@ def column_repeated(path: object, names: Sequence[str]) -> UnreadableError:
     """Two features of one name."""
     return unreadable(
         path, f"several columns are named {listed(names)}; features are told apart by their names. Rename them"
+    )
+
+
+def other_number_of_names(path: object, got: int, data: object, n_features: int) -> ValueError:
+    """A list of names that is longer or shorter than the table is wide."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: it has {got} names, and {str(data)!r} has {n_features} columns of numbers. Write "
+        f"one name on each line, in the order of the columns of numbers."
     )
 
 

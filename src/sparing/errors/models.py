@@ -76,6 +76,16 @@ def model_counts_features(path: object, got: int, expected: int) -> ValueError:
     )
 
 
+def other_alleles(path: object, snp: str, got: Sequence[str], expected: Sequence[str], n_others: int) -> ValueError:
+    """A file of genotypes has other alleles than the one of fit."""
+    more = f" (and {n_others} more SNPs differ)" if n_others else ""
+    return ValueError(
+        f"Cannot use {str(path)!r}: SNP {snp!r} has the alleles {' and '.join(got)}, and the model was fitted on "
+        f"{' and '.join(expected)}{more}. Write the file again with alleles named as at fit, of the same strand; which "
+        f"of the two is counted does not matter."
+    )
+
+
 def loadings_not_finite(path: object, row: int, column: object) -> ValueError:
     """NaN or infinity among the loadings."""
     return ValueError(
@@ -88,5 +98,39 @@ def loadings_unknown(path: object, names: Sequence[str], data: object) -> ValueE
     """Loadings of features that the data do not have."""
     return ValueError(
         f"Cannot use {str(path)!r}: it has loadings of {listed(names)}, which are not among the columns of numbers of "
-        f"{str(data)!r}. Each row is a component, each column a feature named as in the data."
+        f"{str(data)!r}. Name features as in the data: in the header, with one row per component, or in a column of "
+        f"text, with one row per feature."
+    )
+
+
+def loadings_too_many(path: object, got: int, data: object, most: int) -> ValueError:
+    """More components than the data have directions."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: it has {got} components, and the features and samples of {str(data)!r} allow "
+        f"{most} at most. Pass loadings, with one row per component, and not the data."
+    )
+
+
+def loadings_transposed(path: object, n_columns: int, n_features: int) -> ValueError:
+    """One row per feature, and nothing that says which row is which."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: its {n_features} rows and {n_columns} columns look like one row per feature, but "
+        f"each row is a component. Write the transpose (numpy.savetxt or to_csv of loadings.T), or a column of text "
+        f"with the name of the feature of each row."
+    )
+
+
+def no_certificate(path: object, name: str) -> ValueError:
+    """A model whose certificate cannot be checked from data alone."""
+    return ValueError(
+        f"Cannot check {str(path)!r}: it holds a {name} without a certificate of its components. Pass a SparseEncoder, "
+        f"SparsePCA, NonnegativeSparsePCA or DoublySparseEncoder that was fitted with certify=True, or loadings."
+    )
+
+
+def certificate_needs_features(path: object, absent: Sequence[str]) -> ValueError:
+    """Data to check a certificate on lack some of its features."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: the certificate is about data with the features {listed(absent)}, which are not "
+        f"among its columns of numbers. Pass the data of the fit, with all features."
     )

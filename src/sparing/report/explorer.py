@@ -11,6 +11,7 @@ from sparing import errors
 from sparing.budget import Budget
 from sparing.certificates.certificate import counted
 from sparing.data import Preparation, as_rows
+from sparing.data.followed import Followed
 from sparing.data.writing import replacing
 from sparing.estimators._input import flag, generator_of
 from sparing.estimators._walk import Walk, walked
@@ -39,6 +40,7 @@ def explore(
     title: str | None = None,
     random_state: Any = None,
     time_limit: float | None = None,
+    verbose: bool = False,
 ) -> Path:
     """Write one HTML file on which a slider moves through every number of features.
 
@@ -64,6 +66,8 @@ def explore(
     random_state : int, Generator, RandomState or None
     time_limit : float, optional
         Seconds for choosing features and for proofs.
+    verbose : bool, default=False
+        Print progress.
 
     Returns
     -------
@@ -79,14 +83,15 @@ def explore(
     """
     place, script = place_for(path), chart_script()
     preparation = Preparation(flag("center", center), flag("scale", scale))
-    budget, rng = Budget.of(time_limit), generator_of(random_state)
+    budget, rng = Budget.of(time_limit, verbose), generator_of(random_state)
     rows = as_rows(X)
     n_samples, n_features = rows.shape
     names = feature_names_of(X, rows, feature_names, n_features)
     colours = label_column(labels, n_samples)
+    followed = Followed(rows, budget.say) if verbose else rows
     try:
         walk = walked(
-            rows, n_components, preparation, LONGEST if max_features is None else max_features, rng, budget=budget
+            followed, n_components, preparation, LONGEST if max_features is None else max_features, rng, budget=budget
         )
     except errors.NotFiniteError as flaw:
         raise flaw.named(names) from None

@@ -1,10 +1,10 @@
-"""One column as text."""
+"""Text beside the numbers."""
 
 from __future__ import annotations
 
 import pytest
 
-from sparing.data.readers.labels import read_column
+from sparing.data.readers.labels import column_place, read_column, read_lines, sample_names
 from sparing.errors import files
 
 
@@ -32,3 +32,29 @@ def test_other_files_and_damaged_ones(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(files.UnreadableError, match="not a text table"):
         read_column(tmp_path / "a.csv", "kind")
+
+
+def test_lines_of_a_text_file(tmp_path):
+    (tmp_path / "names.txt").write_bytes("\ufeffalpha\r\n\r\n b é \r\n\r\n".encode())
+    assert read_lines(tmp_path / "names.txt") == ["alpha", "", "b é"]
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        read_lines(tmp_path / "none.txt")
+    (tmp_path / "names.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(files.UnreadableError, match="one name on each line"):
+        read_lines(tmp_path / "names.txt")
+
+
+def test_places_of_columns(tmp_path):
+    (tmp_path / "a.csv").write_text("x,,y,y\n1,a,2,3\n")
+    assert column_place(tmp_path / "a.csv", "") == 1
+    assert column_place(tmp_path / "a.csv", "y") is None
+    assert column_place(tmp_path / "a.npy", "") is None
+
+
+def test_names_of_people(tmp_path):
+    (tmp_path / "a.fam").write_text("f1 anna 0 0 0 0\nf1\tben\t0\t0\t0\t0\n")
+    assert sample_names(tmp_path / "a.bed") == ["anna", "ben"]
+    assert sample_names(tmp_path / "a.csv") is None
+    (tmp_path / "a.fam").write_text("anna\n")
+    with pytest.raises(files.UnreadableError, match=r"not a PLINK file of people"):
+        sample_names(tmp_path / "a.bed")

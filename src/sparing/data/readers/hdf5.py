@@ -88,7 +88,17 @@ def _names(path: Path, file: Any, key: str) -> list[str] | None:
     where = "raw/var" if key.startswith("raw/") else "var"
     if where not in file or not (key in {"X", "raw/X"} or key.startswith("layers/")):
         return None
-    table = file[where]
+    return _index(path, file[where])
+
+
+def sample_names(path: Path) -> list[str] | None:
+    """AnnData's names of observations."""
+    with readable(path, WHAT), opened(path) as file:
+        return _index(path, file["obs"]) if "obs" in file else None
+
+
+def _index(path: Path, table: Any) -> list[str] | None:
+    """The names of the rows of a table of AnnData."""
     if hasattr(table, "dtype"):  # files of AnnData before 0.7: one array of records
         fields = table.dtype.names or ()
         field = next((f for f in ("index", "_index") if f in fields), fields[0]) if fields else None

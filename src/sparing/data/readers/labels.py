@@ -1,12 +1,16 @@
-"""One column of a table as text: what samples are called, or which group they belong to."""
+"""Text beside the numbers: what samples or features are called, or which group they belong to."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sparing.data.readers import parquet, text
+from sparing.data.readers import hdf5, parquet, text
 from sparing.data.readers.base import readable
 from sparing.errors import files
+
+TEXT = {".csv", ".tsv", ".tab"}
+COLUMNAR = {*TEXT, ".parquet"}
+"""Endings of text tables, and of all files with columns of text."""
 
 
 def read_column(path: str | Path, name: str) -> list[str]:
@@ -18,7 +22,7 @@ def read_column(path: str | Path, name: str) -> list[str]:
                 raise files.no_column(path, name, file.schema_arrow.names)
             cells = file.read(columns=[name]).column(name).to_pylist()
             return ["" if cell is None else str(cell) for cell in cells]
-    if place.suffix.lower() not in {".csv", ".tsv", ".tab"}:
+    if place.suffix.lower() not in TEXT:
         raise files.no_text_columns(path, name)
     with readable(place, text.WHAT):
         header = text.header_of(place)
@@ -26,3 +30,31 @@ def read_column(path: str | Path, name: str) -> list[str]:
             raise files.no_column(path, name, header)
         j = header.index(name)
         return [row[j].strip() for rows in text.lines_of(place, 1024) for row in rows]
+
+
+def sample_names(path: str | Path) -> list[str] | None:
+    """What a format with a place for them calls the samples: AnnData's observations, PLINK's people (.fam)."""
+    place = Path(path).expanduser()
+    if place.suffix.lower() == ".h5ad":
+        return hdf5.sample_names(place)
+    if place.suffix.lower() != ".bed":
+        return None
+    people = place.with_suffix(".fam")
+    with readable(people, "a PLINK file of people (.fam)"):
+        return [line.split()[1] for line in read_lines(people)]
+
+
+def column_place(path: str | Path, name: str) -> int | None:
+    """Where a column of a text table is, if just one has this name."""
+    place = Path(path).expanduser()
+    if place.suffix.lower() not in TEXT:
+        return None
+    header = text.header_of(place)
+    return header.index(name) if header.count(name) == 1 else None
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a text file, without blanks around them and without empty ones at the end."""
+    place = Path(path).expanduser()
+    with readable(place, "a text file in UTF-8 with one name on each line"):
+        return [line.strip() for line in place.read_text(encoding="utf-8-sig").rstrip().split("\n")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,10 @@ from sparing.errors import files
 
 WHAT = "an archive of NumPy arrays or a SciPy sparse matrix (.npz)"
 SINGLE = b"\x93NUMPY"
+SPARSE = {"format", "shape", "data"}
+
+NAMES = ("feature_names", "columns", "names")
+"""Arrays that may hold the names of the features."""
 
 
 def open_rows(path: Path, options: Options) -> LoadedRows:
@@ -25,12 +30,13 @@ def open_rows(path: Path, options: Options) -> LoadedRows:
         file.seek(0)
         with np.lib.npyio.NpzFile(file, allow_pickle=False) as archive:
             headers = {name: _header(path, archive, name) for name in archive.files}
-            if {"format", "shape", "data"} <= set(headers) and options.key is None:
+            if set(headers) >= SPARSE and options.key is None:
                 check_room(path, 2 * sum(header.n_bytes for header in headers.values()))  # once more by columns
-                return LoadedRows(path, sparse.load_npz(path), options)
+                matrix = sparse.load_npz(path)
+                return LoadedRows(path, matrix, options, _names(archive, headers, matrix.shape))
             key = _table(path, headers, options.key)
-            check_room(path, headers[key].n_bytes)
-            return LoadedRows(path, archive[key], options)
+            check_room(path, sum(header.n_bytes for name, header in headers.items() if name in {key, *NAMES}))
+            return LoadedRows(path, archive[key], options, _names(archive, headers, headers[key].shape))
 
 
 def _table(path: Path, headers: dict[str, Header], key: str | None) -> str:
@@ -41,10 +47,19 @@ def _table(path: Path, headers: dict[str, Header], key: str | None) -> str:
             raise files.which_part(path, tables)
         key = "X" if "X" in headers else tables[0]
     if key not in headers:
-        raise files.no_part(path, key, tables)
+        raise files.single_part(path, key) if set(headers) >= SPARSE else files.no_part(path, key, tables)
     if headers[key].dtype.hasobject:
         raise files.not_real(path, headers[key].dtype)
     return key
+
+
+def _names(archive: np.lib.npyio.NpzFile, headers: dict[str, Header], shape: Sequence[int]) -> list[str] | None:
+    """Text with one entry per column of the table, if there is such an array; Python objects are none."""
+    for name in NAMES:
+        header = headers.get(name)
+        if header is not None and header.dtype.kind == "U" and len(shape) == 2 and header.shape == (shape[1],):
+            return [str(entry) for entry in archive[name]]
+    return None
 
 
 def _header(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> Header:
