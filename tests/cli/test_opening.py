@@ -138,3 +138,22 @@ def test_numbers_of_rows_are_features_but_not_in_silence(run, folder):
     dropped = run("fit", "numbered.csv", "-r", 3, "--drop", "")
     assert dropped.stderr == "Left out, as asked: (column 1, no name).\n"
     assert dropped.stdout == run("fit", "wine.csv", "-r", 3).stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fit", "wine.csv", "-r", 4, "--save", "wine.csv"),
+        ("fit", "wine.csv", "-r", 4, "--save", "link.csv"),
+        ("explore", "wine.csv", "-o", "wine.csv"),
+        ("transform", "m", "wine.csv", "-o", "wine.csv"),
+    ],
+)
+def test_what_is_read_is_not_replaced(run, folder, command):
+    run("fit", "wine.csv", "-r", 4, "--save", "m")
+    (folder / "link.csv").symlink_to(folder / "wine.csv")
+    before = (folder / "wine.csv").read_bytes()
+    result = run(*command, "--force")
+    assert result.exit_code == 1
+    assert "it is read by this very command" in result.stderr
+    assert (folder / "wine.csv").read_bytes() == before

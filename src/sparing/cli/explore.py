@@ -43,7 +43,7 @@ def explore(
     """
     from sparing.report import explore as write_page
 
-    writable(output, force)
+    writable(output, force, data)
     drop = [*chosen["drop"], *([] if names is None else [names])]
     table = asked_for(data, {**chosen, "label": label, "drop": drop})
     with progress(quiet) as verbose:

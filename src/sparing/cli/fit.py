@@ -70,7 +70,7 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
     """
     given = {name: chosen[name] for name in OF_METHODS if chosen[name] is not None}
     _check(method, given, chosen["features"])
-    writable(save, force)
+    writable(save, force, data)
     table = asked_for(data, chosen)
     with progress(quiet) as verbose:
         model = METHODS[method](

@@ -179,8 +179,8 @@ class _OneLine(io.TextIOBase):
         return len(text)
 
 
-def writable(path: str | None, force: bool) -> None:
-    """Refuse early, before anything is computed, what could not be written in the end."""
+def writable(path: str | None, force: bool, *inputs: str) -> None:
+    """Refuse early, before anything is computed, what could not be written in the end, or would replace an input."""
     if path is None:
         return
     place = Path(path).expanduser()
@@ -188,5 +188,7 @@ def writable(path: str | None, force: bool) -> None:
         raise files.cannot_write(path, IsADirectoryError(21, "it is a folder"))
     if not place.parent.is_dir():
         raise files.cannot_write(path, FileNotFoundError(2, f"there is no folder {str(place.parent)!r}"))
+    if any(place.exists() and Path(given).exists() and place.samefile(given) for given in inputs):
+        raise files.is_an_input(path)
     if place.is_file() and not force:
         raise files.already_there(path, "--force")

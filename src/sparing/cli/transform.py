@@ -64,7 +64,7 @@ def transform(
         raise click.BadParameter(f"its ending is none of {', '.join(ENDINGS)}.", param_hint="-o")
     if names is not None and output is not None and output.lower().endswith(".npy"):
         raise click.UsageError("An array (.npy) holds numbers only; write .csv or .parquet with --names.")
-    writable(output, force)
+    writable(output, force, model, data)
     whole = load_model(model)
     narrow = narrowed(whole)
     table = opened(data, key, names=feature_names)

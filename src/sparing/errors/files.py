@@ -156,6 +156,11 @@ def already_there(path: object, option: str) -> UnwritableError:
     return UnwritableError(f"Cannot write {str(path)!r}: it exists already. Choose another name, or pass {option}.")
 
 
+def is_an_input(path: object) -> UnwritableError:
+    """What would be written is what is read."""
+    return UnwritableError(f"Cannot write {str(path)!r}: it is read by this very command. Choose another name.")
+
+
 def no_column(path: object, name: str, found: Sequence[str]) -> UnreadableError:
     """A column asked for by name that is not in the table."""
     there = f"it has {listed(found)}" if len(found) else "its columns have no names"

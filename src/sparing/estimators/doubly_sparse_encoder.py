@@ -54,7 +54,7 @@ class DoublySparseEncoder(EncodingEstimator):
         the principal components with swaps, safeguarded by dual set selection so that the promise in the certificate
         always holds. ``exact`` chooses features; samples are too many for it and are chosen as by ``auto``.
     center, scale : bool, default=True, False
-        Subtract means; divide by standard deviations (n - 1). Sparse data stay sparse.
+        Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
         Recompute the loss from the data and prove what nothing can go below. Never changes the components.
     time_limit : float, optional

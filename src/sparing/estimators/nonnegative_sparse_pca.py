@@ -62,7 +62,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         Climb on the whole matrix from the answer of the solver. Otherwise its own answer, as published; ``auto`` and
         ``exact`` always climb.
     center, scale : bool, default=True, False
-        Subtract means; divide by standard deviations (n - 1). Sparse data stay sparse.
+        Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
         Recompute the variance from the data and prove what nothing can pass. Never changes the components.
     precomputed : bool, default=False

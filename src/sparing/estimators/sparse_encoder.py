@@ -77,7 +77,7 @@ class SparseEncoder(StreamingEncoder):
         With ``batch``, find the directions within the chosen features from a random projection of X to this many rows:
         cheaper where features are very many, within a factor 1 + O(n_components / sketch) of the best.
     center, scale : bool, default=True, False
-        Subtract means; divide by standard deviations (n - 1). Sparse data stay sparse.
+        Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
         Recompute the loss from the data and prove what nothing can go below. Never changes the components.
     precomputed : bool, default=False

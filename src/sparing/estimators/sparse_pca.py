@@ -69,7 +69,7 @@ class SparsePCA(ComponentsEstimator):
         Also find sparse vectors on the side of the samples, as many as components, each with ``n_rows`` samples:
         ``row_components_``.
     center, scale : bool, default=True, False
-        Subtract means; divide by standard deviations (n - 1). Sparse data stay sparse.
+        Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
         Recompute the variance from the data and prove what nothing can pass. Never changes the components.
     precomputed : bool, default=False
