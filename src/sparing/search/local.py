@@ -50,7 +50,8 @@ class LocalSearch:
         starts = np.column_stack([leading, furthest_starts(view.gram(), n_nonzero, self.starts)])
         ends = truncated_powers(view, starts, n_nonzero, max_iter=30, settled=2, budget=budget)
         supports = {tuple(np.flatnonzero(x * quotient.usable)) for x in ends.T}
-        supports.add(tuple(np.sort(quotient.grown(n_nonzero))))
+        if self.kicks or n_nonzero <= SMALL:  # forward selection of many takes longer than all else
+            supports.add(tuple(np.sort(quotient.grown(n_nonzero))))
         full = [np.array(quotient.grown(n_nonzero, np.array(S, dtype=np.intp))) for S in sorted(supports) if S]
         ranks = distinct_ranks(np.array([quotient.solve(S)[0] for S in full]))
         return [full[i] for i in np.argsort(ranks, kind="stable")[: self.finalists]]
