@@ -9,10 +9,11 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
 from sklearn.decomposition import SparsePCA as Theirs
 
-from sparing import SparsePCA, explained_variance
+from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, explained_variance
 from sparing.datasets import load_pitprops, make_spiked
 from sparing.deflation import DEFLATIONS, GeneralizedDeflation, OrthogonalConstraint
 from sparing.encoders import ElasticNet
+from sparing.errors import SparingWarning
 from sparing.solvers import SOLVERS, Greedy, Rounding
 
 
@@ -285,3 +286,12 @@ def test_so_many_features_that_no_matrix_of_them_fits(rng):
     X += 3 * rng.standard_normal((40, 1)) * rng.standard_normal((1, 30000))
     model = SparsePCA(1, min_variance=0.5, certify=False, random_state=0).fit(X)
     assert 2000 < np.count_nonzero(model.components_) < 6000
+
+
+@pytest.mark.parametrize("kind", [SparsePCA, SparseEncoder, NonnegativeSparsePCA])
+def test_a_correlation_matrix_taken_for_samples_gets_a_word(kind):
+    correlation = load_pitprops().correlation
+    with pytest.warns(SparingWarning, match="pass precomputed=True"):
+        kind(1, n_nonzero=3, random_state=0).fit(correlation)
+    kind(1, n_nonzero=3, precomputed=True, random_state=0).fit(correlation)  # warnings are errors here
+    kind(1, n_nonzero=3, center=False, random_state=0).fit(correlation)  # its rows as data, as papers have it

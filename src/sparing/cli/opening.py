@@ -15,7 +15,7 @@ import numpy as np
 
 from sparing import errors, open_data
 from sparing.cli.text import shortened, terminal_width
-from sparing.data import GRAM_LIMIT, ArrayRows, Rows
+from sparing.data import ArrayRows, Rows, is_symmetric
 from sparing.data.chosen import ChosenColumns
 from sparing.data.readers.labels import column_place, read_lines
 from sparing.errors import files
@@ -90,7 +90,7 @@ def asked_for(path: str, chosen: Mapping[str, Any], *, elsewhere: Collection[str
         if not name.strip():  # as pandas writes row numbers
             which = f"{table.called(name)} is taken for a feature"
             click.echo(f"Note: {which}; if it numbers the rows pass --drop {name!r}.", err=True)
-    if not precomputed and _is_symmetric(table.rows):
+    if not precomputed and is_symmetric(table.rows):
         then = "pass --precomputed" if "precomputed" in chosen else "pass the samples that they came from"
         click.echo(f"Note: the table is symmetric: if it holds covariances or correlations {then}.", err=True)
     return table
@@ -135,15 +135,6 @@ def _names(path: str, data: str, n_features: int) -> list[str]:
     if repeated:
         raise files.column_repeated(path, repeated)
     return names
-
-
-def _is_symmetric(rows: Any) -> bool:
-    """Does the table read the same along rows and columns, as covariances do and samples hardly ever?"""
-    n, d = rows.shape
-    if n != d or not 1 < d <= GRAM_LIMIT or not rows.is_dense:
-        return False
-    table = rows.source
-    return bool(np.array_equal(table, table.T))
 
 
 @contextmanager

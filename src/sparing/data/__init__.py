@@ -5,7 +5,7 @@ from sparing.data.affine import Affine
 from sparing.data.base import GRAM_LIMIT, DataMatrix
 from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
-from sparing.data.door import Preparation, as_matrix, as_rows, as_view
+from sparing.data.door import Preparation, as_matrix, as_rows, as_view, is_symmetric
 from sparing.data.imputed import Imputed
 from sparing.data.masked import Masked
 from sparing.data.projected import Projected
@@ -30,4 +30,5 @@ __all__ = [
     "as_matrix",
     "as_rows",
     "as_view",
+    "is_symmetric",
 ]

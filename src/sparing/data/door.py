@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sparing import errors
 from sparing.data.affine import Affine
-from sparing.data.base import DataMatrix
+from sparing.data.base import GRAM_LIMIT, DataMatrix
 from sparing.data.blocks import ArrayRows, Rows, SparseRows
 from sparing.data.covariance import Covariance
 from sparing.data.dask_rows import DaskRows, is_dask
@@ -95,6 +95,15 @@ def _in_range(view: DataMatrix) -> DataMatrix:
     if view.total > 0 and not SUMS[0] < total < SUMS[1]:
         raise errors.out_of_scale(float(size))
     return view
+
+
+def is_symmetric(rows: Any) -> bool:
+    """Does the table read the same along rows and columns, as covariances do and samples hardly ever?"""
+    n, d = rows.shape
+    if n != d or not 2 < d <= GRAM_LIMIT or not rows.is_dense:
+        return False
+    table = rows.source
+    return bool(np.array_equal(table, table.T))
 
 
 def as_rows(X: Any) -> Rows:

@@ -30,6 +30,14 @@ def spectrum_not_converged(relative_error: float) -> str:
     )
 
 
+def looks_precomputed() -> str:
+    """A symmetric table where samples are expected."""
+    return (
+        "X is symmetric, as covariances and correlations are, and is taken for samples. If it holds covariances or "
+        "correlations pass precomputed=True."
+    )
+
+
 def capped(name: str, asked: int, limit: int, things: str) -> str:
     """More wanted than there is, by a parameter that is harmless to cut."""
     return f"{name}={asked} was asked for, but X has {limit} {things}: no more can be kept."

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from sparing import errors
-from sparing.data import DataMatrix, Preparation, Rows, as_rows, as_view
+from sparing.data import ArrayRows, DataMatrix, Preparation, Rows, as_rows, as_view, is_symmetric
 from sparing.data.checkpoint import Checkpoint
 from sparing.data.followed import Followed
 from sparing.errors import checkpoints
@@ -106,6 +106,9 @@ def checked_view(
 ) -> DataMatrix:
     """The view that an estimator fits; errors name features as the user does, and passes are told to ``say``."""
     rows = checked_rows(estimator, X, reset=True)
+    as_samples = hasattr(estimator, "precomputed") and preparation.center and not preparation.precomputed
+    if as_samples and isinstance(rows, ArrayRows) and rows.is_resident and is_symmetric(rows):
+        warnings.warn(errors.looks_precomputed(), errors.SparingWarning, stacklevel=5)
     if say is not None and not preparation.precomputed:
         rows = Followed(rows, say, checkpoint, sample_weight)
     with features_named(estimator):
