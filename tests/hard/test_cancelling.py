@@ -79,7 +79,8 @@ def interrupted_after(seconds: float, act) -> bool:
     def ring(_number, _frame):
         raise KeyboardInterrupt
 
-    old = signal.signal(signal.SIGALRM, ring)
+    old, hook = signal.signal(signal.SIGALRM, ring), sys.unraisablehook
+    sys.unraisablehook = lambda _: None  # pytest would keep what a finaliser raised, with all that its frames hold
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         act()
@@ -94,6 +95,7 @@ def interrupted_after(seconds: float, act) -> bool:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
+        sys.unraisablehook = hook
     return False
 
 

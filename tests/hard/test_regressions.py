@@ -387,3 +387,21 @@ def test_a_table_of_huge_numbers_is_refused_by_its_true_size():
     """ "X holds values of size inf"."""
     with pytest.raises(ValueError, match=r"size \d\.\d+e\+15\d"):
         SparsePCA(1, n_nonzero=1).fit(np.random.default_rng(0).standard_normal((5, 3)) * 1e155)
+
+
+def test_a_heap_of_texts_without_an_end(tmp_path):
+    """The HDF5 library went around it for ever, beyond the reach of Ctrl-C."""
+    path = tmp_path / "X.h5ad"
+    with h5py.File(path, "w") as file:
+        file["X"] = X
+        file.create_group("var").attrs["_index"] = "gene"
+        file["var/gene"] = [f"gene {j}" for j in range(5)]
+    assert open_data(path).feature_names == [f"gene {j}" for j in range(5)]
+    raw = bytearray(path.read_bytes())
+    place = raw.index(b"GCOL") + 16
+    while raw[place : place + 2] != b"\0\0":  # object by object, to the free space at the end
+        place += 16 + (int.from_bytes(raw[place + 8 : place + 16], "little") + 7) // 8 * 8
+    raw[place + 8 : place + 16] = bytes(8)
+    path.write_bytes(raw)
+    with pytest.raises(UnreadableError, match="leads back to where it began"):
+        open_data(path)

@@ -13,6 +13,7 @@ from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows, layout_of, whole
+from sparing.data.readers.heaps import heaps_end
 from sparing.errors import files
 
 WHAT = "an HDF5 file (.h5, .hdf5, .h5ad)"
@@ -25,6 +26,13 @@ def opened(path: Path) -> Any:
     except ModuleNotFoundError:
         raise errors.needs_package("Reading HDF5 and .h5ad files", "h5py", "io") from None
     return h5py.File(path, "r")
+
+
+def _sound(path: Path) -> Any:
+    """The file, for reading, if its texts can be read at all."""
+    if not heaps_end(path):
+        raise files.broken_file(path, WHAT, "a heap of its texts leads back to where it began")
+    return opened(path)
 
 
 class Hdf5Rows(FileRows):
@@ -50,7 +58,7 @@ class Hdf5Rows(FileRows):
 
 def open_rows(path: Path, options: Options) -> FileRows:
     """The table ``key``; without it the only one, or X."""
-    with readable(path, WHAT), opened(path) as file:
+    with readable(path, WHAT), _sound(path) as file:
         key = _key(path, file, options.key)
         part, names = file[key], _names(path, file, key)
         if hasattr(part, "dtype"):
@@ -93,7 +101,7 @@ def _names(path: Path, file: Any, key: str) -> list[str] | None:
 
 def sample_names(path: Path) -> list[str] | None:
     """AnnData's names of observations."""
-    with readable(path, WHAT), opened(path) as file:
+    with readable(path, WHAT), _sound(path) as file:
         return _index(path, file["obs"]) if "obs" in file else None
 
 
