@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 SIGNATURE = b"GCOL\x01\x00\x00\x00"
-LOOKED_AT = 2**25
-"""Bytes of a file up to which its heaps are looked at."""
+SHORTEST, LOOKED_AT = 64, 2**25
+"""Bytes that a file has at least, and up to which its heaps are looked at."""
 
 HEADER = 16
 """Bytes of the header of a heap, and of that of each of its objects, where lengths have eight bytes as is usual."""
@@ -18,20 +19,18 @@ PLACES_OF_LENGTHS = {0: 14, 1: 14, 2: 10, 3: 10}
 
 def heaps_end(path: Path) -> bool:
     """Does the walk through every heap come to its end? Without a look, true for large files and rare formats."""
-    if path.stat().st_size > LOOKED_AT:
+    if not SHORTEST <= path.stat().st_size <= LOOKED_AT:
         return True
-    raw = path.read_bytes()
-    if len(raw) < 64 or raw[PLACES_OF_LENGTHS.get(raw[8], 14)] != 8:
-        return True
-    at = raw.find(SIGNATURE)
-    while at >= 0:
-        if not _ends(raw, at):
-            return False
-        at = raw.find(SIGNATURE, at + 1)
-    return True
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as raw:
+        if raw[PLACES_OF_LENGTHS.get(raw[8], 14)] != 8:
+            return True
+        at = raw.find(SIGNATURE)
+        while at >= 0 and _ends(raw, at):
+            at = raw.find(SIGNATURE, at + 1)
+        return at < 0
 
 
-def _ends(raw: bytes, at: int) -> bool:
+def _ends(raw: mmap, at: int) -> bool:
     """Does each step from object to object, as the library takes them, lead on?"""
     end = len(raw)
     if at + HEADER <= end:
