@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 MEMORY = 3 * 2**29
@@ -38,7 +39,12 @@ class Sandbox:
         answer = self._process.stdout.readline()
         if answer:
             return str(json.loads(answer))
-        return f"the process ended with {self._process.wait()} ({-signal.SIGALRM} is out of time)"
+        ended = self._process.wait()
+        with suppress(OSError):
+            self._process.stdin.close()
+        self._process.stdout.close()
+        self._process = None
+        return f"the process ended with {ended} ({-signal.SIGALRM} is out of time)"
 
     def close(self) -> None:
         """Let the process end."""

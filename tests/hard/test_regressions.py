@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -35,7 +36,7 @@ from sparing import (
 )
 from sparing.data import Preparation, as_view
 from sparing.data.readahead import read_ahead
-from sparing.data.readers import base
+from sparing.data.readers import base, parquet
 from sparing.data.transposed import Transposed
 from sparing.encoders.elastic_net import ElasticNet
 from sparing.errors import SparingWarning
@@ -387,6 +388,22 @@ def test_a_table_of_huge_numbers_is_refused_by_its_true_size():
     """ "X holds values of size inf"."""
     with pytest.raises(ValueError, match=r"size \d\.\d+e\+15\d"):
         SparsePCA(1, n_nonzero=1).fit(np.random.default_rng(0).standard_normal((5, 3)) * 1e155)
+
+
+def test_only_summaries_of_whole_numbers_are_looked_at(tmp_path):
+    """A look at a damaged summary, as of a column of text that nobody needs, ended the process."""
+    path = tmp_path / "X.parquet"
+    pd.DataFrame({"word": ["a"] * 3, "real": np.ones(3), "whole": [1, 2, 3]}).to_parquet(path)
+
+    def column(c):
+        assert c == 2
+        return metadata.row_group(0).column(c)
+
+    metadata = parquet.opened(path).metadata
+    group = SimpleNamespace(column=column, num_columns=3)
+    watched = SimpleNamespace(row_group=lambda _: group, num_row_groups=1, num_columns=3, schema=metadata.schema)
+    assert parquet._with_nulls(watched, {"whole"}) == set()
+    assert open_data(path).feature_names == ["real", "whole"]
 
 
 def test_a_heap_of_texts_without_an_end(tmp_path):

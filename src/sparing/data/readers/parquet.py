@@ -56,7 +56,7 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
         repeated = [name for name, times in Counter(schema.names).items() if times > 1]
         if repeated:
             raise files.column_repeated(path, repeated)
-        holes = _with_nulls(metadata)
+        holes = _with_nulls(metadata, {field.name for field in schema if _is_whole(field.type)})
         kinds = {field.name: _kind(field.type, field.name in holes) for field in schema if field.name not in index}
         numeric = {name: kind for name, kind in kinds.items() if kind is not None}
         if not numeric:
@@ -75,9 +75,7 @@ def _kind(arrow: Any, has_nulls: bool) -> np.dtype[Any] | None:
 
     if pa.types.is_decimal(arrow):
         return np.dtype(np.float64)
-    if pa.types.is_null(arrow) or not (
-        pa.types.is_integer(arrow) or pa.types.is_floating(arrow) or arrow == pa.bool_()
-    ):
+    if not (_is_whole(arrow) or pa.types.is_floating(arrow)):
         return None
     kind = np.dtype(np.bool_ if arrow == pa.bool_() else arrow.to_pandas_dtype())
     if kind.kind == "f" or not has_nulls:
@@ -85,12 +83,23 @@ def _kind(arrow: Any, has_nulls: bool) -> np.dtype[Any] | None:
     return np.dtype(np.float32 if kind.itemsize <= 2 else np.float64)
 
 
-def _with_nulls(metadata: Any) -> set[str]:
-    """Columns that hold nulls, or may, as nobody counted them."""
+def _is_whole(arrow: Any) -> bool:
+    """Are they whole numbers, or true and false?"""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(arrow) or arrow == pa.bool_())
+
+
+def _with_nulls(metadata: Any, names: set[str]) -> set[str]:
+    """Columns, of those named, that hold nulls, or may, as nobody counted them.
+
+    Others are not looked at: where the summary of a column is damaged, a look at it ends the process in Arrow.
+    """
     holes = set()
+    places = [c for c in range(metadata.num_columns) if metadata.schema.column(c).path in names]
     for g in range(metadata.num_row_groups):
         group = metadata.row_group(g)
-        for c in range(group.num_columns):
+        for c in places:
             column = group.column(c)
             counted = column.statistics is not None and column.statistics.has_null_count
             if not counted or column.statistics.null_count:
