@@ -145,11 +145,13 @@ def test_numbers_of_rows_are_features_but_not_in_silence(run, folder):
     [
         ("fit", "wine.csv", "-r", 4, "--save", "wine.csv"),
         ("fit", "wine.csv", "-r", 4, "--save", "link.csv"),
+        ("fit", "~/wine.csv", "-r", 4, "--save", "wine.csv"),
         ("explore", "wine.csv", "-o", "wine.csv"),
         ("transform", "m", "wine.csv", "-o", "wine.csv"),
     ],
 )
-def test_what_is_read_is_not_replaced(run, folder, command):
+def test_what_is_read_is_not_replaced(run, folder, monkeypatch, command):
+    monkeypatch.setenv("HOME", str(folder))
     run("fit", "wine.csv", "-r", 4, "--save", "m")
     (folder / "link.csv").symlink_to(folder / "wine.csv")
     before = (folder / "wine.csv").read_bytes()

@@ -179,7 +179,8 @@ def writable(path: str | None, force: bool, *inputs: str) -> None:
         raise files.cannot_write(path, IsADirectoryError(21, "it is a folder"))
     if not place.parent.is_dir():
         raise files.cannot_write(path, FileNotFoundError(2, f"there is no folder {str(place.parent)!r}"))
-    if any(place.exists() and Path(given).exists() and place.samefile(given) for given in inputs):
+    read = [given for name in inputs if (given := Path(name).expanduser()).exists()]
+    if place.exists() and any(place.samefile(given) for given in read):
         raise files.is_an_input(path)
     if place.is_file() and not force:
         raise files.already_there(path, "--force")
