@@ -70,7 +70,8 @@ def write_zarr(folder: Path) -> Path:
 
 
 def write_parquet(folder: Path) -> Path:
-    pd.DataFrame(X, columns=list("abcd")).assign(word="a").to_parquet(folder / "X.parquet", engine="pyarrow")
+    table = pd.DataFrame(X, columns=list("abcd")).assign(word="a", whole=range(len(X)))
+    table.to_parquet(folder / "X.parquet", engine="pyarrow")
     return folder / "X.parquet"
 
 

@@ -135,7 +135,7 @@ def test_tables_whose_row_has_no_room(tmp_path, little):
 def test_parquet_of_rows_that_are_not_stored(tmp_path, monkeypatch):
     """A run of one value may be of any length."""
     path = write_parquet(tmp_path)
-    assert open_data(path).shape == X.shape
+    assert open_data(path).shape == (len(X), X.shape[1] + 1)
     monkeypatch.setattr(base, "LARGE", 100)
     monkeypatch.setattr(base, "EMPTY", 0.01)
     refused(path, "bytes are stored of")

@@ -406,6 +406,17 @@ def test_only_summaries_of_whole_numbers_are_looked_at(tmp_path):
     assert open_data(path).feature_names == ["real", "whole"]
 
 
+def test_a_damaged_summary_of_whole_numbers_is_met_by_reading(tmp_path):
+    """The type of a column in its summary is not that of the schema: a look at it ended the process."""
+    path = tmp_path / "X.parquet"
+    pd.DataFrame({"whole": [1, 2, 3]}).to_parquet(path)
+    raw = path.read_bytes()
+    assert raw.count(b"\x15\x04\x195") == 1  # a type, 64 bit, and then the list of its encodings
+    path.write_bytes(raw.replace(b"\x15\x04\x195", b"\x15\x00\x195"))
+    with pytest.raises(UnreadableError, match="does not match"):
+        open_data(path)
+
+
 def test_a_heap_of_texts_without_an_end(tmp_path):
     """The HDF5 library went around it for ever, beyond the reach of Ctrl-C."""
     path = tmp_path / "X.h5ad"

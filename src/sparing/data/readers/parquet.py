@@ -16,15 +16,16 @@ from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.errors import files
 
 WHAT = "a Parquet file (.parquet)"
+PEEK_BYTES = 4096  # read at once where one row of a column is wanted
 
 
-def opened(path: Path) -> Any:
+def opened(path: Path, **how: Any) -> Any:
     """The file, for reading."""
     try:
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
         raise errors.needs_package("Reading Parquet", "pyarrow", "io") from None
-    return pq.ParquetFile(path)
+    return pq.ParquetFile(path, **how)
 
 
 class ParquetRows(FileRows):
@@ -56,7 +57,9 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
         repeated = [name for name, times in Counter(schema.names).items() if times > 1]
         if repeated:
             raise files.column_repeated(path, repeated)
-        holes = _with_nulls(metadata, {field.name for field in schema if _is_whole(field.type)})
+        whole = [field.name for field in schema if _is_whole(field.type)]
+        _check_summaries(path, metadata, whole)
+        holes = _with_nulls(metadata, set(whole))
         kinds = {field.name: _kind(field.type, field.name in holes) for field in schema if field.name not in index}
         numeric = {name: kind for name, kind in kinds.items() if kind is not None}
         if not numeric:
@@ -90,11 +93,20 @@ def _is_whole(arrow: Any) -> bool:
     return bool(pa.types.is_integer(arrow) or arrow == pa.bool_())
 
 
-def _with_nulls(metadata: Any, names: set[str]) -> set[str]:
-    """Columns, of those named, that hold nulls, or may, as nobody counted them.
+def _check_summaries(path: Path, metadata: Any, names: list[str]) -> None:
+    """Raise where the summary of a column named is damaged: a look at one ends the process, in Arrow.
 
-    Others are not looked at: where the summary of a column is damaged, a look at it ends the process in Arrow.
+    Reading a row meets the same summary, and says so by an exception; little more than that row is read.
     """
+    if not names:
+        return
+    with opened(path, pre_buffer=False, buffer_size=PEEK_BYTES) as file:
+        for g in range(metadata.num_row_groups):
+            next(file.iter_batches(batch_size=1, row_groups=[g], columns=names), None)
+
+
+def _with_nulls(metadata: Any, names: set[str]) -> set[str]:
+    """Columns, of those named, that hold nulls, or may, as nobody counted them; no others are looked at."""
     holes = set()
     places = [c for c in range(metadata.num_columns) if metadata.schema.column(c).path in names]
     for g in range(metadata.num_row_groups):
