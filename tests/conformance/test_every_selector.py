@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sparing import bounds, encoders
+from sparing.budget import Budget
 from sparing.data import Preparation, as_view
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.selection import SELECTORS
@@ -36,7 +37,7 @@ deterministic = pytest.mark.parametrize("selector", DETERMINISTIC.values(), ids=
 def select(selector, X, r, k=2, seed=0, **preparation):
     view = as_view(X, Preparation(**preparation))
     spectrum = top_spectrum(view, k, np.random.default_rng(seed))
-    return selector().select(view, r, spectrum, np.random.default_rng(seed)), spectrum
+    return selector().select(view, r, spectrum, np.random.default_rng(seed), budget=Budget()), spectrum
 
 
 @pytest.mark.filterwarnings("ignore:The features returned are the best found")  # exact search of collinear columns

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from sparing.budget import Budget
 from sparing.data import Affine, ArrayRows, Covariance, Preparation, Projected, SparseRows, as_view, transposed
 from sparing.data.transposed import Transposed
 from sparing.linalg import encoder_on, top_spectrum
@@ -165,7 +166,7 @@ def test_choosing_columns_of_it_is_choosing_columns_of_the_turned_table(selector
         turned = Transposed(as_view(storage, uncentred))
         for view in (turned, as_view(np.ascontiguousarray(X.T), uncentred)):
             spectrum = top_spectrum(view, 3, np.random.default_rng(0))
-            found = selector.select(view, 8, spectrum, np.random.default_rng(0))
+            found = selector.select(view, 8, spectrum, np.random.default_rng(0), budget=Budget())
             assert len(found.columns) == 8
             losses.append(spectrum.loss_ratio(encoder_on(found, 3, spectrum.total).loss))
     np.testing.assert_allclose(losses[0], losses[2], rtol=1e-7)  # one answer in every storage

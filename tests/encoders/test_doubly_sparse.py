@@ -40,7 +40,7 @@ class Fixed:
     def __init__(self, *columns):
         self.chosen = np.array(columns)
 
-    def select(self, view, n_columns, target, rng):
+    def select(self, view, n_columns, target, rng, *, budget):
         return Selection(self.chosen, view.gram_columns(self.chosen))
 
 

@@ -133,7 +133,7 @@ def test_control_norms_of_features_must_be_exact(shared):
         surrogate = Sketched([B], extra if name == "exact norms" else np.zeros_like(extra))
         rng = np.random.default_rng(0)
         target = top_spectrum(surrogate, 5, rng)
-        chosen = Greedy().select(surrogate, 30, target, rng)
+        chosen = Greedy().select(surrogate, 30, target, rng, budget=Budget())
         core = LossCore(*_gram_and_square(view, chosen.columns), 5)
         losses[name] = view.total - float(core.captured(np.arange(len(chosen.columns))[None])[0])
     tail = top_spectrum(view, 5, rng, tolerance=1e-9).tail

@@ -125,7 +125,7 @@ def test_the_safeguard_is_silent_where_its_theorem_is(rng):
     X, Y = rng.standard_normal((30, 6)), rng.standard_normal((30, 2))
 
     class Never:
-        def select(self, *arguments):
+        def select(self, *arguments, budget):
             raise AssertionError("not needed")
 
     encode(X, Y, r=2, k=2, safeguard=Never())

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparing import SparseEncoder, information_loss
+from sparing import SparseEncoder, information_loss, open_data
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.selection import Greedy
 
@@ -153,3 +153,14 @@ def test_other_selectors_and_progress(capsys):
     assert len(selector(selector="dual_set").fit(X).support_) == 4
     assert len(selector(selector=Greedy(swaps=False), verbose=True).fit(X).support_) == 4
     assert "[sparing] 4 features: loss ratio" in capsys.readouterr().out
+
+
+def test_an_opened_file_is_read_block_by_block(tmp_path, rng):
+    X = pd.DataFrame(rng.standard_normal((50, 6)), columns=list("abcdef"))
+    X.to_csv(tmp_path / "X.csv", index=False)
+    model = ColumnSelector(3, 2, random_state=0).fit(open_data(tmp_path / "X.csv"))
+    kept = model.transform(open_data(tmp_path / "X.csv", block_bytes=400))
+    np.testing.assert_allclose(kept, X.to_numpy()[:, model.support_])
+    X.rename(columns={"a": "z"}).to_csv(tmp_path / "Y.csv", index=False)
+    with pytest.raises(ValueError, match="'z'"):
+        model.transform(open_data(tmp_path / "Y.csv"))

@@ -93,3 +93,13 @@ def test_bad_data_get_a_sentence():
         information_loss(np.ones((1, 3)), np.ones((5, 3)))
     with pytest.raises(ValueError, match="not positive semidefinite"):
         information_loss(np.ones((1, 2)), [[1.0, 2.0], [2.0, 1.0]], precomputed=True)
+
+
+def test_settings_are_checked_as_elsewhere():
+    H = np.eye(2, X.shape[1])
+    for call in (information_loss, explained_variance):
+        with pytest.raises(TypeError, match="center='no'"):
+            call(H, X, center="no")
+    for nonsense in (["adjusted"], np.zeros(2), "none"):
+        with pytest.raises(ValueError, match="definition"):
+            explained_variance(H, X, definition=nonsense)

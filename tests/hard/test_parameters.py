@@ -13,6 +13,7 @@ import sparing
 from hard.models import PUBLIC, assert_sound
 from hard.weather import outcome, weather
 from sparing.deflation import DEFLATIONS
+from sparing.encoders.elastic_net import ElasticNet
 from sparing.errors.settings import check_settings
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS
 from sparing.selection import SELECTORS
@@ -81,5 +82,9 @@ def test_a_flag_is_no_text_and_what_others_wrote_is_theirs():
     check_settings(SELECTORS["greedy"](swaps=np.bool_(False)))
     with pytest.raises(ValueError, match="tie"):
         SELECTORS["dual_set"](tie=np.zeros(2))
+    for kind, setting in ((SELECTORS["exact"], {"max_nodes": -1}), (ElasticNet, {"tolerance": -1.0})):
+        with pytest.raises(ValueError, match="must be a number of at least 0"):
+            check_settings(kind(**setting))
+    check_settings(SELECTORS["exact"](max_nodes=0))
     theirs = dataclasses.make_dataclass("Theirs", [("n_jobs", "int", -1)])
     check_settings(theirs())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from sparing.budget import Budget
 from sparing.data import Preparation, as_view
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.promises import adaptive_factor, best_split, dual_set_factor
@@ -49,24 +50,27 @@ def test_the_promise_where_there_is_nothing_to_split():
 def test_the_first_stage_is_a_dual_set_of_the_split(data, rng):
     view, spectrum = data
     for split, n_first in ((None, best_split(2, 14)), (5, 10), (100, 13), (0.1, 3)):
-        found = Adaptive(split=split, approximate=False).select(view, 14, spectrum, rng).columns
+        found = Adaptive(split=split, approximate=False).select(view, 14, spectrum, rng, budget=Budget()).columns
         assert len(set(found)) == 14
-        assert list(found[:n_first]) == list(DualSet().select(view, n_first, spectrum, rng).columns)
+        assert list(found[:n_first]) == list(DualSet().select(view, n_first, spectrum, rng, budget=Budget()).columns)
 
 
 def test_few_columns_are_those_of_the_dual_set(data, rng):
     view, spectrum = data
     for r in (1, 2, 3):
-        found = Adaptive(approximate=False).select(view, r, spectrum, rng).columns
-        assert list(found) == list(DualSet().select(view, r, spectrum, rng).columns)
+        found = Adaptive(approximate=False).select(view, r, spectrum, rng, budget=Budget()).columns
+        assert list(found) == list(DualSet().select(view, r, spectrum, rng, budget=Budget()).columns)
 
 
 def test_repeats_keep_the_best_draw(data):
     view, spectrum = data
     single = Adaptive(approximate=False)
     rng = np.random.default_rng(3)
-    losses = [loss_of(single.select(view, 8, spectrum, rng), spectrum) for _ in range(6)]
-    best = loss_of(Adaptive(approximate=False, repeats=6).select(view, 8, spectrum, np.random.default_rng(3)), spectrum)
+    losses = [loss_of(single.select(view, 8, spectrum, rng, budget=Budget()), spectrum) for _ in range(6)]
+    best = loss_of(
+        Adaptive(approximate=False, repeats=6).select(view, 8, spectrum, np.random.default_rng(3), budget=Budget()),
+        spectrum,
+    )
     assert best == pytest.approx(min(losses))
     assert best < max(losses)
     with pytest.raises(ValueError, match="repeats=0 must be at least 1"):
@@ -75,7 +79,7 @@ def test_repeats_keep_the_best_draw(data):
 
 def test_draws_follow_squared_residuals(data):
     view, spectrum = data
-    start = DualSet().select(view, 7, spectrum, np.random.default_rng(0))
+    start = DualSet().select(view, 7, spectrum, np.random.default_rng(0), budget=Budget())
     filling = Filling(view, 8, spectrum)
     filling.extend(start.columns, start.gram_columns)
     wanted = np.where(filling.open(), filling.state.left, 0.0)
@@ -90,7 +94,9 @@ def test_draws_follow_squared_residuals(data):
 def test_without_chance_the_seed_does_not_matter(data):
     view, spectrum = data
     for selector in (Adaptive(derandomised=True), Adaptive(derandomised=True, start=DualSet(sketch=9))):
-        one, other = (selector.select(view, 12, spectrum, np.random.default_rng(s)).columns for s in (1, 2))
+        one, other = (
+            selector.select(view, 12, spectrum, np.random.default_rng(s), budget=Budget()).columns for s in (1, 2)
+        )
         assert list(one) == list(other)
         assert len(set(one)) == 12
 
@@ -101,11 +107,16 @@ def test_losses_near_those_measured_elsewhere():
     spectrum = top_spectrum(view, 5, np.random.default_rng(0))
     drawn = [
         100
-        * (spectrum.loss_ratio(loss_of(Adaptive().select(view, 10, spectrum, np.random.default_rng(s)), spectrum)) - 1)
+        * (
+            spectrum.loss_ratio(
+                loss_of(Adaptive().select(view, 10, spectrum, np.random.default_rng(s), budget=Budget()), spectrum)
+            )
+            - 1
+        )
         for s in range(20)
     ]
     assert np.mean(drawn) == pytest.approx(19.5, abs=2)
-    chosen = Adaptive(derandomised=True).select(view, 10, spectrum, np.random.default_rng(0))
+    chosen = Adaptive(derandomised=True).select(view, 10, spectrum, np.random.default_rng(0), budget=Budget())
     assert 100 * (spectrum.loss_ratio(loss_of(chosen, spectrum)) - 1) < np.mean(drawn)
 
 
@@ -114,4 +125,4 @@ def test_a_deflated_or_covariance_view_will_do(data, rng):
     covariance = as_view(view.gram(), Preparation(precomputed=True))
     spectrum = top_spectrum(covariance, 2, rng)
     for selector in (Adaptive(), Adaptive(derandomised=True)):
-        assert len(selector.select(covariance, 9, spectrum, rng).columns) == 9
+        assert len(selector.select(covariance, 9, spectrum, rng, budget=Budget()).columns) == 9

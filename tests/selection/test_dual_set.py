@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from sparing import errors
+from sparing.budget import Budget
 from sparing.data import Preparation, as_view
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.promises import dual_set_factor
@@ -20,12 +21,17 @@ def excess(selector, X, k, r, **preparation):
     """Loss beyond PCA's, in percent."""
     view, rng = as_view(X, Preparation(**preparation)), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
-    return 100 * (spectrum.loss_ratio(encoder_on(selector.select(view, r, spectrum, rng), k, spectrum.total).loss) - 1)
+    return 100 * (
+        spectrum.loss_ratio(
+            encoder_on(selector.select(view, r, spectrum, rng, budget=Budget()), k, spectrum.total).loss
+        )
+        - 1
+    )
 
 
 def columns_by(selector, X, k, r):
     view, rng = as_view(X), np.random.default_rng(0)
-    return selector.select(view, r, top_spectrum(view, k, rng), rng).columns
+    return selector.select(view, r, top_spectrum(view, k, rng), rng, budget=Budget()).columns
 
 
 def printed_rule(V, a, r):
@@ -103,4 +109,4 @@ def test_mistakes_get_a_sentence(rng):
         DualSet(sketch=0)
     view = as_view(np.eye(5), Preparation(precomputed=True))
     with pytest.raises(errors.NeedsRowsError, match="covariance"):
-        DualSet(sketch=4).select(view, 3, top_spectrum(view, 2, rng), rng)
+        DualSet(sketch=4).select(view, 3, top_spectrum(view, 2, rng), rng, budget=Budget())

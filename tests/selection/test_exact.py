@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from sparing import SparseEncoder
+from sparing.budget import Budget
 from sparing.data import Preparation, as_view
 from sparing.datasets import load_pitprops
 from sparing.linalg import encoder_on, top_spectrum
@@ -63,7 +64,7 @@ def test_equals_brute_force(rng):
                 encoder_on(Selection(np.array(J), view.gram_columns(J)), 2, view.total).loss
                 for J in combinations(range(7), r)
             ]
-            found = encoder_on(Exact().select(view, r, spectrum, rng), 2, view.total).loss
+            found = encoder_on(Exact().select(view, r, spectrum, rng, budget=Budget()), 2, view.total).loss
             assert found == pytest.approx(min(losses), rel=1e-9)
 
 
@@ -76,6 +77,19 @@ def test_says_when_nothing_is_proved(rng):
         SparseEncoder(2, n_nonzero=3, selector="exact", random_state=0).fit(collinear)
     with pytest.raises(ValueError, match="selector='exact' searches supports of at most 200 features; X has 300"):
         SparseEncoder(2, n_nonzero=3, selector="exact").fit(rng.standard_normal((50, 300)))
+
+
+def test_a_time_limit_ends_the_search(rng):
+    """It was handed a budget of its own, and went on for minutes."""
+    X = rng.standard_normal((60, 30))
+    model = SparseEncoder(2, n_nonzero=8, selector="exact", certify=False, time_limit=1e-9, random_state=0)
+    with pytest.warns(UserWarning, match="the search ended after 0 nodes"):
+        model.fit(X)
+    greedy = SparseEncoder(2, n_nonzero=8, selector="greedy", certify=False, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.support_, greedy.support_)
+    view = as_view(X, Preparation())
+    with pytest.warns(UserWarning, match="the search ended after 0 nodes"):
+        Exact().select(view, 8, top_spectrum(view, 2, rng), rng, budget=Budget(deadline=0.0))
 
 
 def test_a_capped_certificate_is_still_a_bound_and_time_buys_more(rng):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparing import SparseEncoder
+from sparing.budget import Budget
 from sparing.data import Preparation, as_view
 from sparing.linalg import top_spectrum
 from sparing.selection import Greedy
@@ -21,7 +22,7 @@ UNCENTRED = Preparation(center=False)
 def chosen(X, Y, r, k=3, by="pca", seed=0):
     view, rng = as_view(X, UNCENTRED), np.random.default_rng(seed)
     target = ResponseTarget(top_spectrum(view, k, rng), view.rmatmat(Y), Y.T @ Y)
-    found = Response(by=by).select(view, r, target, rng)
+    found = Response(by=by).select(view, r, target, rng, budget=Budget())
     np.testing.assert_allclose(found.gram_columns, view.gram_columns(found.columns), atol=1e-12)
     return sorted(map(int, found.columns))
 
@@ -61,7 +62,7 @@ def test_it_looks_at_the_targets_and_greedy_does_not(rng):
     assert 17 not in chosen(X, y, 2, by="pca", k=3)  # the leading components know nothing of feature 17
     assert 17 in chosen(X, y, 2, by="pca", k=20)
     view = as_view(X, UNCENTRED)
-    assert 17 not in Greedy().select(view, 2, top_spectrum(view, 3, rng), rng).columns
+    assert 17 not in Greedy().select(view, 2, top_spectrum(view, 3, rng), rng, budget=Budget()).columns
 
 
 @pytest.mark.parametrize("by", ["pca", "targets"])
@@ -88,7 +89,11 @@ def test_targets_that_nothing_explains_get_the_features_of_greedy(by, rng):
     y = rng.standard_normal((30, 1))
     y -= Q @ (Q.T @ y)
     view = as_view(X, UNCENTRED)
-    expected = sorted(map(int, Greedy().select(view, 3, top_spectrum(view, 3, rng), np.random.default_rng(0)).columns))
+    expected = sorted(
+        map(
+            int, Greedy().select(view, 3, top_spectrum(view, 3, rng), np.random.default_rng(0), budget=Budget()).columns
+        )
+    )
     for nothing in (y, np.zeros((30, 2))):
         assert chosen(X, nothing, 3, by=by) == expected
 

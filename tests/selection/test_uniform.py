@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparing.budget import Budget
 from sparing.data import as_view
 from sparing.linalg import top_spectrum
 from sparing.selection import Uniform
@@ -14,7 +15,7 @@ def test_every_column_that_varies_is_as_likely_as_the_others(rng):
     X[:, 2] = 5.0
     view = as_view(X)
     spectrum = top_spectrum(view, 1, rng)
-    drawn = np.concatenate([Uniform().select(view, 2, spectrum, rng).columns for _ in range(3000)])
+    drawn = np.concatenate([Uniform().select(view, 2, spectrum, rng, budget=Budget()).columns for _ in range(3000)])
     np.testing.assert_allclose(np.bincount(drawn, minlength=6) / 3000, [0.4, 0.4, 0, 0.4, 0.4, 0.4], atol=0.04)
 
 
@@ -22,6 +23,6 @@ def test_all_independent_columns_can_be_had(rng):
     X = rng.standard_normal((20, 5))
     X = np.column_stack([X, X[:, 0], np.ones(20)])
     view = as_view(X)
-    chosen = Uniform().select(view, 7, top_spectrum(view, 2, rng), rng).columns
+    chosen = Uniform().select(view, 7, top_spectrum(view, 2, rng), rng, budget=Budget()).columns
     assert len(chosen) == 5
     assert len({0, 5} & set(chosen)) == 1

@@ -56,7 +56,8 @@ def test_table_2_draws_are_unbiased(rng):
     target = top_spectrum(view, 3, rng)
     p = (V**2).sum(axis=1) / 3
     drawn = np.bincount(
-        [int(Leverage(distinct=False).select(view, 1, target, rng).columns[0]) for _ in range(4000)], minlength=40
+        [int(Leverage(distinct=False).select(view, 1, target, rng, budget=Budget()).columns[0]) for _ in range(4000)],
+        minlength=40,
     )
     spread = np.linalg.norm((V.T * (drawn / 4000 / p)) @ V - np.eye(3), 2)
     assert spread < 4 * np.sqrt(3 / 4000)
@@ -78,7 +79,10 @@ def test_theorem_2_corrected():
     limit = np.sqrt(36 * k * np.log(20 * k) / r) * np.sqrt(target.tail / target.values[k - 1])
     worst = np.argsort((target.basis**2).sum(axis=1))[:r]  # control: no leverage, no regression
     with single_threaded_blas():
-        misses = [unspanned(X, Leverage(distinct=False).select(view, r, target, rng).columns, U) for _ in range(4)]
+        misses = [
+            unspanned(X, Leverage(distinct=False).select(view, r, target, rng, budget=Budget()).columns, U)
+            for _ in range(4)
+        ]
         assert np.mean(np.array(misses) <= limit) >= 0.7
         assert unspanned(X, worst, U) > limit
 
@@ -94,7 +98,7 @@ def test_table_3_dsf_takes_the_first_feasible_column(shared):
             rng = np.random.default_rng(split)
             rows = rng.permutation(len(y))[: int(0.8 * len(y))]
             view = as_view(X[rows], Preparation(center=False))
-            C = X[np.ix_(rows, selector.select(view, r, top_spectrum(view, 5, rng), rng).columns)]
+            C = X[np.ix_(rows, selector.select(view, r, top_spectrum(view, 5, rng), rng, budget=Budget()).columns)]
             errors.append(np.sqrt(np.mean((C @ np.linalg.lstsq(C, y[rows])[0] - y[rows]) ** 2)))
         return np.mean(errors)
 
@@ -171,7 +175,7 @@ def few_strong_columns(rng, n=80, d=40, k=2, n_targets=3):
 class SmallestColumns:
     """Sabotage: the columns of least norm, which claims to be what the theorem is about."""
 
-    def select(self, view, n_columns, target, rng):
+    def select(self, view, n_columns, target, rng, *, budget):
         columns = np.argsort(view.gram_diagonal())[:n_columns]
         return Selection(columns, view.gram_columns(columns))
 

@@ -31,7 +31,7 @@ def signal_in_few_columns(rng, n=60, d=40, k=2):
 class SmallestColumns:
     """Sabotage: the columns of least norm."""
 
-    def select(self, view, n_columns, target, rng):
+    def select(self, view, n_columns, target, rng, *, budget):
         columns = np.argsort(view.gram_diagonal())[:n_columns]
         return Selection(columns, view.gram_columns(columns))
 
@@ -39,7 +39,9 @@ class SmallestColumns:
 def ratio_by(selector, X, k, r, seed=0):
     view, rng = as_view(X, UNCENTRED), np.random.default_rng(seed)
     spectrum = top_spectrum(view, k, rng)
-    return spectrum.loss_ratio(encoder_on(selector.select(view, r, spectrum, rng), k, spectrum.total).loss)
+    return spectrum.loss_ratio(
+        encoder_on(selector.select(view, r, spectrum, rng, budget=Budget()), k, spectrum.total).loss
+    )
 
 
 def test_theorem_5_no_encoder_on_these_columns_loses_less(rng):
@@ -265,16 +267,18 @@ def test_theorem_6i_on_smooth_columns_that_nearly_depend_on_their_neighbours(k, 
         assert ratio_by(DualSet(), X, k, r) <= dual_set_factor(k, r)
 
 
-def test_theorems_7_and_11_are_in_the_certificate_of_adaptive_sampling(rng):
+def test_theorems_6ii_and_11_are_in_the_certificate_of_adaptive_sampling(rng):
     X = signal_in_few_columns(rng)
-    (seventh,) = SparseEncoder(2, n_nonzero=20, selector="adaptive", random_state=0).fit(X).certificate_.guarantees
-    assert seventh.limit == pytest.approx(2.0)
-    assert (seventh.strength, seventh.reference.where) == ("in expectation", "Theorem 7")
-    assert seventh.holds
-    assert SparseEncoder(2, n_nonzero=10, selector="adaptive", random_state=0).fit(X).certificate_.guarantees == ()
+    for r in (10, 20):
+        (sixth,) = SparseEncoder(2, n_nonzero=r, selector="adaptive", random_state=0).fit(X).certificate_.guarantees
+        assert sixth.limit == adaptive_factor(2, r, 7 / 6)
+        assert (sixth.strength, sixth.reference.where) == ("in expectation", "Theorem 6(ii)")
+        assert sixth.holds
+    assert sixth.limit < 1 + 5 * 2 / (20 - 5 * 2)  # of Theorem 7
+    assert SparseEncoder(2, n_nonzero=2, selector="adaptive", random_state=0).fit(X).certificate_.guarantees == ()
     model = SparseEncoder(2, n_nonzero=[10, 15], strategy="iterative", selector="adaptive", random_state=0).fit(X)
     (eleventh,) = model.certificate_.guarantees
     assert eleventh.reference.where == "Theorem 11"
     assert 1 < eleventh.measured <= eleventh.limit < 1e6
-    bad = dataclasses.replace(seventh, measured=3.0)
+    bad = dataclasses.replace(sixth, measured=3.0)
     assert "exceeded by this draw" in str(bad)

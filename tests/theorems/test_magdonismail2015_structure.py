@@ -41,7 +41,7 @@ def signals(rng, n=60, d=40, k=3):
 class SmallestColumns:
     """Sabotage: the columns of least norm."""
 
-    def select(self, view, n_columns, target, rng):
+    def select(self, view, n_columns, target, rng, *, budget):
         columns = np.argsort(view.gram_diagonal())[:n_columns]
         return Selection(columns, view.gram_columns(columns))
 
@@ -158,7 +158,7 @@ def test_theorem_9_control_other_matrices_and_sparsity_per_component_beat_it(rng
 def next_direction(view, selector, r, rng):
     """A sparse direction for the residual, by the batch algorithm with k = 1."""
     spectrum = top_spectrum(view, 1, rng)
-    return encoder_on(selector.select(view, r, spectrum, rng), 1, spectrum.total).components
+    return encoder_on(selector.select(view, r, spectrum, rng, budget=Budget()), 1, spectrum.total).components
 
 
 def loss_and_residual(X, H):

@@ -10,7 +10,7 @@ import numpy as np
 from sparing.certificates.certificate import Certificate, Problem
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg import information_loss_of
-from sparing.linalg.promises import dual_set_factor, theorem_11_bound
+from sparing.linalg.promises import PROJECTED, adaptive_factor, dual_set_factor, theorem_11_bound
 from sparing.results import Bound, Encoder, Guarantee, Reference, Spectrum
 
 
@@ -27,7 +27,8 @@ def certify_loss(
     """Recompute the loss from data and loadings, and set the best bound beside it.
 
     ``theorem`` names the one of [magdonismail2015] whose hypothesis the fit kept: "6(i)" where dual set selection chose
-    or was the safeguard, "7" where adaptive sampling chose shared features, "11" where it chose each component's own.
+    or was the safeguard, "6(ii)" where adaptive sampling chose shared features, "11" where it chose those of
+    each component.
     """
     value = information_loss_of(view, found.components)
     best = max(bounds, key=lambda bound: bound.value)
@@ -58,8 +59,8 @@ def _promised(
     if theorem == "6(i)" and r > k:
         claim, limit = f"{claim} by deterministic selection", dual_set_factor(k, r)
         strength = "always" if spectrum.exact and len(found.support) == r else "numerical"
-    elif theorem == "7" and r > 5 * k:
-        claim, limit = f"{claim} by adaptive sampling", 1.0 + 5.0 * k / (r - 5 * k)
+    elif theorem == "6(ii)" and r > k:
+        claim, limit = f"{claim} by adaptive sampling", adaptive_factor(k, r, PROJECTED)
     elif theorem == "11" and (counts := np.count_nonzero(found.loadings, axis=1)).min() > 5 and len(counts) == k:
         epsilon = float((5 * np.arange(1, k + 1) / (counts - 5)).max())  # the smallest whose counts these reach
         limit = float(theorem_11_bound(spectrum.values, spectrum.total, epsilon)[-1]) / spectrum.least_loss

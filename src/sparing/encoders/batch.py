@@ -48,21 +48,27 @@ class Batch:
     def _chosen(
         self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, budget: Budget
     ) -> Encoder:
-        found = self._encoder_by(self.selector, view, spectrum, n_nonzero, rng)
+        found = self._encoder_by(self.selector, view, spectrum, n_nonzero, rng, budget)
         ratio = spectrum.loss_ratio(found.loss)
         budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
         complete = len(found.support) == n_nonzero or ratio <= 1 + 1e-9
         if self.safeguard is None or (complete and ratio <= dual_set_factor(spectrum.rank, n_nonzero)):
             return found
-        other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, rng)
+        other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, rng, budget)
         return other if other.loss < found.loss else found
 
     def _encoder_by(
-        self, selector: Selector, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator
+        self,
+        selector: Selector,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        budget: Budget,
     ) -> Encoder:
         rows = self.sketch or view.n_features
         sketch = (rows, rng) if rows < view.n_features else None  # more rows than that would save nothing
-        selection = selector.select(view, n_nonzero, spectrum, rng)
+        selection = selector.select(view, n_nonzero, spectrum, rng, budget=budget)
         return encoder_on(selection, spectrum.rank, spectrum.total, sketch=sketch)
 
 

@@ -82,7 +82,7 @@ class DoublySparse:
         self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, *, budget: Budget
     ) -> RowEncoder:
         """The auto-encoder of least loss on the selected features and data points."""
-        sides = Sides(view, spectrum, n_nonzero, self.n_rows)
+        sides = Sides(view, spectrum, n_nonzero, self.n_rows, budget)
         row_selector = self.row_selector or self.selector
         best = sides.chosen_for_pca(self.selector, row_selector, rng)
         for _ in range(self.sweeps):
@@ -139,31 +139,36 @@ class Middle:
 class Sides:
     """X and X', for choices of features and of data points that are judged together."""
 
-    def __init__(self, view: DataMatrix, spectrum: Spectrum, n_columns: int, n_rows: int) -> None:
+    def __init__(self, view: DataMatrix, spectrum: Spectrum, n_columns: int, n_rows: int, budget: Budget) -> None:
         self.view, self.turned = view, Transposed(view)
         self.spectrum = spectrum
         self.n_columns, self.n_rows = n_columns, n_rows
+        self.budget = budget
 
     def chosen_for_pca(self, selector: Selector, row_selector: Selector, rng: np.random.Generator) -> Middle:
         """Both sides chosen to span the principal components."""
         spectrum, values = self.spectrum, self.spectrum.values
-        columns = selector.select(self.view, self.n_columns, spectrum, rng)
+        columns = selector.select(self.view, self.n_columns, spectrum, rng, budget=self.budget.share(0.3))
         U = self.view.matmat(spectrum.basis) / np.sqrt(values)
         turned = Spectrum(
             U, values, U * values, spectrum.total, spectrum.tail, spectrum.tail_error, exact=spectrum.exact
         )
-        return self._between(columns, row_selector.select(self.turned, self.n_rows, turned, rng))
+        return self._between(
+            columns, row_selector.select(self.turned, self.n_rows, turned, rng, budget=self.budget.share(0.5))
+        )
 
     def rows_for(self, found: Middle, selector: Selector, rng: np.random.Generator) -> Middle:
         """Data points chosen to span what the features keep."""
         scores = self.view.columns(found.columns.columns) @ found.left
-        rows = selector.select(self.turned, self.n_rows, Subspace.of(self.turned, scores), rng)
+        rows = selector.select(self.turned, self.n_rows, Subspace.of(self.turned, scores), rng, budget=self.budget)
         return self._between(found.columns, rows)
 
     def columns_for(self, found: Middle, selector: Selector, rng: np.random.Generator) -> Middle:
         """Features chosen to span what the data points keep."""
         directions = found.row_data.T @ found.right
-        columns = selector.select(self.view, self.n_columns, Subspace.of(self.view, directions), rng)
+        columns = selector.select(
+            self.view, self.n_columns, Subspace.of(self.view, directions), rng, budget=self.budget
+        )
         return self._between(columns, found.rows)
 
     def _between(self, columns: Selection, rows: Selection) -> Middle:

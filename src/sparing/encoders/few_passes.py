@@ -95,11 +95,11 @@ class FewPasses:
         rank = min(n_components, most)
         surrogate, target, space = self._likeness(view, n_components, rank)
         budget.say(f"likeness of {surrogate.n_samples} rows after {view.passes} passes")
-        pool = self._candidates(surrogate, target, most, rng)
+        pool = self._candidates(surrogate, target, most, rng, budget)
         del surrogate, target
         block, image = view.one_pass(GramBlock(pool), GramProduct(space.wanted))
         space.absorb(image)
-        core = self._core(Covariance(block), pool, space.spectrum(view, rank), most, rng)
+        core = self._core(Covariance(block), pool, space.spectrum(view, rank), most, rng, budget)
         columns, image = view.one_pass(GramColumns(core), GramProduct(space.wanted))
         space.absorb(image)
         spectrum = space.spectrum(view, rank)
@@ -127,10 +127,12 @@ class FewPasses:
         parts = completed(rows, space, view.gram_diagonal())
         return Sketched(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
 
-    def _candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, rng: np.random.Generator) -> Indices:
+    def _candidates(
+        self, surrogate: Any, target: Spectrum, n_nonzero: int, rng: np.random.Generator, budget: Budget
+    ) -> Indices:
         """Features that may be chosen: those that gain most before, between and after the choices on the sketch."""
         size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
-        chosen = self.selector.select(surrogate, n_nonzero, target, rng)
+        chosen = self.selector.select(surrogate, n_nonzero, target, rng, budget=budget)
         state = Spanning(target.cross, surrogate.gram_diagonal(), n_nonzero)
         rankings = [chosen.columns]
         for some in np.array_split(np.arange(len(chosen.columns)), min(STAGES, n_nonzero)):
@@ -140,11 +142,17 @@ class FewPasses:
         return np.sort(merged(rankings, size))
 
     def _core(
-        self, pool_view: Covariance, pool: Indices, target: Spectrum, n_nonzero: int, rng: np.random.Generator
+        self,
+        pool_view: Covariance,
+        pool: Indices,
+        target: Spectrum,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        budget: Budget,
     ) -> Indices:
         """The choice within the pool, and after it the features that would add most."""
         local = PoolTarget(target.basis[pool], target.cross[pool], target.gram)
-        chosen = self.selector.select(pool_view, min(n_nonzero, len(pool)), local, rng)
+        chosen = self.selector.select(pool_view, min(n_nonzero, len(pool)), local, rng, budget=budget)
         state = Spanning(local.cross, pool_view.gram_diagonal(), len(chosen.columns))
         state.extend(chosen.columns, chosen.gram_columns)
         gains = state.gains()

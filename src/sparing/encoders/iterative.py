@@ -53,7 +53,7 @@ class Iterative:
     ) -> Encoder:
         """Components in the order in which they were found."""
         sizes = counts_per_component(n_nonzero, spectrum.rank)
-        H = residual_directions(self.selector, view, spectrum, sizes, rng)
+        H = residual_directions(self.selector, view, spectrum, sizes, rng, budget)
         support = np.flatnonzero(H.any(axis=1))
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
@@ -63,18 +63,24 @@ class Iterative:
 
 
 def residual_directions(
-    selector: Selector, view: DataMatrix, spectrum: Spectrum, sizes: Sequence[int], rng: np.random.Generator
+    selector: Selector,
+    view: DataMatrix,
+    spectrum: Spectrum,
+    sizes: Sequence[int],
+    rng: np.random.Generator,
+    budget: Budget,
 ) -> Array:
     """One sparse direction per size (columns, d x k), each on what the earlier ones leave: steps 2 to 6."""
     H = np.zeros((view.n_features, 0))
-    for size in sizes:
+    for number, size in enumerate(sizes):
         residual = view if H.shape[1] == 0 else Projected(view, residual_of=H)
         if residual.total <= 1e-12 * spectrum.total:
             break
         leading = top_spectrum(residual, 1, rng)
         if leading.rank == 0:
             break
-        found = encoder_on(selector.select(residual, size, leading, rng), 1, residual.total)
+        share = budget.share(1 / (len(sizes) - number))
+        found = encoder_on(selector.select(residual, size, leading, rng, budget=share), 1, residual.total)
         H = np.column_stack([H, found.components[0]])
     return H
 

@@ -61,7 +61,7 @@ class Joint:
     ) -> Encoder:
         """The best of all starts."""
         sizes = counts_per_component(n_nonzero, spectrum.rank)
-        first = residual_directions(self.selector, view, spectrum, sizes, rng)
+        first = residual_directions(self.selector, view, spectrum, sizes, rng, budget.share(0.5))
         core = core_features(view, spectrum, first)
         search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), budget)
         best, captured = first[core], -np.inf

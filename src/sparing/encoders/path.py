@@ -36,7 +36,7 @@ class Path:
 
 def nested_path(view: DataMatrix, spectrum: Spectrum, n_columns: int, rng: np.random.Generator) -> Path:
     """Greedy choices are nested, so one selection serves every number of features."""
-    found = Greedy(swaps=False).select(view, n_columns, spectrum, rng)
+    found = Greedy(swaps=False).select(view, n_columns, spectrum, rng, budget=Budget())
     return Path([np.sort(found.columns[: i + 1]) for i in range(len(found.columns))], nested_losses(found, spectrum))
 
 
@@ -63,7 +63,7 @@ def improved_path(
     The swapped path runs in one pool and costs no pass over X until its losses are computed together at the end.
     """
     store = store_of(view)
-    found = Greedy(swaps=False).select(view, n_columns, spectrum, rng)
+    found = Greedy(swaps=False).select(view, n_columns, spectrum, rng, budget=Budget())
     nested = nested_losses(found, spectrum)
     if max_loss is not None:
         fits = [spectrum.loss_ratio(loss) <= max_loss for loss in nested]

@@ -79,13 +79,13 @@ class Regression:
         if not view.has_rows:
             raise errors.needs_rows("Regression", view.n_features)
         fitted = view if on is None else on
-        found = self._fit_by(self.selector, view, fitted, spectrum, targets, n_nonzero, rng)
+        found = self._fit_by(self.selector, view, fitted, spectrum, targets, n_nonzero, rng, budget)
         budget.say(f"{len(found.support)} features: residual {found.residual:.4g} of {np.linalg.norm(targets):.4g}")
         if self.safeguard is None or on is not None:
             return found
         if found.residual <= _promised_residual(view, spectrum, targets, n_nonzero):
             return found
-        other = self._fit_by(self.safeguard, view, fitted, spectrum, targets, n_nonzero, rng)
+        other = self._fit_by(self.safeguard, view, fitted, spectrum, targets, n_nonzero, rng, budget)
         return other if other.residual < found.residual else found
 
     @staticmethod
@@ -97,11 +97,12 @@ class Regression:
         targets: Array,
         n_nonzero: int,
         rng: np.random.Generator,
+        budget: Budget,
     ) -> SparseRegression:
         aim: Spectrum | ResponseTarget = spectrum
         if getattr(selector, "uses_targets", False):
             aim = ResponseTarget(spectrum, view.rmatmat(targets), targets.T @ targets)
-        columns = selector.select(view, n_nonzero, aim, rng).columns
+        columns = selector.select(view, n_nonzero, aim, rng, budget=budget).columns
         return regression_on(fitted, columns, targets, spectrum.rank)
 
 

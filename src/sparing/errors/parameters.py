@@ -80,6 +80,14 @@ def orthonormal_needs_batch(strategy: str) -> ValueError:
     )
 
 
+def sketch_needs_batch(sketch: object, strategy: str) -> ValueError:
+    """Only loadings on shared features are computed from a sketch."""
+    return ValueError(
+        f"sketch={sketch!r} computes the loadings of shared features from fewer rows, but strategy={strategy!r} gives "
+        f"each component its own. Use strategy='batch', or leave sketch out."
+    )
+
+
 def both_counts_given() -> ValueError:
     """n_nonzero and max_loss at once."""
     return ValueError(

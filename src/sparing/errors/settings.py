@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,7 +12,6 @@ from sparing.errors.parameters import (
     not_a_flag,
     not_a_nonnegative_number,
     not_an_integer,
-    not_positive,
 )
 
 
@@ -35,6 +33,6 @@ def check_settings(algorithm: Any) -> None:
         if kind == "int" and (isinstance(value, bool) or not isinstance(value, Integral)):
             raise not_an_integer(name, value)
         if kind == "int" and value < 0:
-            raise not_positive(name, value)
-        if kind == "float" and optional in ([], ["None"]) and not (isinstance(value, Real) and not math.isnan(value)):
+            raise not_a_nonnegative_number(name, value)
+        if kind == "float" and optional in ([], ["None"]) and not (isinstance(value, Real) and float(value) >= 0):
             raise not_a_nonnegative_number(name, value)

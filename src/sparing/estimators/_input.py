@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -91,8 +91,13 @@ def _coded(estimator: Any, rows: Rows, reset: bool) -> Rows:
 
 def preparation_of(estimator: Any) -> Preparation:
     """How X is prepared, by the parameters of an estimator."""
-    center, scale, precomputed = (flag(name, getattr(estimator, name)) for name in ("center", "scale", "precomputed"))
-    return Preparation(center, scale, precomputed, one_of("missing", estimator.missing, MISSING))
+    return preparation_from(estimator.center, estimator.scale, estimator.precomputed, estimator.missing)
+
+
+def preparation_from(center: Any, scale: Any, precomputed: Any = False, missing: Any = "error") -> Preparation:
+    """The same from what a user gave."""
+    flags = (flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
+    return Preparation(*flags, one_of("missing", missing, MISSING))
 
 
 def checked_view(
@@ -137,13 +142,29 @@ def steady(view: DataMatrix, n_components: int) -> Iterator[None]:
         yield
 
 
+def feature_names_of(X: Any, rows: Rows) -> list[str]:
+    """Names of the columns of X, those in the file that its rows are from, or x0, x1, ..."""
+    names = getattr(X, "columns", None)
+    return named_or_numbered(getattr(rows, "feature_names", None) if names is None else names, rows.shape[1])
+
+
+def named_or_numbered(names: Iterable[object] | None, n_features: int) -> list[str]:
+    """These names as text; x0, x1, ... where features have none, as in scikit-learn."""
+    return [f"x{j}" for j in range(n_features)] if names is None else [str(name) for name in names]
+
+
 @contextmanager
-def features_named(estimator: Any) -> Iterator[None]:
+def features_called(names: Sequence[object]) -> Iterator[None]:
     """Put names in place of indices into what is said about single features."""
     try:
         yield
     except errors.NotFiniteError as flaw:
-        raise flaw.named(getattr(estimator, "feature_names_in_", [])) from None
+        raise flaw.named(names) from None
+
+
+def features_named(estimator: Any) -> AbstractContextManager[None]:
+    """The same, with the names that an estimator has learned; indices stay where it has none."""
+    return features_called(getattr(estimator, "feature_names_in_", []))
 
 
 @contextmanager

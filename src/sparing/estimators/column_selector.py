@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -13,14 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.budget import Budget
-from sparing.data import DataMatrix, Preparation
+from sparing.data import DataMatrix, Rows, as_matrix
 from sparing.encoders import Batch
 from sparing.estimators._input import (
     all_or_nothing,
+    checked_rows,
     checked_view,
     count,
-    flag,
     generator_of,
+    preparation_from,
     resolved,
     steady,
     with_variance,
@@ -104,7 +106,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         -------
         ColumnSelector
         """
-        preparation = Preparation(flag("center", self.center), flag("scale", self.scale))
+        preparation = preparation_from(self.center, self.scale)
         budget, rng, encoder = Budget.of(None, self.verbose), generator_of(self.random_state), self._encoder()
         wanted = count("n_features_to_select", self.n_features_to_select)
         n_components = count("n_components", self.n_components)
@@ -131,12 +133,16 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or opened file of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray, sparse matrix or data frame of shape (n_samples, len(support_))
         """
+        if isinstance(X, Rows):
+            check_is_fitted(self)
+            parts = checked_rows(self, X, reset=False).run(lambda block: [block.columns(self.support_)], operator.add)
+            return as_matrix(np.concatenate(parts))
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for NaN by adding all numbers up
             return super().transform(X)
 
@@ -161,5 +167,5 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
 def _by_worth(view: DataMatrix, support: Indices, spectrum: Spectrum, rng: np.random.Generator) -> Indices:
     """The support in the order in which forward selection takes it; what adds nothing comes last."""
     target = replace(spectrum, basis=spectrum.basis[support], cross=spectrum.cross[support])
-    order = Greedy(swaps=False).select(view.restricted(support), len(support), target, rng).columns
+    order = Greedy(swaps=False).select(view.restricted(support), len(support), target, rng, budget=Budget()).columns
     return np.concatenate([support[order], np.delete(support, order)])

@@ -21,6 +21,7 @@ from sparing.estimators._input import (
     count,
     flag,
     generator_of,
+    preparation_from,
     resolved,
     steady,
     with_variance,
@@ -28,6 +29,7 @@ from sparing.estimators._input import (
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Exact, Greedy
+from sparing.selection.quoted import quoted_as
 
 PER_COMPONENT = 5
 """Features and data points per component where their number is not given."""
@@ -134,7 +136,7 @@ class DoublySparseEncoder(EncodingEstimator):
         DoublySparseEncoder
         """
         self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preparation = Preparation(flag("center", self.center), flag("scale", self.scale))
+        preparation = preparation_from(self.center, self.scale)
         certify = flag("certify", self.certify)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         columns, rows, safeguard = self._selectors()
@@ -187,7 +189,7 @@ class DoublySparseEncoder(EncodingEstimator):
     ) -> ReconstructionCertificate:
         proofs = (PcaLoss(spectrum), LossTree())  # the best decoder of the best features loses no more than ours
         bounds = [proof.bound(view, problem, found, rng, budget=budget) for proof in proofs]
-        promised = isinstance(self.selector, str) and self.selector in ("auto", "dual_set")
+        promised = quoted_as(self.selector) == "dual_set"
         return certify_reconstruction(
             view,
             found,

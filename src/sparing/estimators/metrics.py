@@ -8,7 +8,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data import DataMatrix, Preparation, as_matrix, as_view
-from sparing.estimators._input import with_variance
+from sparing.estimators._input import one_of, preparation_from, with_variance
 from sparing.linalg import information_loss_of
 from sparing.linalg.variance import DEFINITIONS
 from sparing.results import Array
@@ -33,8 +33,16 @@ def information_loss(
     -------
     float
         A sum of squares in the units of X; never below PCA's.
+
+    Examples
+    --------
+    >>> from sparing import information_loss
+    >>> from sparing.datasets import load_pitprops
+    >>> pair = [[1, 1] + [0] * 11, [1, 0, 1] + [0] * 10]
+    >>> round(information_loss(pair, load_pitprops().correlation, precomputed=True), 3)  # of 13, the total
+    7.738
     """
-    view, H = prepared(components, X, Preparation(center, scale, precomputed))
+    view, H = prepared(components, X, preparation_from(center, scale, precomputed))
     return information_loss_of(view, H) * view.square_unit
 
 
@@ -97,9 +105,8 @@ def explained_variance(
     [0.15  0.206]
     [0.15  0.188]
     """
-    if definition not in DEFINITIONS:
-        raise errors.unknown_choice("definition", definition, DEFINITIONS)
-    view, H = prepared(components, X, Preparation(center, scale, precomputed))
+    definition = one_of("definition", definition, DEFINITIONS)
+    view, H = prepared(components, X, preparation_from(center, scale, precomputed))
     shares = DEFINITIONS[definition](view, H.T / np.linalg.norm(H, axis=1)) / view.total
     return np.minimum(np.cumsum(shares) if cumulative else shares, 1.0)
 

@@ -40,6 +40,7 @@ from sparing.estimators._streaming import StreamingEncoder
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Encoder, Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Greedy
+from sparing.selection.quoted import quoted_as
 
 DEFAULT_MAX_LOSS = 1.1
 STRATEGIES = ("batch", "iterative", "joint")
@@ -272,6 +273,8 @@ class SparseEncoder(StreamingEncoder):
             return Batch(selector, DualSet() if auto else None, flag("orthonormal", self.orthonormal), sketch)
         if flag("orthonormal", self.orthonormal):
             raise errors.orthonormal_needs_batch(self.strategy)
+        if self.sketch is not None:
+            raise errors.sketch_needs_batch(self.sketch, self.strategy)
         return Iterative(selector) if self.strategy == "iterative" else Joint(selector)
 
     def _counts(self, n_features: int) -> tuple[int, int | list[int] | None]:
@@ -343,9 +346,10 @@ class SparseEncoder(StreamingEncoder):
 
     def _theorem(self) -> str | None:
         """Which theorem's hypothesis this fit keeps."""
-        chosen = (self.strategy, self.selector if isinstance(self.selector, str) else None)
-        theorems = {("batch", "auto"): "6(i)", ("batch", "dual_set"): "6(i)", ("batch", "adaptive"): "7"}
-        return {**theorems, ("iterative", "adaptive"): "11"}.get(chosen)  # type: ignore[arg-type]
+        if self.sketch is not None:  # loadings from a sketch are not the best on their features
+            return None
+        theorems = {("batch", "dual_set"): "6(i)", ("batch", "adaptive"): "6(ii)", ("iterative", "adaptive"): "11"}
+        return theorems.get((self.strategy, quoted_as(self.selector) or ""))
 
     def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:
         self.components_: Array = found.components

@@ -13,6 +13,7 @@ from sparing import errors
 from sparing.budget import Budget
 from sparing.certificates.regression import RegressionCertificate, certify_regression
 from sparing.data import Affine, DataMatrix, Preparation, Rows, as_view
+from sparing.data.followed import Followed
 from sparing.data.targets import Targets
 from sparing.encoders.regression import Regression, SparseRegression
 from sparing.estimators._encoding import HasSupport, in_precision_of
@@ -23,12 +24,14 @@ from sparing.estimators._input import (
     features_named,
     flag,
     generator_of,
+    preparation_from,
     resolved,
     steady,
 )
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Indices, Spectrum
-from sparing.selection import SELECTORS, DualSet, Greedy, Leverage
+from sparing.selection import SELECTORS, DualSet, Greedy
+from sparing.selection.quoted import quoted_as
 from sparing.selection.response import Response
 
 DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
@@ -64,7 +67,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         Recompute the residual from the data, compare with PCA regression, state what theorems promise. Never changes
         the fit.
     time_limit : float, optional
-        Accepted for uniformity; no part of this fit searches for long.
+        Seconds after which ``selector="exact"`` returns the best found so far; nothing else here searches for long.
     random_state : int, Generator, RandomState or None, default=None
     verbose : bool, default=False
 
@@ -140,11 +143,11 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         SparsePCARegressor
         """
         self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preparation = Preparation(flag("center", self.center), flag("scale", self.scale))
+        preparation = preparation_from(self.center, self.scale)
         intercept, certify = flag("fit_intercept", self.fit_intercept), flag("certify", self.certify)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         regression = self._regression()
-        rows = checked_rows(self, X, reset=True)
+        rows = Followed(checked_rows(self, X, reset=True), budget.say)
         targets = Targets.of(y, rows.shape[0], center=intercept, who=type(self).__name__)
         with features_named(self):
             view = as_view(rows, preparation)
@@ -255,16 +258,8 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
             n_nonzero=n_nonzero,
             preparation=preparation,
             fit_intercept=self.fit_intercept,
-            promise=self._promise(),
+            promise=quoted_as(self.selector),
         )
-
-    def _promise(self) -> str | None:
-        """The selector whose theorem this fit may quote."""
-        if isinstance(self.selector, str):
-            return {"auto": "dual_set", "dual_set": "dual_set", "leverage": "leverage"}.get(self.selector)
-        if isinstance(self.selector, DualSet) and self.selector.sketch is None:  # a sketch has another V_k
-            return "dual_set"
-        return "leverage" if isinstance(self.selector, Leverage) else None
 
     def _shortfall(self, n_components: int, n_nonzero: int, spectrum: Spectrum, targets: Targets) -> str | None:
         """What to say where fewer eigenfeatures came out than components and independent targets would allow."""

@@ -77,6 +77,10 @@ def best_split(n_components: int, n_columns: int) -> int:
     return min(range(k + 1, r), key=lambda first: dual_set_factor(k, first) / (r - first))
 
 
+PROJECTED = 7 / 6
+"""What the random projection of adaptive sampling may leave, in expectation, over what PCA leaves."""
+
+
 def adaptive_factor(n_components: int, n_columns: int, accuracy: float = 1.0) -> float:
     """Expected loss over PCA's loss that adaptive sampling after a dual set never exceeds, for r > k.
 

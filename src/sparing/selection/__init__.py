@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.results import Array, Selection
 from sparing.selection.adaptive import Adaptive
@@ -36,7 +37,9 @@ class Target(Protocol):
 class Selector(Protocol):
     """The verb of this folder."""
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """At most ``n_columns`` columns; fewer only where no further column would add anything."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sparing import errors
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.errors.settings import check_settings
 from sparing.linalg import encoder_on
@@ -70,11 +71,13 @@ class Adaptive:
         if not isinstance(self.start, DualSet):
             raise errors.unknown_choice("start", self.start, ["DualSet()"])
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """The dual set's columns, then those drawn."""
         k = target.basis.shape[1]
         components = self._components(view, target, rng)  # step (i) of comment 4
-        first = self.start.select(view, self._n_first(k, n_columns), components, rng)  # step (ii)
+        first = self.start.select(view, self._n_first(k, n_columns), components, rng, budget=budget)  # step (ii)
         started = Filling(view, n_columns, target)
         started.extend(first.columns, first.gram_columns)
         if self.derandomised:

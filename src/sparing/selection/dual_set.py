@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing import errors
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.errors.settings import check_settings
 from sparing.linalg.signs import first_largest
@@ -65,7 +66,9 @@ class DualSet:
         if self.sketch is not None and self.sketch < 1:
             raise errors.not_positive("sketch", self.sketch)
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """Columns with positive weight, filled up to ``n_columns`` unless ties go to the first."""
         if self.sketch is not None:
             target = sketched(view, target.basis.shape[1], self.sketch)

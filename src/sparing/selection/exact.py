@@ -36,18 +36,20 @@ class Exact:
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """The best ``n_columns`` columns for as many components as the target has."""
         if view.n_features > TREE_LIMIT:
             raise errors.too_many_for_proof(view.n_features, TREE_LIMIT)
-        found = Greedy().select(view, n_columns, target, rng)
+        found = Greedy().select(view, n_columns, target, rng, budget=budget)
         if len(found.columns) < n_columns:  # these span all that can be spanned
             return found
         tree = DeletionTree.of(view, target.gram.shape[0])
         if not tree.searchable:
             warnings.warn(errors.not_proved("features are nearly collinear"), errors.SparingWarning, stacklevel=2)
             return found
-        best = tree.search(n_columns, found.columns, budget=Budget(), max_nodes=self.max_nodes)
+        best = tree.search(n_columns, found.columns, budget=budget, max_nodes=self.max_nodes)
         if not best.proved:
             why = f"the search ended after {best.nodes} nodes"
             warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
@@ -78,7 +79,9 @@ class Greedy:
 
     reference: ClassVar = Reference("farahat2013", "Sec. 4")
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """Nested forward selection, then swaps; without swaps the order of ``columns`` is that of choice."""
         store = store_of(view)
         state, pool = self._grown(store, n_columns, target)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.results import Reference, Selection
 from sparing.selection.filling import Filling, order_of_draws
@@ -39,7 +40,9 @@ class Leverage:
 
     reference: ClassVar = Reference("boutsidis2011", "Table 2")
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """Columns drawn with probabilities |v_i|^2 / k."""
         odds = np.einsum("ij,ij->i", target.basis, target.basis)  # step 3
         odds[view.gram_diagonal() <= 0] = 0.0  # constant columns may carry rounding

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Reference, Selection
@@ -41,7 +42,9 @@ class PivotedQR:
 
     reference: ClassVar = Reference("golub1996", "Sec. 12.2, Algorithm 12.2.1")
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """Pivots of V_k', then columns of largest residual."""
         filling = Filling(view, n_columns, target)
         if self.components_first:

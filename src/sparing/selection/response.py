@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sparing import errors
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Reference, Selection, Spectrum
@@ -64,7 +65,9 @@ class Response:
     reference: ClassVar = Reference("boutsidis2011", "Sec. 6")
     uses_targets: ClassVar = True
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """At most ``n_columns`` columns; those of ``Greedy`` where nothing of the targets can be explained."""
         if not isinstance(self.by, str) or self.by not in AIMS:
             raise errors.unknown_choice("by", self.by, AIMS)
@@ -73,7 +76,7 @@ class Response:
         aim = _pca_fit(target) if self.by == "pca" else _leading(target)
         floor = max(ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
         explains = _best_single_gain(view, aim) > floor
-        return Greedy().select(view, n_columns, aim if explains else target.spectrum, rng)
+        return Greedy().select(view, n_columns, aim if explains else target.spectrum, rng, budget=budget)
 
 
 def _best_single_gain(view: DataMatrix, aim: ResponseTarget) -> float:

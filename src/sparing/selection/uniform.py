@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.results import Reference, Selection
 from sparing.selection.filling import Filling
@@ -27,7 +28,9 @@ class Uniform:
 
     reference: ClassVar = Reference("boutsidis2011", "Table 3")
 
-    def select(self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator) -> Selection:
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
         """The first ``n_columns`` columns of a random order that are not constant and not dependent."""
         filling = Filling(view, n_columns, target)
         order = rng.permutation(view.n_features)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -90,9 +91,10 @@ class Nspca:
 
     def __post_init__(self) -> None:
         check_counts(restarts=self.restarts, max_iter=self.max_iter)
+        given: object = self.alpha
+        if not (isinstance(given, Real) and 0 < float(given) < math.inf):
+            raise errors.not_a_positive_number("alpha", given)
         check_settings(self)
-        if not 0 < self.alpha < math.inf:
-            raise errors.not_a_positive_number("alpha", self.alpha)
 
     def solve(
         self,
