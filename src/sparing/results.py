@@ -204,7 +204,19 @@ class TwoSidedEncoder(Encoder):
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A theorem's promise for this very fit: ``measured <= limit``. It bounds nothing that others could reach."""
+    """A theorem's promise for this very fit: ``measured <= limit``. It bounds nothing that others could reach.
+
+    Attributes
+    ----------
+    claim : str
+        Of what.
+    limit, measured : float
+        What the theorem allows, and what the fit has.
+    strength : str
+        ``always``, ``numerical`` where it rests on a converged iteration, ``in expectation``, or a probability.
+    reference : Reference
+        The theorem.
+    """
 
     claim: str
     limit: float

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparing.certificates.certificate import percent, times
+from sparing.estimators._input import named_or_numbered
 from sparing.results import ZERO_LOSS
 
 JOINERS = "\u200c\u200d"
@@ -48,9 +49,7 @@ def _sign(sign: str) -> str:
 
 def names_of(feature_names: Sequence[object] | None, n_features: int) -> list[str]:
     """The names as they may be shown; x0, x1, ... where features have none, as in scikit-learn."""
-    if feature_names is None:
-        return [f"x{j}" for j in range(n_features)]
-    return [shown(name) for name in feature_names]
+    return [shown(name) for name in named_or_numbered(feature_names, n_features)]
 
 
 def component_name(number: int) -> str:

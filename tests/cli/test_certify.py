@@ -67,3 +67,21 @@ def test_a_loading_that_is_missing_is_not_taken_for_one_of_the_data(run, folder)
     assert result.exit_code == 1
     assert "Cannot use 'holes.csv': a loading is NaN or infinite (first at row 1, feature 'hue')" in result.stderr
     assert "--missing" not in result.stderr
+
+
+def test_missing_values_are_recorded_as_a_fit_records_them(run, folder, loadings):
+    header, first, *rest = (folder / "wine.csv").read_text().splitlines()
+    cells = first.split(",")
+    cells[9] = ""
+    (folder / "holes.csv").write_text("\n".join([header, ",".join(cells), *rest]) + "\n")
+    assert "feature 'color_intensity'" in run("certify", "loadings.csv", "holes.csv").stderr
+    result = run("certify", "loadings.csv", "holes.csv", "--missing", "mean", "--json")
+    fitted = json.loads(run("fit", "holes.csv", "-r", 3, "--missing", "mean", "--json").stdout)
+    certificate = json.loads(result.stdout)["certificate"]
+    assert certificate["preparation"] == fitted["certificate"]["preparation"]
+    assert certificate["preparation"]["missing"] == "mean"
+    filled = WINE.data.copy()
+    filled[0, 9] = filled[1:, 9].mean()
+    want = sparing.certify(loadings, filled, random_state=0)
+    assert certificate["value"] == pytest.approx(want.value)
+    assert certificate["bound"] == pytest.approx(want.bound)

@@ -34,6 +34,13 @@ def test_labels_and_names_are_no_features(run, asked, folder):
     assert asked["scale"] is True
 
 
+def test_what_missing_values_mean_is_passed_on(run, asked):
+    run("explore", "wine.csv", "-o", "p.html")
+    assert asked["missing"] == "error"
+    run("explore", "wine.csv", "-o", "p.html", "--missing", "mean")
+    assert asked["missing"] == "mean"
+
+
 def test_numbers_are_labels_too(run, asked, folder):
     (folder / "a.csv").write_text("x,y,group\n1,2,0\n2,1,1\n3,5,\n")
     assert run("explore", "a.csv", "-o", "p.html", "--label", "group").exit_code == 0

@@ -60,7 +60,20 @@ def test_missing_values_and_names_in_errors(run, folder):
     refused = run("path", "holes.csv", "-k", 1)
     assert refused.exit_code == 1
     assert "feature 'height'" in refused.stderr
-    assert run("path", "holes.csv", "-k", 1, "--missing", "mean").exit_code == 0
+    steps = json.loads(run("path", "holes.csv", "-k", 1, "--missing", "mean", "--json").stdout)["steps"]
+    filled = np.where(rows == "", "nan", rows).astype(float)
+    filled[4, 1] = np.nanmean(filled[:, 1])
+    want = sparsity_path(filled, 1, random_state=0)
+    assert [step["loss_ratio"] for step in steps] == pytest.approx(want.loss_ratio.tolist())
+
+
+def test_passes_are_shown_on_terminals(run, monkeypatch):
+    monkeypatch.setattr("sparing.data.followed.SECONDS", 0)
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: True, raising=False)
+    shown = run("path", "wine.csv", "--max-features", 2)
+    assert "[sparing] pass 1: 100% of 178 rows" in shown.stderr
+    assert "[sparing]" not in shown.stdout
+    assert "[sparing]" not in run("path", "wine.csv", "--max-features", 2, "--quiet").stderr
 
 
 def test_two_ways_to_print_are_too_many(run):

@@ -138,3 +138,21 @@ def test_as_many_components_as_features_but_not_all_features_used(rng):
     assert "where PCA loses nothing" in str(certificate)
     assert certificate.recheck(X)
     assert certificate.bound > 0
+
+
+@pytest.mark.parametrize("objective", ["loss", "variance"])
+def test_missing_values_are_remembered_with_the_certificate(objective):
+    H, X = theirs()
+    filled, holes = X.copy(), X.copy()
+    holes[3, 2] = holes[70, 5] = np.nan
+    filled[[3, 70], [2, 5]] = np.nanmean(holes, axis=0)[[2, 5]]
+    certificate = certify(H, holes, objective=objective, missing="mean", random_state=0)
+    assert certificate.preparation.missing == "mean"
+    assert certificate.recheck(holes)
+    wanted = certify(H, filled, objective=objective, random_state=0)
+    assert certificate.value == pytest.approx(wanted.value)
+    assert certificate.bound == pytest.approx(wanted.bound)
+    with pytest.raises(ValueError, match="contains NaN"):
+        certify(H, holes, objective=objective)
+    with pytest.raises(ValueError, match="missing='drop'"):
+        certify(H, X, objective=objective, missing="drop")

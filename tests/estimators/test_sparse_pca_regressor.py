@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparing import errors
-from sparing.data import Preparation, as_view
+from sparing.data import Preparation, as_rows, as_view
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
 from sparing.selection import DualSet, Greedy
 from sparing.selection.response import Response
@@ -430,6 +430,16 @@ def test_a_seed_gives_one_answer(rng):
     for selector in ("auto", "leverage", "response"):
         first, second = (make(selector=selector, random_state=3).fit(X, y) for _ in range(2))
         np.testing.assert_array_equal(first.coef_, second.coef_)
+
+
+def test_passes_are_told_and_are_those_of_this_fit(rng, capsys, monkeypatch):
+    X, y = data(rng)
+    rows = as_rows(X)
+    once, again = (make().fit(rows, y).n_passes_ for _ in range(2))
+    assert once == again
+    monkeypatch.setattr("sparing.data.followed.SECONDS", 0)
+    make(verbose=True).fit(X, y)
+    assert f"[sparing] pass 1: 100% of {len(X)} rows" in capsys.readouterr().out
 
 
 def test_verbose_says_what_is_reached(rng, capsys):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sparing import SparseEncoder, information_loss, sparsity_path
+from sparing import SparseEncoder, information_loss, open_data, sparsity_path
 from sparing.data import as_view
 from sparing.datasets import load_pitprops, make_spiked
 from sparing.linalg import encoder_on, top_spectrum
@@ -75,12 +75,53 @@ def test_storages_frames_and_tables():
     np.testing.assert_allclose(covariance.loss_ratio, plain.loss_ratio, rtol=1e-6)
 
 
+def test_features_are_called_as_in_the_data(tmp_path):
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(25)])
+    frame.to_csv(tmp_path / "genes.csv", index=False)
+    with open_data(tmp_path / "genes.csv") as rows:
+        from_file = sparsity_path(rows, max_features=3, certify=False, random_state=0)
+    from_frame, unnamed = (
+        sparsity_path(data, max_features=3, certify=False, random_state=0) for data in (frame, frame.to_numpy())
+    )
+    assert from_file.feature_names == from_frame.feature_names == list(frame.columns)
+    assert list(from_file.to_frame()["features"]) == list(from_frame.to_frame()["features"])
+    assert unnamed.feature_names == [f"x{j}" for j in range(25)]
+    assert unnamed.to_frame().loc[1, "features"] == f"x{unnamed.supports[0][0]}"
+
+
+def test_missing_values_count_as_means():
+    holes, filled = X.copy(), X.copy()
+    holes[3, 2] = holes[7, 5] = np.nan
+    filled[[3, 7], [2, 5]] = np.nanmean(holes, axis=0)[[2, 5]]
+    found, wanted = (
+        sparsity_path(data, max_features=6, certify=False, random_state=0, missing="mean") for data in (holes, filled)
+    )
+    np.testing.assert_allclose(found.loss_ratio, wanted.loss_ratio, rtol=1e-9)
+    for support, again in zip(wanted.supports, found.supports, strict=True):
+        np.testing.assert_array_equal(again, support)
+
+
+def test_progress_is_told_and_changes_nothing(monkeypatch, capsys):
+    silent = sparsity_path(X, max_features=6, random_state=0)
+    assert capsys.readouterr().out == ""
+    sparsity_path(X, max_features=6, random_state=0, verbose=True)
+    said = capsys.readouterr().out
+    assert f"[sparing] 1 to 6 features: loss ratio {silent.loss_ratio[0]:.4f} to {silent.loss_ratio[5]:.4f}" in said
+    monkeypatch.setattr("sparing.data.followed.SECONDS", 0)
+    told = sparsity_path(X, max_features=6, random_state=0, verbose=True)
+    assert "[sparing] pass 1: 100% of 60 rows" in capsys.readouterr().out
+    np.testing.assert_array_equal(told.loss_ratio, silent.loss_ratio)
+
+
 @pytest.mark.parametrize(
     ("bad", "parameters", "sentence"),
     [
         (X, {"n_components": 26}, "n_components=26"),
         (X, {"max_features": 0}, "max_features=0 must be at least 1"),
         (X, {"max_loss": 0.5}, "max_loss=0.5"),
+        (X, {"improve": "no"}, "improve='no' must be True or False"),
+        (X, {"missing": "drop"}, "missing='drop'"),
+        (pd.DataFrame({"width": [1.0, 2, 4], "height": [3.0, np.nan, 1]}), {}, "row 1, feature 'height'"),
         (np.ones((4, 3)), {}, "no variance"),
         ([[1.0, 2.0], [2.0, 1.0]], {"precomputed": True, "n_components": 1}, "not positive semidefinite"),
     ],

@@ -73,6 +73,16 @@ def test_every_storage_gives_the_same_page(written, tmp_path):
             assert again["ratio"] == pytest.approx(step["ratio"], rel=1e-6)
 
 
+def test_missing_values_count_as_means(written):
+    holes, filled = X.copy(), X.copy()
+    holes[3, 2] = np.nan
+    filled[3, 2] = np.nanmean(holes[:, 2])
+    (contents, _), (wanted, _) = (written(data, missing="mean") for data in (holes, filled))
+    for step, again in zip(wanted["steps"], contents["steps"], strict=True):
+        assert again["support"] == step["support"]
+        assert again["ratio"] == pytest.approx(step["ratio"])
+
+
 def test_progress_changes_nothing_on_the_page(written, monkeypatch, capsys):
     monkeypatch.setattr("sparing.data.followed.SECONDS", 0)
     _, silent = written(X)
@@ -109,6 +119,7 @@ def test_a_thousand_features_stay_below_five_megabytes(tmp_path):
         (X, {"n_components": 10}, "n_components=10, but X has n_features=9"),
         (X, {"max_features": 0}, "max_features=0 must be at least 1"),
         (X, {"scale": "yes"}, "scale='yes' must be True or False"),
+        (X, {"missing": "drop"}, "missing='drop'"),
         (X, {"feature_names": ["a"]}, "1 names were given for 9 features"),
         (X, {"labels": ["a"]}, r"labels has shape \(1,\)"),
         (np.ones((5, 3)), {}, "no variance"),

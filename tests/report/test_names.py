@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparing.report.names import LONGEST, distinct, feature_names_of, readable
+from sparing.data import as_rows
+from sparing.report.names import LONGEST, distinct, page_names, readable
 from sparing.wording import shown
 
 
@@ -29,13 +30,16 @@ def test_names_that_are_shown_alike_are_told_apart(names):
 
 def test_where_names_come_from():
     frame = pd.DataFrame(np.eye(3), columns=["a", "b", 3])
-    assert feature_names_of(frame, None, None, 3) == ["a", "b", "3"]
-    assert feature_names_of(frame, None, ["p", "q", "r"], 3) == ["p", "q", "r"]
-    assert feature_names_of(np.eye(2), None, None, 2) == ["x0", "x1"]
+    rows = as_rows(frame)
+    assert page_names(frame, rows, None) == ["a", "b", "3"]
+    assert page_names(frame, rows, ["p", "q", "r"]) == ["p", "q", "r"]
+    assert page_names(rows, rows, None) == ["x0", "x1", "x2"]
+    rows.feature_names = ["in", "a", "file"]
+    assert page_names(rows, rows, None) == ["in", "a", "file"]
 
 
 def test_long_names_are_cut_and_stay_apart():
-    names = feature_names_of(None, None, ["y" * 5000 + "1", "y" * 5000 + "2"], 2)
+    names = page_names(None, as_rows(np.eye(2)), ["y" * 5000 + "1", "y" * 5000 + "2"])
     assert names[0] != names[1]
     assert max(map(len, names)) < LONGEST + 20
     assert readable("z" * 500).endswith("…")
@@ -44,4 +48,4 @@ def test_long_names_are_cut_and_stay_apart():
 @pytest.mark.parametrize("wrong", [["a"], "abc", 7])
 def test_a_wrong_number_of_names_gets_a_sentence(wrong):
     with pytest.raises(ValueError, match="names were given for 2 features"):
-        feature_names_of(np.eye(2), None, wrong, 2)
+        page_names(None, as_rows(np.eye(2)), wrong)

@@ -47,7 +47,16 @@ class Problem:
 
 @dataclass(frozen=True)
 class Recheck:
-    """Outcome of verifying a certificate again; true where it holds."""
+    """Outcome of verifying a certificate again; true where it holds.
+
+    Attributes
+    ----------
+    holds : bool
+    value, bound : float
+        Of these data; for a regression or a stream the bound is the one that was claimed.
+    sentence : str
+        What was found, which is what ``print`` shows.
+    """
 
     holds: bool
     value: float
@@ -152,6 +161,22 @@ class Certificate:
             With ``precomputed=True``, the covariance matrix.
         sample_weight : array-like of shape (n_samples,), optional
             Those of the fit.
+
+        Returns
+        -------
+        Recheck
+            True where the claim holds; printed, it says what was found.
+
+        Examples
+        --------
+        >>> from sparing import SparseEncoder
+        >>> from sparing.datasets import load_pitprops
+        >>> C = load_pitprops().correlation
+        >>> certificate = SparseEncoder(2, n_nonzero=4, precomputed=True, random_state=0).fit(C).certificate_
+        >>> print(certificate.recheck(C))
+        The certificate holds: loss 6.74752, and nothing can lose less than 6.74752.
+        >>> bool(certificate.recheck(2 * C))
+        False
         """
         view = as_view(X, self.preparation, sample_weight)
         if view.n_features != self.problem.n_features:

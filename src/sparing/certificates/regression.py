@@ -85,6 +85,11 @@ class RegressionCertificate:
         Parameters
         ----------
         X, y : the data of the fit, in any storage
+
+        Returns
+        -------
+        Recheck
+            True where the claim holds; printed, it says what was found.
         """
         view, fitted = _views(X, self.preparation, self.fit_intercept)
         if view.n_features != self.n_features:

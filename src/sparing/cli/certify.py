@@ -11,11 +11,11 @@ import sparing
 from sparing import open_data
 from sparing.cli import options, records, text
 from sparing.cli.loadings import loadings_for
-from sparing.cli.opening import asked_for, features_named, opened
+from sparing.cli.opening import asked_for, opened
 from sparing.cli.recheck import certified, is_model, rechecked
-from sparing.data import Imputed
+from sparing.estimators._input import features_called
 
-PASSED_ON = ("objective", "precomputed", "center", "scale", "time_limit")
+PASSED_ON = ("objective", "precomputed", "center", "scale", "missing", "time_limit")
 NOT_HELD = 1
 """The code where a certificate does not hold for the data."""
 
@@ -63,10 +63,9 @@ def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
     n, d = table.rows.shape
     centred = chosen["center"] and not table.precomputed
     components = loadings_for(table, given, chosen["drop"], min(d, n - centred))
-    rows = Imputed(table.rows) if chosen["missing"] == "mean" else table.rows
-    with features_named(table.labels):
+    with features_called(table.labels):
         certificate = sparing.certify(
-            components, rows, random_state=chosen["seed"], **{name: chosen[name] for name in PASSED_ON}
+            components, table.rows, random_state=chosen["seed"], **{name: chosen[name] for name in PASSED_ON}
         )
     if as_json:
         record = {
@@ -87,7 +86,7 @@ def _recheck(path: str, data: str, as_json: bool, chosen: dict[str, Any]) -> Non
     precomputed = model.certificate_.preparation.precomputed
     table = opened(data, *where, names=chosen["feature_names"], precomputed=precomputed)
     table.say_left_out()
-    with features_named(table.labels):
+    with features_called(table.labels):
         checked = rechecked(model, table)
     if as_json:
         record = {

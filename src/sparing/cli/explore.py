@@ -9,7 +9,6 @@ import click
 
 from sparing.cli import options
 from sparing.cli.opening import asked_for, progress, writable
-from sparing.data import Imputed
 from sparing.data.readers.labels import read_column
 
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,15}|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf)", re.IGNORECASE | re.ASCII)
@@ -48,7 +47,7 @@ def explore(
     table = asked_for(data, {**chosen, "label": label, "drop": drop})
     with progress(quiet) as verbose:
         place = write_page(
-            Imputed(table.rows) if chosen["missing"] == "mean" else table.rows,
+            table.rows,
             output,
             n_components=chosen["components"],
             labels=None if label is None else _numbers_or_text(read_column(data, label)),
@@ -56,7 +55,7 @@ def explore(
             sample_names=None if names is None else read_column(data, names),
             random_state=chosen["seed"],
             verbose=verbose,
-            **{name: chosen[name] for name in ("max_features", "scale", "center", "title", "time_limit")},
+            **{name: chosen[name] for name in ("max_features", "scale", "center", "missing", "title", "time_limit")},
         )
     click.echo(f"Wrote {place}. Open it in a browser.")
 

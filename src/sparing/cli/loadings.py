@@ -9,11 +9,12 @@ import click
 import numpy as np
 
 from sparing import errors
-from sparing.cli.opening import Table, features_named
+from sparing.cli.opening import Table
 from sparing.data import as_matrix
 from sparing.data.readers.base import FileRows
 from sparing.data.readers.labels import read_column
 from sparing.errors import models
+from sparing.estimators._input import features_called
 from sparing.results import Array
 from sparing.wording import shown
 
@@ -99,7 +100,7 @@ def _matrix(given: Any) -> Array:
     """All numbers of the file, each of them finite."""
     stored = given.source if given.is_dense else given.source.toarray()
     try:
-        with features_named(given.feature_names or []):
+        with features_called(given.feature_names or []):
             return as_matrix(stored)
     except errors.NotFiniteError as flaw:
         raise models.loadings_not_finite(given.path, flaw.row, flaw.column) from flaw

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from sparing import errors, open_data
+from sparing import open_data
 from sparing.cli.text import shortened, terminal_width
 from sparing.data import ArrayRows, Rows, is_symmetric
 from sparing.data.chosen import ChosenColumns
 from sparing.data.readers.labels import column_place, read_lines
 from sparing.errors import files
+from sparing.report.page import place_for
 from sparing.results import Indices
 from sparing.wording import names_of, shown
 
@@ -138,15 +139,6 @@ def _names(path: str, data: str, n_features: int) -> list[str]:
 
 
 @contextmanager
-def features_named(names: Sequence[str]) -> Iterator[None]:
-    """Put names in place of indices into what is said about single features."""
-    try:
-        yield
-    except errors.NotFiniteError as flaw:
-        raise flaw.named(names) from None
-
-
-@contextmanager
 def progress(quiet: bool) -> Iterator[bool]:
     """Is progress to be shown? In one line of the error stream then, where results are not disturbed."""
     if quiet or not sys.stderr.isatty():
@@ -174,11 +166,7 @@ def writable(path: str | None, force: bool, *inputs: str) -> None:
     """Refuse early, before anything is computed, what could not be written in the end, or would replace an input."""
     if path is None:
         return
-    place = Path(path).expanduser()
-    if place.is_dir():
-        raise files.cannot_write(path, IsADirectoryError(21, "it is a folder"))
-    if not place.parent.is_dir():
-        raise files.cannot_write(path, FileNotFoundError(2, f"there is no folder {str(place.parent)!r}"))
+    place = place_for(path)
     read = [given for name in inputs if (given := Path(name).expanduser()).exists()]
     if place.exists() and any(place.samefile(given) for given in read):
         raise files.is_an_input(path)

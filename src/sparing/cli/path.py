@@ -12,14 +12,13 @@ import numpy as np
 from sparing import SparsityPath, sparsity_path
 from sparing.certificates.certificate import PROVED
 from sparing.cli import options, records
-from sparing.cli.opening import Table, asked_for, features_named, progress
+from sparing.cli.opening import Table, asked_for, progress
 from sparing.cli.text import NARROWEST, shortened, terminal_width
-from sparing.data import Imputed
 
 HEAD = f"{'features':>8}  {'loss / PCA':>11}  {'at least':>11}  "
 
 
-PASSED_ON = ("max_features", "max_loss", "precomputed", "center", "scale", "time_limit")
+PASSED_ON = ("max_features", "max_loss", "precomputed", "center", "scale", "missing", "time_limit")
 
 
 @click.command(short_help="What each number of features loses.")
@@ -51,10 +50,9 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv both say how to print; give one of them.")
     table = asked_for(data, chosen)
-    rows = Imputed(table.rows) if chosen["missing"] == "mean" else table.rows
-    with progress(quiet) as verbose, features_named(table.labels):
+    with progress(quiet) as verbose:
         found = sparsity_path(
-            rows,
+            table.rows,
             chosen["components"],
             random_state=chosen["seed"],
             verbose=verbose,

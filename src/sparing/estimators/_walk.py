@@ -11,7 +11,8 @@ from sparing import errors
 from sparing.bounds import LossTree, PcaLoss
 from sparing.budget import Budget
 from sparing.certificates import Certificate, Problem, certify_loss
-from sparing.data import DataMatrix, Preparation, Remembered, as_view
+from sparing.data import DataMatrix, Preparation, Remembered, as_rows, as_view
+from sparing.data.followed import Followed
 from sparing.encoders.path import Path, improved_path, nested_path
 from sparing.estimators._input import count, steady, with_variance
 from sparing.linalg import encoder_on, top_spectrum
@@ -73,7 +74,8 @@ def walked(
     prove: bool = True,
 ) -> Walk:
     """Check X, choose features for every number of them, and prove what can be proved where they are few."""
-    view = as_view(X, preparation)
+    rows = as_rows(X)
+    view = as_view(rows if preparation.precomputed else Followed(rows, budget.say), preparation)
     n_components = count("n_components", n_components)
     if n_components > view.n_features:
         raise errors.n_components_too_large(n_components, view.n_features)
@@ -86,6 +88,8 @@ def walked(
         else:
             path = nested_path(view, spectrum, longest, rng)
         path = _until(path, spectrum, max_loss)
+        first, last = (spectrum.loss_ratio(path.losses[i]) for i in (0, -1))
+        budget.say(f"1 to {len(path.supports)} features: loss ratio {first:.4f} to {last:.4f}")
         proofs: list[Bound | None] = [None] * len(path.supports)
         if prove and view.n_features <= PROOF_FEATURES and spectrum.least_loss > 0:
             proofs = _proofs(view, spectrum, path, budget, rng)

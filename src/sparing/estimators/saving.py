@@ -142,6 +142,17 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         Where the file is damaged, no model, or of a later version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sparing import SparsePCA, load_model, save_model
+    >>> from sparing.datasets import load_pitprops
+    >>> model = SparsePCA(n_nonzero=5, precomputed=True, random_state=0).fit(load_pitprops().correlation)
+    >>> file = tempfile.mkdtemp() + "/pitprops.model"
+    >>> save_model(model, file)
+    >>> load_model(file).support_
+    array([0, 1, 6, 8, 9])
     """
     place = Path(path).expanduser()
     try:

@@ -109,7 +109,7 @@ class SparseHierarchicalClustering(ClusteringEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
+    >>> from sparing import SparseHierarchicalClustering
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((40, 100))
     >>> X[:20, :5] += 4

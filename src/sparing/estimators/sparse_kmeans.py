@@ -86,7 +86,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
     Examples
     --------
     >>> import numpy as np
-    >>> from sparing.estimators.sparse_kmeans import SparseKMeans
+    >>> from sparing import SparseKMeans
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((40, 100))
     >>> X[:20, :5] += 2

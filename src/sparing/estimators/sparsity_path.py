@@ -10,8 +10,15 @@ import numpy as np
 
 from sparing import errors
 from sparing.budget import Budget
-from sparing.data import Preparation
-from sparing.estimators._input import flag, generator_of, loss_limit
+from sparing.data import as_rows
+from sparing.estimators._input import (
+    feature_names_of,
+    features_called,
+    flag,
+    generator_of,
+    loss_limit,
+    preparation_from,
+)
 from sparing.estimators._walk import walked
 from sparing.results import Array, Indices
 
@@ -30,6 +37,20 @@ class SparsityPath:
     loss_ratio, bound : ndarray
     supports : list of ndarray
         The features used at each step; not nested where swaps found better ones.
+    feature_names : list of str
+        Names of all features of X: those of its columns or in its file, or x0, x1, ...
+
+    Examples
+    --------
+    >>> from sparing import sparsity_path
+    >>> from sparing.datasets import load_pitprops
+    >>> path = sparsity_path(load_pitprops().correlation, 2, precomputed=True, random_state=0)
+    >>> len(path)
+    13
+    >>> path.loss_ratio[:4].round(3)
+    array([1.503, 1.149, 1.086, 1.054])
+    >>> path.supports[3]
+    array([1, 2, 6, 7])
     """
 
     n_features: Indices
@@ -39,14 +60,35 @@ class SparsityPath:
     feature_names: list[str] = field(repr=False)
 
     def smallest(self, max_loss: float) -> int:
-        """The fewest features whose loss is at most ``max_loss`` times PCA's."""
+        """The fewest features whose loss is at most ``max_loss`` times PCA's.
+
+        Parameters
+        ----------
+        max_loss : float
+            A loss that can be borne: 1.05 is 5% more than PCA loses.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            Where the path ends before that.
+        """
         fits = np.flatnonzero(self.loss_ratio <= loss_limit(max_loss))
         if len(fits) == 0:
             raise errors.path_too_short(max_loss, len(self.n_features), float(self.loss_ratio[-1]))
         return int(self.n_features[fits[0]])
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with one row per number of features."""
+        """A pandas DataFrame with one row per number of features.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With columns ``loss_ratio``, ``bound`` and ``features``, their names.
+        """
         try:
             import pandas as pd  # type: ignore[import-untyped]
         except ModuleNotFoundError as missing:
@@ -79,6 +121,7 @@ def sparsity_path(
     center: bool = True,
     scale: bool = False,
     precomputed: bool = False,
+    missing: str = "error",
     certify: bool = True,
     time_limit: float | None = None,
     random_state: Any = None,
@@ -91,7 +134,7 @@ def sparsity_path(
 
     Parameters
     ----------
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    X : array-like, sparse matrix, data frame or rows of ``open_data``, of shape (n_samples, n_features)
     n_components : int, default=2
     max_features : int, optional
         The longest support; by default 100, or all features where there are fewer.
@@ -99,7 +142,7 @@ def sparsity_path(
         Stop as soon as the loss is at most this many times PCA's.
     improve : bool, default=True
         Try swaps at each number of features; without them the path is nested.
-    center, scale, precomputed, certify, time_limit, random_state, verbose
+    center, scale, precomputed, missing, certify, time_limit, random_state, verbose
         As in :class:`SparseEncoder`. ``certify`` proves a bound for each number of features where there are at most 40.
 
     Returns
@@ -114,17 +157,19 @@ def sparsity_path(
     >>> path.smallest(1.05)
     4
     """
-    preparation = Preparation(flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
-    walk = walked(
-        X,
-        n_components,
-        preparation,
-        LONGEST if max_features is None else max_features,
-        generator_of(random_state),
-        budget=Budget.of(time_limit, verbose),
-        max_loss=None if max_loss is None else loss_limit(max_loss),
-        improve=improve,
-        prove=flag("certify", certify),
-    )
-    names = [str(name) for name in getattr(X, "columns", range(walk.view.n_features))]
+    preparation = preparation_from(center, scale, precomputed, missing)
+    rows = as_rows(X)
+    names = feature_names_of(X, rows)
+    with features_called(names):
+        walk = walked(
+            rows,
+            n_components,
+            preparation,
+            LONGEST if max_features is None else max_features,
+            generator_of(random_state),
+            budget=Budget.of(time_limit, verbose),
+            max_loss=None if max_loss is None else loss_limit(max_loss),
+            improve=flag("improve", improve),
+            prove=flag("certify", certify),
+        )
     return SparsityPath(np.arange(1, len(walk.supports) + 1), walk.loss_ratio, walk.bound, walk.supports, names)

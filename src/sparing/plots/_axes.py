@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.errors import plots as refusals
+from sparing.estimators._input import named_or_numbered
 
 LONGEST = 28
 """Characters of a name at most: longer ones lose their middle, since names often differ at the end alone."""
@@ -60,12 +61,11 @@ def plain(name: object) -> str:
 def names_of(estimator: Any, feature_names: Sequence[object] | None) -> list[str]:
     """Names given, names of the fit, or x0, x1, ..."""
     n_features = int(estimator.n_features_in_)
-    names: Any = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
-    if names is None:
-        names = [f"x{j}" for j in range(n_features)]
+    given = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+    names = named_or_numbered(given, n_features)
     if len(names) != n_features:
         raise errors.wrong_number_of_names(len(names), n_features)
-    return [plain(name) for name in np.asarray(names, dtype=object)]
+    return [plain(name) for name in names]
 
 
 def fitted_with(estimator: Any, attributes: Sequence[str], drawn: str) -> None:

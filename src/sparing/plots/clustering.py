@@ -64,7 +64,20 @@ class FeatureWeightsDisplay:
         return cls(estimator.feature_weights_, names).plot(n_shown=n_shown, ax=ax, **style)
 
     def plot(self, *, n_shown: int = SHOWN, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own."""
+        """Draw, on ``ax`` or on axes of its own.
+
+        Parameters
+        ----------
+        n_shown : int
+            Features at most.
+        ax : matplotlib axes, optional
+        **style
+            For ``Axes.barh``.
+
+        Returns
+        -------
+        self
+        """
         order = np.argsort(-self.weights, kind="stable")
         used = int(np.count_nonzero(self.weights))
         shown = order[: min(n_shown, used)]
@@ -125,7 +138,18 @@ class DendrogramDisplay:
         return cls(tree, float(heights[cut : cut + 2].mean()), names).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own."""
+        """Draw, on ``ax`` or on axes of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        **style
+            For ``scipy.cluster.hierarchy.dendrogram``.
+
+        Returns
+        -------
+        self
+        """
         n = len(self.linkage_matrix) + 1
         ax = axes_of(ax, (min(max(5.0, 0.12 * n), 14.0), 4.0))
         crowded = self.sample_names is None and n > ROOM

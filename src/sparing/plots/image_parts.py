@@ -77,7 +77,18 @@ class ImagePartsDisplay:
         return cls(estimator.components_.reshape(-1, height, width), background, n_columns).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own."""
+        """Draw, on ``ax`` or on axes of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        **style
+            For ``Axes.imshow``.
+
+        Returns
+        -------
+        self
+        """
         count, height, width = self.images.shape
         columns = self.n_columns or (count if count <= 8 else math.ceil(math.sqrt(count)))
         rows = math.ceil(count / columns)

@@ -70,7 +70,20 @@ class LoadingsDisplay:
         return drawn.plot(n_shown=n_shown, ax=ax, **style)
 
     def plot(self, *, n_shown: int = SHOWN, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own."""
+        """Draw, on ``ax`` or on axes of its own.
+
+        Parameters
+        ----------
+        n_shown : int
+            Features of each component at most.
+        ax : matplotlib axes, or a sequence of one for each component, optional
+        **style
+            For ``Axes.barh``.
+
+        Returns
+        -------
+        self
+        """
         longest = min(n_shown, int(np.count_nonzero(self.loadings, axis=1).max(initial=1)))
         self.axes_ = panels_of(ax, len(self.loadings), (3.4, max(1.8, 0.9 + 0.22 * longest)))
         for panel, loadings, title in zip(self.axes_, self.loadings, self.titles, strict=True):

@@ -81,7 +81,18 @@ class ScoresDisplay:
         return cls(scores, labels, [axis_title(estimator, i) for i in which]).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own."""
+        """Draw, on ``ax`` or on axes of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        **style
+            For ``Axes.scatter``.
+
+        Returns
+        -------
+        self
+        """
         labels = None if self.labels is None else checked_labels(self.labels, len(self.scores))
         ax = axes_of(ax, (6.0, 4.5))
         self.points_ = scatter(ax, self.scores, labels, style)
@@ -178,7 +189,20 @@ class BiplotDisplay:
         return drawn.plot(n_named=n_named, ax=ax, **style)
 
     def plot(self, *, n_named: int = 12, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own."""
+        """Draw, on ``ax`` or on axes of its own.
+
+        Parameters
+        ----------
+        n_named : int
+            Names are written to as many of the longest arrows.
+        ax : matplotlib axes, optional
+        **style
+            For the points, ``Axes.scatter``.
+
+        Returns
+        -------
+        self
+        """
         labels = None if self.labels is None else checked_labels(self.labels, len(self.points))
         ax = axes_of(ax, (6.4, 5.0))
         self.points_ = scatter(ax, self.points, labels, {"alpha": 0.5, **style})

@@ -104,7 +104,18 @@ class SpannogramDisplay:
         return cls(factors * covariance_unit(view) ** 0.5, size, names, nonnegative).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own."""
+        """Draw, on ``ax`` or on axes of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        **style
+            For the curves, ``Axes.plot``.
+
+        Returns
+        -------
+        self
+        """
         self.optimum_ = best_component(self.factors, self.n_nonzero, self.nonnegative)
         best = self._angle_of(self.optimum_.direction)
         half = np.pi if self.nonnegative else np.pi / 2

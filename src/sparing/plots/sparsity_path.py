@@ -55,7 +55,18 @@ class SparsityPathDisplay:
         return cls(path, max_loss).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own."""
+        """Draw, on ``ax`` or on axes of its own.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        **style
+            For the line of ``Axes.plot``.
+
+        Returns
+        -------
+        self
+        """
         fewest = None if self.max_loss is None else self.path.smallest(self.max_loss)
         ax = axes_of(ax, (6.0, 4.0))
         counts, found, bound = self.path.n_features, self.path.loss_ratio, self.path.bound

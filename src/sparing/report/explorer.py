@@ -7,17 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sparing import errors
 from sparing.budget import Budget
 from sparing.certificates.certificate import counted
-from sparing.data import Preparation, as_rows
-from sparing.data.followed import Followed
+from sparing.data import as_rows
 from sparing.data.writing import replacing
-from sparing.estimators._input import flag, generator_of
+from sparing.estimators._input import features_called, generator_of, preparation_from
 from sparing.estimators._walk import Walk, walked
 from sparing.report.contents import opening_step, sampled, searchable, steps_of
 from sparing.report.labels import coloured, label_column, sample_column
-from sparing.report.names import feature_names_of, readable
+from sparing.report.names import page_names, readable
 from sparing.report.page import chart_script, html_page, place_for
 
 LONGEST = 40
@@ -34,6 +32,7 @@ def explore(
     max_features: int | None = None,
     scale: bool = False,
     center: bool = True,
+    missing: str = "error",
     labels: Any = None,
     feature_names: Sequence[object] | None = None,
     sample_names: Sequence[object] | None = None,
@@ -56,7 +55,7 @@ def explore(
     n_components : int, default=2
     max_features : int, optional
         The end of the slider; by default 40, or all features where there are fewer.
-    scale, center : bool, default=False, True
+    scale, center, missing
         As in :class:`SparseEncoder`.
     labels : array-like of shape (n_samples,), optional
         Colours of the scores: names of groups, of which the 20 most frequent are told apart, or numbers of a scale.
@@ -82,19 +81,15 @@ def explore(
     >>> explore(wine.data, "wine.html", scale=True, labels=wine.target)  # doctest: +SKIP
     """
     place, script = place_for(path), chart_script()
-    preparation = Preparation(flag("center", center), flag("scale", scale))
+    preparation = preparation_from(center, scale, missing=missing)
     budget, rng = Budget.of(time_limit, verbose), generator_of(random_state)
     rows = as_rows(X)
     n_samples, n_features = rows.shape
-    names = feature_names_of(X, rows, feature_names, n_features)
+    names = page_names(X, rows, feature_names)
     colours = label_column(labels, n_samples)
-    followed = Followed(rows, budget.say) if verbose else rows
-    try:
-        walk = walked(
-            followed, n_components, preparation, LONGEST if max_features is None else max_features, rng, budget=budget
-        )
-    except errors.NotFiniteError as flaw:
-        raise flaw.named(names) from None
+    longest = LONGEST if max_features is None else max_features
+    with features_called(names):
+        walk = walked(rows, n_components, preparation, longest, rng, budget=budget)
     certificates = walk.certificates(rng, budget)
     width = max(len(certificate.loadings) for certificate in certificates)
     samples = sampled(n_samples, len(certificates), width, rng)

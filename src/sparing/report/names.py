@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from sparing import errors
+from sparing.data import Rows
+from sparing.estimators._input import feature_names_of
 from sparing.wording import shown
 
 LONGEST = 120
 """Signs of a name that are shown; the rest becomes an ellipsis."""
 
 
-def feature_names_of(X: Any, rows: Any, feature_names: Any, n_features: int) -> list[str]:
+def page_names(X: Any, rows: Rows, feature_names: Any) -> list[str]:
     """Names given, those of the data, or x0, x1, ...; those that would read alike get their place in X."""
-    names: Any = feature_names
-    if names is None:
-        names = getattr(X, "columns", None)
-    if names is None:
-        names = getattr(rows, "feature_names", None)
-    if names is None:
-        return [f"x{j}" for j in range(n_features)]
+    names = feature_names_of(X, rows) if feature_names is None else feature_names
+    n_features = rows.shape[1]
     if isinstance(names, (str, bytes)) or not hasattr(names, "__len__") or len(names) != n_features:
         raise errors.wrong_number_of_names(len(names) if hasattr(names, "__len__") else 1, n_features)
     return distinct([shortened(name) for name in names])

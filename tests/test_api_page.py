@@ -1,0 +1,76 @@
+"""The reference names every algorithm that an estimator can be given, and nothing that is not there."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import sparing
+from sparing.certificates import Problem, Recheck
+from sparing.estimators.sparse_encoder import STRATEGIES
+from sparing.linalg.nonnegative_promises import rank_needed
+from sparing.linalg.promises import theorem_11_schedule
+from sparing.report import explore
+from sparing.results import Guarantee
+
+PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
+
+
+def described(page: str) -> list[object]:
+    """What the page describes, as objects: two names of one class are the same."""
+    places = (name.rpartition(".") for name in re.findall(r"^::: (\S+)$", page, re.MULTILINE))
+    return [getattr(importlib.import_module(module), name) for module, _, name in places]
+
+
+def registries() -> dict[str, list[type]]:
+    """Every table from names to algorithms, wherever it is; an algorithm is a class that names its paper."""
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(sparing.__path__, "sparing.")]
+    tables = {
+        name: list(value.values())
+        for module in modules
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, dict) and value
+    }
+    return {name: kinds for name, kinds in tables.items() if all(hasattr(kind, "reference") for kind in kinds)}
+
+
+def certificates() -> list[type]:
+    return [getattr(sparing.certificates, name) for name in sparing.certificates.__all__ if "Certificate" in name]
+
+
+ALGORITHMS = {kind for kinds in registries().values() for kind in kinds}
+ALGORITHMS |= {type(sparing.SparseEncoder(strategy=strategy)._encoder()) for strategy in STRATEGIES}
+
+
+def test_all_registries_are_looked_at():
+    wanted = {"SELECTORS", "REGRESSION_SELECTORS", "SOLVERS", "BLOCK_SOLVERS", "NONNEGATIVE_SOLVERS"}
+    assert wanted | {"DEFLATIONS", "CONSTRAINTS"} <= set(registries())
+
+
+@pytest.mark.parametrize("kind", sorted(ALGORITHMS, key=str), ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+def test_every_algorithm_is_on_the_page(kind):
+    assert kind in described(PAGE)
+
+
+def test_what_certificates_and_pages_send_to_is_on_the_page():
+    sent_to = [*certificates(), Problem, Recheck, Guarantee, explore, rank_needed, theorem_11_schedule]
+    assert [each for each in sent_to if each not in described(PAGE)] == []
+
+
+def test_nothing_is_described_twice():
+    assert len(described(PAGE)) == len({id(each) for each in described(PAGE)})
+
+
+def test_the_example_of_an_instance_is_right():
+    (example,) = re.findall(r"`(SparsePCA\(solver=[^`]+)`", PAGE)
+    model = eval(example, {"SparsePCA": sparing.SparsePCA, "sparing": sparing})
+    assert type(model.set_params(n_nonzero=1)._encoder().solver) in ALGORITHMS
+
+
+def test_an_algorithm_that_was_forgotten_is_found():
+    without = PAGE.replace("::: sparing.solvers.Exact\n", "")
+    assert ALGORITHMS - set(described(without)) == {sparing.solvers.Exact}
