@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -72,6 +74,14 @@ def test_frames_are_taken_and_strange_columns_named():
     for strange in (frame, pl.from_dict({name: list(frame[name]) for name in frame})):
         with pytest.raises(ValueError, match="in columns 'c'"):
             as_rows(strange)
+
+
+def test_a_lazy_frame_is_to_be_collected_and_polars_is_not_asked_for_its_columns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for take in (as_rows, as_view, SparseEncoder(1).fit):
+            with pytest.raises(TypeError, match=r"X is a LazyFrame.*Call X.collect\(\) first"):
+                take(pl.LazyFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]}))
 
 
 def test_frames_hold_dates_missing_values_names_twice_and_more():

@@ -121,6 +121,7 @@ def test_pipelines_grids_clones_and_pickles():
         ({"selector": "magic"}, "selector='magic' is not known"),
         ({"center": 0}, "center=0 must be True or False"),
         ({"random_state": "a"}, "random_state='a' is neither"),
+        ({"missing": "drop"}, "missing='drop' is not known"),
     ],
 )
 def test_bad_parameters_get_a_sentence(parameters, sentence):
@@ -164,3 +165,51 @@ def test_an_opened_file_is_read_block_by_block(tmp_path, rng):
     X.rename(columns={"a": "z"}).to_csv(tmp_path / "Y.csv", index=False)
     with pytest.raises(ValueError, match="'z'"):
         model.transform(open_data(tmp_path / "Y.csv"))
+
+
+HOLES = np.where(np.random.default_rng(2).random(X.shape) < 0.1, np.nan, X)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("weights", [None, np.arange(80) % 3], ids=["alike", "weighted"])
+def test_missing_values_are_means_while_features_are_judged_and_stay_where_they_are(storage, weights):
+    with pytest.raises(ValueError, match="NaN"):
+        selector().fit(storage(HOLES))
+    fitted = selector(missing="mean").fit(storage(HOLES), sample_weight=weights)
+    means = np.ma.average(np.ma.masked_invalid(HOLES), axis=0, weights=weights).filled(0.0)
+    wanted = selector().fit(np.where(np.isnan(HOLES), means, HOLES), sample_weight=weights)
+    np.testing.assert_allclose(fitted.imputation_, means)
+    np.testing.assert_array_equal(fitted.ranking_, wanted.ranking_)
+    kept = fitted.transform(storage(HOLES))
+    np.testing.assert_array_equal(kept.toarray() if sparse.issparse(kept) else kept, HOLES[:, fitted.support_])
+    with pytest.raises(ValueError, match="NaN"):
+        wanted.transform(HOLES)
+    assert not hasattr(fitted.set_params(missing="error").fit(X), "imputation_")
+
+
+def test_missing_values_of_an_opened_file_stay_as_well(tmp_path):
+    pd.DataFrame(HOLES).add_prefix("f").to_csv(tmp_path / "X.csv", index=False)
+    fitted = selector(missing="mean").fit(open_data(tmp_path / "X.csv"))
+    np.testing.assert_allclose(fitted.transform(open_data(tmp_path / "X.csv")), HOLES[:, fitted.support_])
+    fitted.set_params(missing="error")
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.transform(open_data(tmp_path / "X.csv"))
+
+
+def test_whole_weights_count_as_copies(rng):
+    weights = rng.integers(0, 4, 80)
+    weighted, copied = selector().fit(X, sample_weight=weights), selector().fit(np.repeat(X, weights, axis=0))
+    np.testing.assert_array_equal(weighted.ranking_, copied.ranking_)
+    assert weighted.loss_ratio_ == pytest.approx(copied.loss_ratio_)
+    assert weighted.loss_ratio_ != pytest.approx(selector().fit(X).loss_ratio_)
+    with pytest.raises(ValueError, match="sample_weight"):
+        selector().fit(X, sample_weight=-np.ones(80))
+
+
+def test_a_lazy_frame_is_to_be_collected():
+    fitted = selector().fit(pl.DataFrame(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for step in (selector().fit, fitted.transform):
+            with pytest.raises(TypeError, match=r"Call X.collect\(\) first"):
+                step(pl.DataFrame(X).lazy())

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparing import SparseEncoder
+from sparing import SparseEncoder, load_model, save_model
 from sparing.certificates.reconstruction import reconstruction_loss
 from sparing.data import Preparation, as_view
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
@@ -102,6 +102,7 @@ def test_defaults_are_five_features_and_samples_per_component_at_most_all(rng):
         ({"center": "no"}, "center='no' must be True or False"),
         ({"scale": 1}, "scale=1 must be True or False"),
         ({"certify": None}, "certify=None must be True or False"),
+        ({"missing": "drop"}, "missing='drop' is not known"),
         ({"time_limit": 0}, "time_limit=0 must be a positive number of seconds"),
         ({"random_state": -1}, "random_state=-1 is neither"),
     ],
@@ -329,3 +330,25 @@ def test_loss_ratios_on_real_data():
     assert digits.loss_ratio_ <= 1.040
     cancer = DoublySparseEncoder(5, n_nonzero=20, n_rows=20, scale=True, certify=False, random_state=0)
     assert cancer.fit(load_breast_cancer().data).loss_ratio_ <= 1.008
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_missing_values_are_means_where_that_is_asked_for(storage, rng, tmp_path):
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    means = np.nanmean(holes, axis=0)
+    whole = np.where(np.isnan(holes), means, holes)
+    with pytest.raises(ValueError, match="NaN"):
+        model().fit(storage(holes))
+    found, wanted = model(missing="mean").fit(storage(holes)), model().fit(whole)
+    np.testing.assert_allclose(found.imputation_, means)
+    np.testing.assert_array_equal(found.rows_, wanted.rows_)
+    np.testing.assert_allclose(found.decoder_, wanted.decoder_, atol=1e-9)
+    np.testing.assert_allclose(found.transform(storage(holes)), wanted.transform(whole), atol=1e-9)
+    np.testing.assert_allclose(found.transform(storage(holes[:3])), wanted.transform(whole[:3]), atol=1e-9)
+    assert found.loss_ == pytest.approx(wanted.loss_)
+    assert found.score(storage(holes)) == pytest.approx(wanted.score(whole))
+    assert found.certificate_.recheck(storage(holes))
+    save_model(found, tmp_path / "found.model")
+    again = load_model(tmp_path / "found.model")
+    np.testing.assert_array_equal(again.transform(storage(holes)), found.transform(storage(holes)))
+    assert not hasattr(found.set_params(missing="error").fit(whole), "imputation_")

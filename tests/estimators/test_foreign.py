@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,14 +115,18 @@ def test_polish_never_harms(seed, k, swaps, objective):
     [
         (np.ones((2, 5)), "Transpose loadings"),
         (np.zeros((1, 13)), "all zero"),
-        ([["a"] * 13], "not usable"),
-        (np.full((1, 13), np.nan), "not usable"),
+        ([["a"] * 13], r"components \(list\) are no table of real numbers"),
+        (np.full((2, 13), 1j), r"components \(ndarray, dtype complex128, shape \(2, 13\)\) are no table of real"),
+        (np.where(np.eye(2, 13, 3) > 0, np.nan, 1.0), r"components contain NaN \(first in row 0, feature 3\)"),
+        (np.where(np.eye(2, 13, -1) > 0, -np.inf, 1.0), r"components contain infinity \(first in row 1, feature 0\)"),
+        (np.ones(13), r"components has shape \(13,\).*components.reshape\(1, -1\)"),
     ],
 )
 def test_bad_loadings_get_a_sentence(components, sentence):
     for judge in (certify, polish):
-        with pytest.raises(ValueError, match=sentence):
+        with pytest.raises(ValueError, match=sentence) as said:
             judge(components, load_wine().data)
+        assert not re.search(r"sample|impute|Reshape your data", str(said.value))  # which are about X
 
 
 def test_bad_choices_get_a_sentence():
@@ -156,3 +162,12 @@ def test_missing_values_are_remembered_with_the_certificate(objective):
         certify(H, holes, objective=objective)
     with pytest.raises(ValueError, match="missing='drop'"):
         certify(H, X, objective=objective, missing="drop")
+
+
+@pytest.mark.parametrize("swaps", [False, True])
+def test_signs_are_those_given_and_zeros_have_none(swaps):
+    H = np.zeros((2, 13))
+    H[0, :3], H[1, 4:6] = -1.0, [1.0, -1.0]
+    better = polish(H, load_wine().data, scale=True, swaps=swaps)
+    assert (better[0] < 0).any()
+    assert not np.signbit(better[better == 0]).any()

@@ -78,7 +78,7 @@ def test_an_unknown_definition_gets_a_sentence():
         (np.ones((10, 2)), r"components has shape \(10, 2\), but X has 10 features"),
         (np.zeros((1, 10)), r"components\[0\] is all zero"),
         (np.full((1, 10), np.nan), "NaN"),
-        (np.ones(10), "Reshape"),
+        (np.ones(10), r"components.reshape\(1, -1\)"),
         ([["a"] * 10], "real number"),
     ],
 )

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparing import errors
+from sparing import errors, load_model, save_model
 from sparing.data import Preparation, as_rows, as_view
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
 from sparing.selection import DualSet, Greedy
@@ -369,6 +369,7 @@ def test_bad_targets_get_a_sentence(bad, kind, sentence, rng):
         ({"selector": Greedy}, "is not known"),
         ({"fit_intercept": 1}, "fit_intercept=1 must be True or False"),
         ({"center": "no"}, "center='no' must be True or False"),
+        ({"missing": "drop"}, "missing='drop' is not known"),
         ({"time_limit": 0}, "time_limit=0 must be a positive number of seconds"),
         ({"random_state": -1}, "random_state=-1 is neither"),
     ],
@@ -505,3 +506,28 @@ def test_invariants_on_small_and_tied_data(seed, n, d, k, r, n_targets, integers
     assert certificate.value <= certificate.total * (1 + 1e-12)
     assert all(guarantee.holds for guarantee in certificate.guarantees)
     assert certificate.recheck(X, Y)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("center", "intercept"), [(True, True), (False, False), (False, True)])
+def test_missing_values_are_means_where_that_is_asked_for(storage, center, intercept, rng, tmp_path):
+    X, y = data(rng)
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    means = np.nanmean(holes, axis=0)
+    whole = np.where(np.isnan(holes), means, holes)
+    how = {"center": center, "fit_intercept": intercept}
+    with pytest.raises(ValueError, match="NaN"):
+        make(**how).fit(storage(holes), y)
+    found, wanted = make(missing="mean", **how).fit(storage(holes), y), make(**how).fit(whole, y)
+    np.testing.assert_allclose(found.imputation_, means)
+    np.testing.assert_array_equal(found.support_, wanted.support_)
+    np.testing.assert_allclose(found.coef_, wanted.coef_, atol=1e-9)
+    np.testing.assert_allclose(found.predict(storage(holes[:3])), wanted.predict(whole[:3]))
+    np.testing.assert_allclose(found.transform(storage(holes)), wanted.transform(whole), atol=1e-9)
+    assert found.certificate_.value == pytest.approx(wanted.certificate_.value)
+    if center == intercept:
+        assert found.certificate_.recheck(storage(holes), y)
+    save_model(found, tmp_path / "found.model")
+    again = load_model(tmp_path / "found.model")
+    np.testing.assert_array_equal(again.predict(storage(holes)), found.predict(storage(holes)))
+    assert not hasattr(found.set_params(missing="error").fit(whole, y), "imputation_")

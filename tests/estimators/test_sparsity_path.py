@@ -129,3 +129,20 @@ def test_progress_is_told_and_changes_nothing(monkeypatch, capsys):
 def test_bad_input_gets_a_sentence(bad, parameters, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         sparsity_path(bad, **parameters)
+
+
+@pytest.mark.parametrize("improve", [True, False])
+def test_small_losses_of_nearly_one_direction_keep_their_digits(improve):
+    """As differences from the total they had none left, and two features seemed to lose no more than PCA."""
+    rng = np.random.default_rng(54)
+    X = rng.standard_normal((20, 1)) + 1e-4 * rng.standard_normal((20, 6))
+    X -= X.mean(axis=0)
+    pca = np.square(np.linalg.svd(X, compute_uv=False)[2:]).sum()
+    path = sparsity_path(X, 2, improve=improve, random_state=0)
+    for support, ratio in zip(path.supports, path.loss_ratio, strict=True):
+        Q = np.linalg.qr(X[:, support])[0]
+        U, values, V = np.linalg.svd(Q.T @ X, full_matrices=False)
+        best = np.square(X - Q @ (U[:, :2] * values[:2]) @ V[:2]).sum() / pca
+        assert best * (1 - 1e-6) <= ratio <= best * (1 + 1e-3)
+    limited = sparsity_path(X, 2, improve=improve, max_loss=1.05, random_state=0)
+    assert path.smallest(1.05) == len(limited.supports) == 6

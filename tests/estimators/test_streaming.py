@@ -164,10 +164,12 @@ def test_bad_parameters_and_tables_get_their_usual_sentences(X):
         clone(MODEL).set_params(n_components=30).partial_fit(X)
     with pytest.raises(ValueError, match="strategy"):
         clone(MODEL).set_params(strategy="all").partial_fit(X)
-    with pytest.raises(ValueError, match="no variance"):
+    with pytest.raises(ValueError, match=r"begins with 50 row\(s\) that have no variance"):
         clone(MODEL).partial_fit(np.ones((50, 20)))
-    with pytest.raises(ValueError, match="no variance"):
+    with pytest.raises(ValueError, match="Begin with at least 2 different rows; later batches may be as small as a"):
         clone(MODEL).partial_fit(X[:1])
+    with pytest.raises(ValueError, match="every value is zero"):
+        clone(MODEL).set_params(center=False).partial_fit(np.zeros((1, 20)))
     with pytest.raises(ValueError, match="two dimensions"):
         clone(MODEL).partial_fit(X[0])
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing.data import Preparation, as_view
+from sparing.data import Preparation, Remembered, as_view
 from sparing.linalg import additional_variance, information_loss_of
 
 UNCENTRED = Preparation(center=False)
@@ -66,3 +66,47 @@ def test_scores_that_cancel_add_nothing_whatever_the_means(mean, rng):
     almost = cancelling.copy()
     almost[0, 3] = 1e-5
     assert additional_variance(view, almost)[0] > 0  # the control: a small score is a score
+
+
+def cancelling_and_repeating(seed):
+    """Two features that are equal but for 1e-9; a score that is nearly nothing, and two that nearly repeat another."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((10, 5))
+    X = np.column_stack([Z, Z[:, 0] + 1e-9 * rng.standard_normal(10)])
+    small, near = 10.0 ** rng.uniform(-6, -3), 10.0 ** rng.uniform(-3, -1)
+    first = [1 + small, *(1e-2 * small * rng.standard_normal(4)), -1]
+    return X, np.array([first, *([1, *(near * rng.standard_normal(4)), 1] for _ in range(2))])
+
+
+def test_scores_that_nearly_cancel_and_nearly_repeat_one_another():
+    """In Gram coordinates they lost their digits: some losses came out below PCA's own."""
+    for seed in [*range(40), 740]:
+        X, H = cancelling_and_repeating(seed)
+        wanted = by_least_squares(X, H)
+        for held in (False, True):
+            view = as_view(X, UNCENTRED)
+            if held:
+                view.gram()
+            for seen in (view, Remembered(view)):
+                found = information_loss_of(seen, H) * view.square_unit
+                assert wanted * (1 - 1e-9) <= found <= wanted * (1 + 1e-3)
+
+
+def test_without_rows_such_losses_are_rounded_against_us():
+    for seed in [*range(40), 740]:
+        X, H = cancelling_and_repeating(seed)
+        view = as_view(X.T @ X, Preparation(precomputed=True))
+        assert information_loss_of(view, H) * view.square_unit >= by_least_squares(X, H) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-7, 1.0])
+def test_a_small_feature_beside_large_ones_is_no_rounding(size, rng):
+    f, g = rng.standard_normal((2, 12))
+    X = np.column_stack([size * f, f / size, g / size])
+    for held in (False, True):
+        view = as_view(X)
+        if held:
+            view.gram()
+        share = information_loss_of(view, np.array([[1.0, 0, 0]])) / view.total
+        centred = X - X.mean(axis=0)
+        assert share == pytest.approx(by_least_squares(centred, np.array([[1.0, 0, 0]])) / np.sum(centred**2), rel=1e-6)

@@ -7,11 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from sparing import errors
 from sparing.certificates.certificate import Certificate, Problem
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg import information_loss_of
 from sparing.linalg.promises import PROJECTED, adaptive_factor, dual_set_factor, theorem_11_bound
 from sparing.results import Bound, Encoder, Guarantee, Reference, Spectrum
+
+CONTRADICTION = 1e-7
+"""A bound above a loss by more than this share of it, and of the total, is no rounding."""
 
 
 def certify_loss(
@@ -33,6 +37,8 @@ def certify_loss(
     value = information_loss_of(view, found.components)
     best = max(bounds, key=lambda bound: bound.value)
     unit = view.square_unit
+    if best.value > value * (1 + CONTRADICTION) + CONTRADICTION * spectrum.total:
+        raise errors.bound_above_loss(best.method, best.value * unit, value * unit)
     return Certificate(
         problem=problem,
         value=value * unit,

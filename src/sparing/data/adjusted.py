@@ -30,6 +30,11 @@ class Adjusted(DataMatrix):
         return self.base.noise
 
     @property
+    def noises(self) -> Array:
+        """Those of the base."""
+        return self.base.noises
+
+    @property
     def passes(self) -> int:
         """Those of the base."""
         return self.base.passes

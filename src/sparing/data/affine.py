@@ -259,13 +259,18 @@ class Affine(DataMatrix):
 
     @property
     def noise(self) -> float:
+        """That of all features together."""
+        return float(np.linalg.norm(self.noises))
+
+    @property
+    def noises(self) -> Array:
         """Means that are subtracted from products, not from the rows, leave the rounding of products with them.
 
         These are sums over all rows, whose errors may all have one sign, as where rows are sorted.
         """
         left = self.unit_mean if self.shift is None else self.unit_mean - self.unit * self.shift
         n, eps = self.n_samples or 0, float(np.finfo(float).eps)
-        return eps * n * float(np.sqrt(n) * np.linalg.norm(left * self.factor))
+        return np.asarray(eps * n * np.sqrt(n) * np.abs(left * self.factor))
 
     @property
     def passes(self) -> int:

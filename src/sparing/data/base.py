@@ -66,6 +66,16 @@ class DataMatrix(ABC):
         return 0.0
 
     @property
+    def noises(self) -> Array:
+        """The same for each feature, shape (d,)."""
+        return np.zeros(self.n_features)
+
+    @property
+    def origin(self) -> DataMatrix:
+        """The view that reads the data themselves, where this one only remembers."""
+        return self
+
+    @property
     def total(self) -> float:
         """``trace(A)``, the sum of squares of X."""
         return float(self.gram_diagonal().sum())

@@ -18,7 +18,7 @@ from sparing.data.covariance import Covariance
 from sparing.data.dask_rows import DaskRows, is_dask
 from sparing.data.imputed import Imputed
 from sparing.data.sketches import Condensed, CountSketch
-from sparing.data.sources import Slices, is_source, source_rows
+from sparing.data.sources import Slices, is_lazy, is_source, source_rows
 from sparing.results import Array
 
 ROUNDING = 1e-8
@@ -110,9 +110,11 @@ def as_rows(X: Any) -> Rows:
     """Raw rows of any accepted storage, checked for shape and type but not yet read."""
     if isinstance(X, Rows):
         return X
+    if is_lazy(X):
+        raise errors.lazy_table(X)
     if is_dask(X):
         if X.ndim != 2:
-            raise errors.not_two_dimensional(X.shape)
+            raise errors.ShapeError(X.shape)
         _checked_kind(X)
         rows = DaskRows(X)
         if 0 in rows.shape:
@@ -120,7 +122,7 @@ def as_rows(X: Any) -> Rows:
         return rows
     table: Any = X if sparse.issparse(X) else Slices(X) if is_source(X) else _as_array(X)
     if table.ndim != 2:
-        raise errors.not_two_dimensional(table.shape)
+        raise errors.ShapeError(table.shape)
     if 0 in table.shape:
         raise errors.empty(table.shape)
     _checked_kind(table)

@@ -28,6 +28,11 @@ class Masked(DataMatrix):
         return self.base.noise
 
     @property
+    def noises(self) -> Array:
+        """Those of the base."""
+        return self.base.noises
+
+    @property
     def passes(self) -> int:
         """Those of the base."""
         return self.base.passes

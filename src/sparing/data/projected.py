@@ -56,6 +56,11 @@ class Projected(DataMatrix):
         return self.base.noise + float(np.finfo(float).eps * np.sqrt(self.base.total))
 
     @property
+    def noises(self) -> Array:
+        """Those of the base."""
+        return self.base.noises
+
+    @property
     def passes(self) -> int:
         """Those of the base."""
         return self.base.passes

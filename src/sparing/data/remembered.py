@@ -33,6 +33,16 @@ class Remembered(DataMatrix):
         return self.base.noise
 
     @property
+    def noises(self) -> Array:
+        """Those of the base."""
+        return self.base.noises
+
+    @property
+    def origin(self) -> DataMatrix:
+        """That of the base."""
+        return self.base.origin
+
+    @property
     def passes(self) -> int:
         """Those of the base."""
         return self.base.passes

@@ -13,6 +13,11 @@ from sparing.data.readers.base import BLOCK_BYTES, plain, rows_within
 from sparing.results import Array
 
 
+def is_lazy(X: Any) -> bool:
+    """Is it polars' plan for a table? Asked without its columns, for which polars would work out the plan."""
+    return type(X).__name__ == "LazyFrame"
+
+
 def is_source(X: Any) -> bool:
     """Does X look like a table on which rows can be sliced: an HDF5 data set, a Zarr array, somebody's generator?"""
     if isinstance(X, np.ndarray) or sparse.issparse(X) or (hasattr(X, "columns") and hasattr(X, "to_numpy")):

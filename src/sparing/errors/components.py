@@ -70,6 +70,15 @@ def bound_below_value(method: str, bound: float, value: float) -> RuntimeError:
     )
 
 
+def bound_above_loss(method: str, bound: float, value: float) -> RuntimeError:
+    """The same for a loss that is below what anything can lose."""
+    return RuntimeError(
+        f"The bound by {method} ({bound:.10g}) is above a loss that was reached ({value:.10g}), which cannot be: "
+        f"this is a fault of sparing. Please report it with the data; certify=False gives the components without a "
+        f"certificate."
+    )
+
+
 def bad_incumbent(value: object) -> ValueError:
     """Where an exact search is to start from something that does not search."""
     return ValueError(

@@ -15,11 +15,11 @@ def not_a_table(X: object) -> TypeError:
     )
 
 
-def not_two_dimensional(shape: tuple[int, ...]) -> ValueError:
-    """X is a vector or has more than two axes."""
-    return ValueError(
-        f"X has shape {shape}; two dimensions are needed, one row per sample and one column per feature. "
-        f"Reshape your data: X.reshape(-1, 1) if it has a single feature, X.reshape(1, -1) if it is a single sample."
+def lazy_table(X: object) -> TypeError:
+    """A plan for a table that nobody has carried out."""
+    return TypeError(
+        f"X is a {type(X).__name__}: a plan for a table, whose numbers are not there yet. Call X.collect() first, and "
+        f"pass what it returns."
     )
 
 
@@ -233,6 +233,15 @@ def stream_is_gone() -> ValueError:
     """A second reading of rows that came once."""
     return ValueError(
         "The rows given to partial_fit are gone: what needs to read them again cannot be done. Use fit with all rows."
+    )
+
+
+def stream_begins_alike(n_samples: int) -> ValueError:
+    """First rows without any variance."""
+    return ValueError(
+        f"partial_fit begins with {n_samples} row(s) that have no variance: no feature differs between them, and the "
+        f"first rows have to say how much features vary. Begin with at least 2 different rows; later batches may be as "
+        f"small as a single row."
     )
 
 

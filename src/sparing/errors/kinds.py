@@ -32,6 +32,17 @@ class NotFiniteError(ValueError):
         return self
 
 
+class ShapeError(ValueError):
+    """A table of another number of dimensions than two, so that callers who know what it holds can say what to do."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        super().__init__(
+            f"X has shape {shape}; two dimensions are needed, one row per sample and one column per feature. Reshape "
+            f"your data: X.reshape(-1, 1) if it has a single feature, X.reshape(1, -1) if it is a single sample."
+        )
+
+
 class SparingWarning(UserWarning):
     """The answer is valid, but not quite what was asked for."""
 

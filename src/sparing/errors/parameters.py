@@ -54,9 +54,31 @@ def bad_random_state(value: object) -> ValueError:
     )
 
 
-def bad_components_values(problem: Exception) -> ValueError:
-    """Loadings that are no finite numbers."""
-    return ValueError(f"components are not usable: {problem}")
+def bad_components_values(components: object) -> ValueError:
+    """Loadings that are no table of real numbers."""
+    known = {name: getattr(components, name, None) for name in ("dtype", "shape")}
+    details = "".join(f", {name} {value}" for name, value in known.items() if value is not None)
+    return ValueError(
+        f"components ({type(components).__name__}{details}) are no table of real numbers: one row per component and "
+        f"one loading in it for each feature are expected. Pass a NumPy array of shape (n_components, n_features)."
+    )
+
+
+def components_not_finite(value: float, row: int, column: object) -> ValueError:
+    """A loading that is no number."""
+    name = "NaN" if value != value else "infinity"
+    return ValueError(
+        f"components contain {name} (first in row {row}, feature {column!r}). A loading is a finite number, and 0 "
+        f"where a feature is not used: correct it, or remove the component."
+    )
+
+
+def components_not_two_dimensional(shape: tuple[int, ...]) -> ValueError:
+    """Loadings that are a vector, or have more than two axes."""
+    return ValueError(
+        f"components has shape {shape}; one row per component and one column per feature are expected. "
+        f"Pass components.reshape(1, -1) if it is a single component."
+    )
 
 
 def bad_spike(spike: object) -> ValueError:

@@ -21,7 +21,17 @@ class HasSupport:
     n_features_in_: int
 
     def get_support(self, indices: bool = False) -> Any:
-        """Which features are used: a mask, or their indices."""
+        """Which features are used.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Sorted indices instead of a mask.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_features,), or of int with ``indices``
+        """
         check_is_fitted(self)
         if indices:
             return self.support_
@@ -30,14 +40,29 @@ class HasSupport:
         return mask
 
 
-class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FillsGaps:
+    """What stands for missing values is learned at fit, and used on new data as well."""
+
+    imputation_: Array
+
+    def _learn_imputation(self, view: Any) -> None:
+        """Keep what takes the place of missing values; forget that of an earlier fit."""
+        self.__dict__.pop("imputation_", None)
+        if isinstance(rows := getattr(view, "rows", None), Imputed):
+            self.imputation_ = rows.means
+
+    def _filled(self, rows: Rows) -> Rows:
+        """New rows without what is missing."""
+        return Imputed(rows, self.imputation_) if hasattr(self, "imputation_") else rows
+
+
+class EncodingEstimator(FillsGaps, HasSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Scores from a few features, and the best linear way back."""
 
     components_: Array
     decoder_: Array
     mean_: Array
     scale_: Array
-    imputation_: Array
 
     def transform(self, X: Any) -> Array:
         """Scores of the samples: centred, scaled X times ``components_.T``.
@@ -97,17 +122,9 @@ class EncodingEstimator(HasSupport, ClassNamePrefixFeaturesOutMixin, Transformer
 
     def _new_view(self, X: Any) -> tuple[Affine, Rows]:
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        if hasattr(self, "imputation_"):
-            rows = Imputed(rows, self.imputation_)
+        rows = self._filled(checked_rows(self, X, reset=False))
         with features_named(self):
             return Affine(rows, mean=self.mean_, deviation=self.scale_), rows
-
-    def _learn_imputation(self, view: Any) -> None:
-        """Keep what takes the place of missing values; forget that of an earlier fit."""
-        self.__dict__.pop("imputation_", None)
-        if isinstance(rows := getattr(view, "rows", None), Imputed):
-            self.imputation_ = rows.means
 
     def _scores(self, view: Affine) -> Array:
         return view.columns(self.support_) @ self.components_[:, self.support_].T

@@ -44,7 +44,8 @@ class StreamingEncoder(EncodingEstimator):
         up to 8% more excess loss than ``fit``, and many times more where rare features are scaled to the variance of
         frequent ones, as ``scale=True`` does to word counts. ``loss_`` and ``loss_ratio_`` are estimates;
         ``certificate_`` says what is proved nevertheless. Features are chosen anew with each batch, so large batches
-        are quicker than many. While there are few rows there are fewer components (``n_components_``).
+        are quicker than many. While there are few rows there are fewer components (``n_components_``). The first batch
+        has to have two different rows.
 
         Parameters
         ----------
@@ -77,6 +78,8 @@ class StreamingEncoder(EncodingEstimator):
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         exact, likeness, dropped = stream.views(center=preparation.center, scale=preparation.scale)
         n_components, n_nonzero = self._counts(likeness.n_features)
+        if preparation.center and exact.total <= 0:
+            raise errors.stream_begins_alike(stream.n_samples)
         with_variance(exact, preparation.center)
         with steady(exact, n_components):
             encoder: Any = self._encoder()

@@ -15,8 +15,11 @@ from sparing.data import DataMatrix, Preparation, Remembered, as_rows, as_view
 from sparing.data.followed import Followed
 from sparing.encoders.path import Path, improved_path, nested_path
 from sparing.estimators._input import count, steady, with_variance
-from sparing.linalg import encoder_on, top_spectrum
+from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.results import Array, Bound, Encoder, Indices, Selection, Spectrum
+
+FINE = 1e-4
+"""Where PCA loses less than this share of the total, losses as differences from the total have lost their digits."""
 
 PROOF_FEATURES = 40
 """Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
@@ -83,17 +86,26 @@ def walked(
     with_variance(view, preparation.center)
     with steady(view, n_components):
         spectrum = top_spectrum(view, n_components, rng)
+        fine = spectrum.least_loss < FINE * spectrum.total
         if improve:
-            path = improved_path(view, spectrum, longest, rng, budget=budget, max_loss=max_loss)
+            path = improved_path(view, spectrum, longest, rng, budget=budget, max_loss=None if fine else max_loss)
         else:
             path = nested_path(view, spectrum, longest, rng)
-        path = _until(path, spectrum, max_loss)
+        path = _until(_measured(view, spectrum, path) if fine else path, spectrum, max_loss)
         first, last = (spectrum.loss_ratio(path.losses[i]) for i in (0, -1))
         budget.say(f"1 to {len(path.supports)} features: loss ratio {first:.4f} to {last:.4f}")
         proofs: list[Bound | None] = [None] * len(path.supports)
         if prove and view.n_features <= PROOF_FEATURES and spectrum.least_loss > 0:
             proofs = _proofs(view, spectrum, path, budget, rng)
     return Walk(view, preparation, spectrum, path.supports, path.losses, proofs)
+
+
+def _measured(view: DataMatrix, spectrum: Spectrum, path: Path) -> Path:
+    """The path with losses as those of fits are measured."""
+    remembered = Remembered(view)
+    remembered.gram_columns(np.unique(np.concatenate(path.supports)))
+    found = [_encoder(remembered, spectrum, support).components for support in path.supports]
+    return Path(path.supports, np.array([information_loss_of(view, components) for components in found]))
 
 
 def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:

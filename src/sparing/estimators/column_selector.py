@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Rows, as_matrix
+from sparing.data.sources import is_lazy
 from sparing.encoders import Batch
+from sparing.estimators._encoding import FillsGaps, HasSupport
 from sparing.estimators._input import (
     all_or_nothing,
     checked_rows,
@@ -32,7 +34,7 @@ from sparing.results import Indices, Spectrum
 from sparing.selection import SELECTORS, DualSet, Greedy
 
 
-class ColumnSelector(SelectorMixin, BaseEstimator):
+class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
     """Keep the features from which the principal components of all of them are rebuilt best.
 
     A feature-selection transformer that needs no labels: ``transform`` returns columns of X as they are. The features
@@ -48,6 +50,9 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         How features are chosen; as in :class:`SparseEncoder`.
     center, scale : bool, default=True, False
         Judge features after subtracting means and dividing by standard deviations (n - 1). ``transform`` does neither.
+    missing : {"error", "mean"}, default="error"
+        What NaN means: a mistake, or a missing value, which the mean of its feature (``imputation_``) then stands for
+        while features are judged. ``transform`` leaves NaN as they are.
     random_state : int, Generator, RandomState or None, default=None
     verbose : bool, default=False
 
@@ -82,6 +87,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         selector: Any = "auto",
         center: bool = True,
         scale: bool = False,
+        missing: str = "error",
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -90,27 +96,31 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         self.selector = selector
         self.center = center
         self.scale = scale
+        self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> ColumnSelector:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ColumnSelector:
         """Choose the features.
 
         Parameters
         ----------
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Whole numbers count as that many copies of a row.
 
         Returns
         -------
         ColumnSelector
         """
-        preparation = preparation_from(self.center, self.scale)
+        preparation = preparation_from(self.center, self.scale, missing=self.missing)
         budget, rng, encoder = Budget.of(None, self.verbose), generator_of(self.random_state), self._encoder()
         wanted = count("n_features_to_select", self.n_features_to_select)
         n_components = count("n_components", self.n_components)
-        view = checked_view(self, X, preparation, say=budget.say)
+        view = checked_view(self, X, preparation, sample_weight, budget.say)
+        self._learn_imputation(view)
         if n_components > view.n_features:
             raise errors.n_components_too_large(n_components, view.n_features)
         with_variance(view, preparation.center)
@@ -129,7 +139,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The columns of X that are kept.
+        """The columns of X that are kept, as they are.
 
         Parameters
         ----------
@@ -142,7 +152,10 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         if isinstance(X, Rows):
             check_is_fitted(self)
             parts = checked_rows(self, X, reset=False).run(lambda block: [block.columns(self.support_)], operator.add)
-            return as_matrix(np.concatenate(parts))
+            kept = np.concatenate(parts)
+            return kept if self.missing == "mean" else as_matrix(kept)
+        if is_lazy(X):
+            raise errors.lazy_table(X)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for NaN by adding all numbers up
             return super().transform(X)
 
@@ -152,14 +165,12 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         return Batch(resolved("selector", SELECTORS, "select", self.selector, also=("auto",)))
 
     def _get_support_mask(self) -> Any:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.support_] = True
-        return mask
+        return self.get_support()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "mean"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -59,6 +59,9 @@ class DoublySparseEncoder(EncodingEstimator):
         Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
         Recompute the loss from the data and prove what nothing can go below. Never changes the components.
+    missing : {"error", "mean"}, default="error"
+        What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
+        mean of the fit, ``imputation_``).
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
     random_state : int, Generator, RandomState or None, default=None
@@ -69,7 +72,7 @@ class DoublySparseEncoder(EncodingEstimator):
     components_ : ndarray of shape (n_components, n_features)
         The encoder: unit rows, zero outside ``support_``, scores uncorrelated and in falling order of worth.
     decoder_ : ndarray of shape (n_components, n_features)
-        The decoder, ``row_weights_ @ ((X[rows_] - mean_) / scale_)``.
+        The decoder, ``row_weights_ @ ((X[rows_] - mean_) / scale_)``, with ``imputation_`` for what X misses.
     support_ : ndarray of int
         Sorted indices of the features used.
     rows_ : ndarray of int
@@ -107,6 +110,7 @@ class DoublySparseEncoder(EncodingEstimator):
         center: bool = True,
         scale: bool = False,
         certify: bool = True,
+        missing: str = "error",
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -118,6 +122,7 @@ class DoublySparseEncoder(EncodingEstimator):
         self.center = center
         self.scale = scale
         self.certify = certify
+        self.missing = missing
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
@@ -136,11 +141,12 @@ class DoublySparseEncoder(EncodingEstimator):
         DoublySparseEncoder
         """
         self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preparation = preparation_from(self.center, self.scale)
+        preparation = preparation_from(self.center, self.scale, missing=self.missing)
         certify = flag("certify", self.certify)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         columns, rows, safeguard = self._selectors()
         view = checked_view(self, X, preparation, say=budget.say)
+        self._learn_imputation(view)
         n_components, n_nonzero, n_rows = self._counts(view)
         with_variance(view, preparation.center)
         with steady(view, n_components):

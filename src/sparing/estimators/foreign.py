@@ -158,7 +158,7 @@ def polish(
                 found[-1][core] = inner
             better = min(found, key=lambda H: information_loss_of(view, H.T))  # squares of A lose digits
     signs = np.where(np.einsum("ij,ij->j", better, H) < 0, -1.0, 1.0)
-    return np.asarray((better * signs).T)
+    return np.asarray((better * signs).T + 0.0)  # no -0.0
 
 
 def _candidates(final: Alternation, search: Alternation, H: Array, swaps: bool) -> list[Array]:

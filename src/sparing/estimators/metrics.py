@@ -117,8 +117,12 @@ def prepared(components: Any, X: Any, preparation: Preparation) -> tuple[DataMat
     with_variance(view, preparation.center)
     try:
         H = as_matrix(components)
-    except (ValueError, TypeError) as problem:
-        raise errors.bad_components_values(problem) from problem
+    except errors.NotFiniteError as flaw:
+        raise errors.components_not_finite(flaw.value, flaw.row, flaw.column) from None
+    except errors.ShapeError as flaw:
+        raise errors.components_not_two_dimensional(flaw.shape) from None
+    except (ValueError, TypeError):  # sentences about X, which loadings are not
+        raise errors.bad_components_values(components) from None
     if H.shape[1] != view.n_features:
         raise errors.bad_components(H.shape, view.n_features)
     lengths = np.abs(H).max(axis=1)

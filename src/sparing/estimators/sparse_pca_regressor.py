@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sparing.data import Affine, DataMatrix, Preparation, Rows, as_view
 from sparing.data.followed import Followed
 from sparing.data.targets import Targets
 from sparing.encoders.regression import Regression, SparseRegression
-from sparing.estimators._encoding import HasSupport, in_precision_of
+from sparing.estimators._encoding import FillsGaps, HasSupport, in_precision_of
 from sparing.estimators._input import (
     all_or_nothing,
     checked_rows,
@@ -39,7 +40,9 @@ DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
 REGRESSION_SELECTORS: dict[str, Any] = {**SELECTORS, "response": Response}
 
 
-class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SparsePCARegressor(
+    RegressorMixin, FillsGaps, HasSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Linear regression on few features that stands in for regression on principal components.
 
     Regression on the leading principal components regularises well but reads every feature. This one chooses
@@ -66,6 +69,9 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
     certify : bool, default=True
         Recompute the residual from the data, compare with PCA regression, state what theorems promise. Never changes
         the fit.
+    missing : {"error", "mean"}, default="error"
+        What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
+        mean of the fit, ``imputation_``).
     time_limit : float, optional
         Seconds after which ``selector="exact"`` returns the best found so far; nothing else here searches for long.
     random_state : int, Generator, RandomState or None, default=None
@@ -114,6 +120,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         scale: bool = False,
         fit_intercept: bool = True,
         certify: bool = True,
+        missing: str = "error",
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -125,6 +132,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         self.scale = scale
         self.fit_intercept = fit_intercept
         self.certify = certify
+        self.missing = missing
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
@@ -143,7 +151,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         SparsePCARegressor
         """
         self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preparation = preparation_from(self.center, self.scale)
+        preparation = preparation_from(self.center, self.scale, missing=self.missing)
         intercept, certify = flag("fit_intercept", self.fit_intercept), flag("certify", self.certify)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         regression = self._regression()
@@ -151,9 +159,8 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
         targets = Targets.of(y, rows.shape[0], center=intercept, who=type(self).__name__)
         with features_named(self):
             view = as_view(rows, preparation)
-            fitted = (
-                view if preparation.center == intercept else as_view(rows, Preparation(intercept, preparation.scale))
-            )
+            fitted = view if preparation.center == intercept else as_view(rows, replace(preparation, center=intercept))
+        self._learn_imputation(view)
         if view.total <= 0 or fitted.total <= 0:
             raise errors.no_variance(preparation.center or intercept)
         n_components, n_nonzero, notice = self._counts(view.n_features)
@@ -203,7 +210,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
     def _prepared_columns(self, X: Any) -> tuple[Array, Rows]:
         """The features used, centred and scaled as at fit, and the rows they are from."""
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
+        rows = self._filled(checked_rows(self, X, reset=False))
         with features_named(self):
             view = Affine(rows, mean=self.mean_, deviation=self.scale_)
         return view.columns(self.support_), rows
@@ -283,6 +290,7 @@ class SparsePCARegressor(RegressorMixin, HasSupport, ClassNamePrefixFeaturesOutM
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "mean"
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from sparing.data import DataMatrix
@@ -17,6 +15,9 @@ ROUNDING = 32 * float(np.finfo(float).eps)
 TINY_LOSS = 1e-8
 """Below this share of the total the loss is computed from residuals: a difference would have lost its digits."""
 
+DOUBTFUL = 1e-4
+"""Squares of scores below this share of what their features could add up to have lost digits as entries of H'AH."""
+
 RESIDUAL_ENTRIES = 2**28
 STRIP_ENTRIES = 2**20
 
@@ -24,8 +25,9 @@ STRIP_ENTRIES = 2**20
 def additional_variance(view: DataMatrix, components: Array) -> Array:
     """What each component adds to what those before it explain, for any k x d components.
 
-    Scores are orthogonalised in the order given, in Gram coordinates: with orthonormal scores Q the part of X in their
-    span has squared norm ||X'Q||^2. One product with A is all it takes. A component that repeats earlier ones adds 0.
+    Scores are orthogonalised in the order given: with orthonormal scores Q the part of X in their span has squared norm
+    ||X'Q||^2. One product with A is all it takes, in Gram coordinates; scores that nearly cancel or nearly repeat one
+    another would lose their digits there, and are looked at themselves. A component that repeats earlier ones adds 0.
     """
     H = components.T / np.linalg.norm(components, axis=1)
     return _orthogonalised(view, H)[0]
@@ -34,48 +36,61 @@ def additional_variance(view: DataMatrix, components: Array) -> Array:
 def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
     """Additional variances, and combinations of the directions with orthonormal scores."""
     images = view.gram_matmat(H)
-    nothing = _rounding(view, H)
-    added = np.zeros(H.shape[1])
-    turned = np.zeros((H.shape[1], 0))  # H @ turned has orthonormal scores
-    crosses = np.zeros((len(H), 0))  # X' of those scores
-    for j in range(H.shape[1]):
-        own = float(H[:, j] @ images[:, j])
-        combination = np.eye(H.shape[1])[:, j]
-        cross = images[:, j].copy()
-        for _ in range(2):  # twice is enough
-            overlap = turned.T @ (H.T @ cross)
-            combination -= turned @ overlap
-            cross -= crosses @ overlap
-        left = float(combination @ (H.T @ cross))
-        if own <= nothing[j] or left <= REPEATED * own:
-            continue
-        cross, combination = cross / np.sqrt(left), combination / np.sqrt(left)
-        added[j] = float(cross @ cross)
-        turned, crosses = np.column_stack([turned, combination]), np.column_stack([crosses, cross])
-    return added, H @ turned
+    sizes = np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H)  # of scores whose features do not cancel
+    inside = (H.T @ images + images.T @ H) / 2
+    turn, left = _orthonormalising(inside, ROUNDING * np.square(sizes))
+    if (left < DOUBTFUL * np.square(sizes)).any():
+        if view.origin.has_rows:
+            return _by_scores(view.origin, H, sizes)
+        lifted = inside + np.diag(len(inside) * ROUNDING * np.square(sizes))  # above H'AH: no loss is understated
+        turn, _ = _orthonormalising(lifted, ROUNDING * np.square(sizes))
+    return np.square(images @ turn).sum(axis=0), H @ turn
 
 
-def _rounding(view: DataMatrix, H: Array) -> Array:
-    """Squares of scores that may be rounding alone, where features cancel: of rows, or of products that are squares.
+def _orthonormalising(gram: Array, nothing: Array) -> tuple[Array, Array]:
+    """Combinations (columns) that make vectors of this Gram matrix orthonormal in their order, and what each has left.
 
-    Means that are subtracted from products leave their rounding there too.
+    Of a vector that is nothing, or repeats those before it, the column is zero.
     """
-    sizes = np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H)
-    if view.has_gram or not view.has_rows:
-        return cast(Array, ROUNDING * np.square(sizes))
-    return cast(Array, np.square(ROUNDING * sizes + 32 * view.noise / max(view.n_samples or 1, 1)))
+    turn, left = np.zeros_like(gram), np.zeros(len(gram))
+    for j in range(len(gram)):
+        combination = np.eye(len(gram))[:, j]
+        for _ in range(2):  # twice is enough
+            combination -= turn @ (turn.T @ (gram @ combination))
+        left[j] = float(combination @ gram @ combination)
+        if gram[j, j] > nothing[j] and left[j] > REPEATED * gram[j, j]:
+            turn[:, j] = combination / np.sqrt(left[j])
+    return turn, left
+
+
+def _by_scores(view: DataMatrix, H: Array, sizes: Array) -> tuple[Array, Array]:
+    """The same from the scores themselves, in two more products with X, and rounded against us."""
+    scores = view.matmat(H)
+    error = ROUNDING * sizes + 32 * (view.noises @ np.abs(H)) / max(view.n_samples or 1, 1)
+    turn, Q = np.zeros((H.shape[1], H.shape[1])), np.zeros_like(scores)
+    for j in range(H.shape[1]):
+        rest, combination = scores[:, j].copy(), np.eye(H.shape[1])[:, j]
+        for _ in range(2):
+            overlap = Q.T @ rest
+            rest -= Q @ overlap
+            combination -= turn @ overlap
+        left = float(np.linalg.norm(rest))
+        if left > max(error[j], np.sqrt(REPEATED) * float(np.linalg.norm(scores[:, j]))):
+            Q[:, j], turn[:, j] = rest / left, combination / left
+    off = np.sqrt(view.total) * (error @ np.abs(turn))  # how far rounding may have turned each of them
+    reached = np.linalg.norm(view.rmatmat(Q), axis=0)
+    return np.square(np.maximum(reached - off, 0.0)), H @ turn
 
 
 def information_loss_of(view: DataMatrix, components: Array) -> float:
     """The least ||X - X H G||^2 over decoders G for any k x d components H' [magdonismail2015, Definition 1]."""
     H = components.T / np.linalg.norm(components, axis=1)
     added, directions = _orthogonalised(view, H)
-    total = view.total
+    total, n = view.total, view.n_samples or 0
     loss = max(total - float(added.sum()), 0.0)
-    n = view.n_samples or 0
     if loss >= TINY_LOSS * total or not view.has_rows or n * view.n_features > RESIDUAL_ENTRIES:
         return loss
-    scores = np.linalg.qr(view.matmat(directions))[0]
+    scores = np.linalg.qr(view.matmat(directions[:, directions.any(axis=0)]))[0]
     loss, width = 0.0, max(1, STRIP_ENTRIES // n)
     for first in range(0, view.n_features, width):
         strip = view.columns(np.arange(first, min(first + width, view.n_features)))
