@@ -24,6 +24,8 @@ def test_the_scores_are_the_same(model):
     model.fit(X, X[:, 0])
     columns = X[:, model.support_].copy()
     np.testing.assert_allclose(narrowed(model).transform(columns), model.transform(X), atol=1e-13)
+    if hasattr(model, "predict"):
+        np.testing.assert_allclose(narrowed(model).predict(columns), model.predict(X), atol=1e-13)
     if hasattr(model, "imputation_"):
         holes, few = X.copy(), columns.copy()
         holes[3, model.support_[1]] = few[3, 1] = np.nan

@@ -20,6 +20,7 @@ from sparing.results import Array, Encoder, Indices, Reference, Selection, Spect
 from sparing.search.loss_core import LossCore
 from sparing.search.spanning import Spanning
 from sparing.selection import Selector
+from sparing.selection.subspace import Subspace
 
 OVERSAMPLING = 6
 """Directions followed beside the components."""
@@ -42,15 +43,6 @@ STAGES = 8
 
 ALIKE = 1e-7
 """Gains that differ by less, relatively, are taken for those of one and the same feature."""
-
-
-@dataclass(frozen=True)
-class PoolTarget:
-    """The part of a target that some features see."""
-
-    basis: Array
-    cross: Array
-    gram: Array
 
 
 @dataclass(frozen=True)
@@ -151,7 +143,7 @@ class FewPasses:
         budget: Budget,
     ) -> Indices:
         """The choice within the pool, and after it the features that would add most."""
-        local = PoolTarget(target.basis[pool], target.cross[pool], target.gram)
+        local = Subspace(target.basis[pool], target.cross[pool], target.gram)
         chosen = self.selector.select(pool_view, min(n_nonzero, len(pool)), local, rng, budget=budget)
         state = Spanning(local.cross, pool_view.gram_diagonal(), len(chosen.columns))
         state.extend(chosen.columns, chosen.gram_columns)

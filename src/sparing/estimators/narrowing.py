@@ -9,7 +9,7 @@ import numpy as np
 
 from sparing.errors import models
 
-BY_FEATURE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "feature_names_in_")
+WIDE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "coef_", "feature_weights_", "cluster_centers_")
 """Fitted arrays whose last axis has one entry for each feature."""
 
 
@@ -18,7 +18,7 @@ def narrowed(model: Any) -> Any:
     if not hasattr(model, "components_") or not hasattr(model, "transform"):
         raise models.no_scores(type(model).__name__)
     narrow, used = copy(model), model.support_
-    for name in BY_FEATURE:
+    for name in (*WIDE, "feature_names_in_"):
         if hasattr(model, name):
             setattr(narrow, name, getattr(model, name)[..., used])
     if hasattr(model, "genotype_coding_"):

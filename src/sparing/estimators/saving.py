@@ -20,6 +20,7 @@ from sparing.errors import files, models
 from sparing.estimators._plain import Unplain, decoded, encoded
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
+from sparing.estimators.narrowing import WIDE
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
 from sparing.estimators.sparse_encoder import SparseEncoder
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
@@ -49,11 +50,8 @@ CLASSES: dict[str, Any] = {
 NOT_KEPT = ("_stream",)
 """What ``partial_fit`` remembers of the rows so far."""
 
-WIDE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "coef_", "feature_weights_", "cluster_centers_")
-"""Arrays whose last axis has one entry for each feature."""
-
 SEVERAL = {"components_": (2,), "decoder_": (2,), "cluster_centers_": (2,), "coef_": (1, 2)}
-"""How many axes they have, where it is not one."""
+"""How many axes arrays with one entry for each feature have, where it is not one."""
 
 LINEAR = ("components_", "mean_", "scale_", "support_")
 GROUPS = ("feature_weights_", "scale_", "support_", "labels_")

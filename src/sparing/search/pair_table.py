@@ -56,14 +56,6 @@ class PairTable:
         ends = np.searchsorted(self.rows, [place, place + 1])
         return self.columns[ends[0] : ends[1]]
 
-    def best_pair(self) -> Indices:
-        """The two features with the largest eigenvalue; none where no pair reaches the level."""
-        if len(self.rows) == 0:
-            return self.features[:0]
-        a, b = self.own[self.rows], self.own[self.columns]
-        at = int(np.argmax(a + b + np.hypot(a - b, 2 * self.entries)))
-        return np.sort(self.features[[self.rows[at], self.columns[at]]])
-
     def useful(self, size: int, target: float) -> Indices:
         """Features that may be among ``size`` with lambda_max of at least ``target``, to a fixed point.
 

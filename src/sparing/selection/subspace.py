@@ -26,7 +26,7 @@ OVERSAMPLING = 6
 
 @dataclass(frozen=True, eq=False)
 class Subspace:
-    """Orthonormal V (d x k) as a target of column selection: X'T and T'T for T = X V."""
+    """Orthonormal V (d x k), or the rows of it for some features, as a target of selection: X'T and T'T for T = XV."""
 
     basis: Array
     cross: Array
