@@ -13,7 +13,9 @@ from counted_rows import factors
 from sparing import SparseEncoder, information_loss
 from sparing.certificates import streamed as module
 from sparing.data import streamed as stream_module
+from sparing.results import Guarantee, Reference
 
+PROMISE = Guarantee("Loss over PCA's loss", 1.1, 1.0, "always", Reference("magdonismail2015", "Theorem 6(i)"))
 KINDS = ["plain", "drifting", "sorted", "dominated", "growing"]
 
 
@@ -112,6 +114,11 @@ def test_forgeries_are_found(rng):
         "PCA loses": replace(good, pca_value=least * 1.001),
         "data of variance": replace(good, total=good.total * 1.01),
         "features, not 3": replace(good, problem=replace(good.problem, n_nonzero=3)),
+        "2 components, not 1": replace(good, problem=replace(good.problem, n_components=1), pca_value=0.0),
+        "its problem about a variance": replace(good, problem=replace(good.problem, objective="variance")),
+        "for nothing": replace(good, nothing=2 * good.total),
+        "not within what it claims": replace(good, estimate=0.9 * good.bound),
+        "a stream has no promise": replace(good, guarantees=(PROMISE,)),
     }
     for said, certificate in forged.items():
         assert said in str(certificate.recheck(X)), said

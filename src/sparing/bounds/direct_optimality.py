@@ -23,12 +23,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from sparing.bounds._witness import as_floats
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Reference
-from sparing.search.hypotheses import fits, holds_for
+from sparing.search.hypotheses import holds_for
 
 SPACE_LIMIT = 500
 """The most dimensions of the space of samples: eigendecompositions are of that size."""
@@ -118,17 +119,23 @@ class DirectOptimality:
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data, rho and X: all rho, X, C and s prove something."""
     rho, basis, weights, factor, shift = witness
-    if factor is None:
-        C, rest = samples_of(view), 0.0
-    else:
-        C, A = factor, view.gram()
-        if not fits(C, len(C), len(A)):
-            return math.inf
-        values = np.linalg.eigvalsh(A - shift * np.eye(len(A)) - C.T @ C)  # C'C may be anything: what it lacks counts
-        products = float(np.vdot(C, C)) + abs(shift) + float(np.abs(A).max() + np.abs(values).max())
-        rest = shift + max(float(values[-1]), 0.0) + 8 * sum(C.shape) * EPS * products
+    if (known := rebuilt(view, factor, shift)) is None:
+        return math.inf
+    C, rest = known
     value, _, _ = bound_at(C, max(float(rho), 0.0), basis, weights, problem.n_nonzero)
     return rounded_up(value + rest, view)
+
+
+def rebuilt(view: DataMatrix, factor: Any, shift: Any) -> tuple[Array, float] | None:
+    """C, and what A has beyond C'C at most; None for a C of another shape."""
+    if factor is None:
+        return samples_of(view), 0.0
+    A, s = view.gram(), float(shift)
+    if (C := as_floats(factor, len(factor), len(A))) is None:
+        return None
+    values = np.linalg.eigvalsh(A - s * np.eye(len(A)) - C.T @ C)  # C'C may be anything: what it lacks counts
+    products = float(np.vdot(C, C)) + abs(s) + float(np.abs(A).max() + np.abs(values).max())
+    return C, s + max(float(values[-1]), 0.0) + 8 * sum(C.shape) * EPS * products
 
 
 def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:

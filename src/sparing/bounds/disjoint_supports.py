@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.bounds._witness import as_floats
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
@@ -66,9 +67,7 @@ def _start(problem: Any, incumbent: Any) -> list[Any] | None:
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The search again from the data, with the same prices and as many nodes; the supports only make it shorter."""
     prices, supports, nodes = witness
-    if not np.isfinite(prices).all():
+    if (prices := as_floats(prices, view.n_features)) is None:
         return float("inf")
-    found = best_disjoint(
-        view.gram(), _sizes(problem), budget=Budget(), max_nodes=nodes, start=supports, prices=np.asarray(prices)
-    )
+    found = best_disjoint(view.gram(), _sizes(problem), budget=Budget(), max_nodes=nodes, start=supports, prices=prices)
     return float("inf") if found is None else rounded_up(found.bound, view)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.bounds._witness import as_floats
 from sparing.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.budget import Budget
 from sparing.data import DataMatrix
@@ -15,7 +16,7 @@ from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Bound, Reference
 from sparing.search.doubly_nonnegative import one_sided_value
-from sparing.search.hypotheses import fits, holds_for
+from sparing.search.hypotheses import holds_for
 from sparing.search.nonnegative_proof import proposed_dual
 
 
@@ -61,7 +62,7 @@ class DoublyNonnegativeDual:
 @holds_for(one=True, nonnegative=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality itself, from the data and Y."""
-    if not fits(witness, view.n_features, view.n_features):
+    if (Y := as_floats(witness, view.n_features, view.n_features)) is None:
         return math.inf
     with single_threaded_blas(float(view.n_features) ** 3):
-        return rounded_up(one_sided_value(view.gram(), witness, min(problem.n_nonzero, view.n_features)), view)
+        return rounded_up(one_sided_value(view.gram(), Y, min(problem.n_nonzero, view.n_features)), view)

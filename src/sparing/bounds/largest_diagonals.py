@@ -13,6 +13,7 @@ from sparing.data import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import sum_of_largest
 from sparing.results import Array, Bound, Reference
+from sparing.search.hypotheses import holds_for
 
 DECOMPOSED = 1000
 """The most features for which A is decomposed; with more only the plain diagonal is used."""
@@ -69,12 +70,14 @@ def _at(mu: float, values: Array, weights: Array, problem: Any) -> float:
     return k * (mu + rounding) + sum_of_largest(weights @ np.maximum(values - mu, 0.0), _used(problem))
 
 
+@holds_for()
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data and mu."""
-    if not witness >= 0.0:
+    mu = float(witness)
+    if not mu >= 0.0:
         return float("inf")
-    if witness == 0.0 and view.is_psd:
+    if mu == 0.0 and view.is_psd:
         used = min(_used(problem), view.n_features)
         short = max(used - problem.n_components, 0) * view.shortfall  # A + shortfall I is positive semidefinite
         return rounded_up(sum_of_largest(view.gram_diagonal(), used) + short, view)
-    return rounded_up(_at(witness, *_decomposed(view), problem), view)
+    return rounded_up(_at(mu, *_decomposed(view), problem), view)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -37,7 +38,7 @@ class LossTree:
         self, view: DataMatrix, problem: Any, incumbent: Encoder, rng: np.random.Generator, *, budget: Budget
     ) -> Bound | None:
         """The bound and the support it started from, or nothing where the tree cannot help."""
-        if view.n_features > TREE_LIMIT or problem.n_nonzero >= view.n_features:
+        if not _counted_together(problem) or view.n_features > TREE_LIMIT or problem.n_nonzero >= view.n_features:
             return None
         nodes = self._nodes(view.n_features, budget)
         found = _searched(view, problem, incumbent.support, nodes, budget)
@@ -50,6 +51,11 @@ class LossTree:
         if budget.deadline is not None:
             return 10**9
         return self.max_nodes if self.max_nodes is not None else int(np.clip(NODE_WORK / n_features**3, 20, 2000))
+
+
+def _counted_together(problem: Any) -> bool:
+    """Is it about losses, and has all that is used ``n_nonzero`` features? Those of each component may be others."""
+    return problem.objective == "loss" and bool(problem.shared_support or problem.n_components == 1)
 
 
 def _searched(view: DataMatrix, problem: Any, support: Any, nodes: int, budget: Budget) -> Searched | None:
@@ -66,6 +72,8 @@ def _least_loss(view: DataMatrix, found: Searched) -> float:
 
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The search run again from the data, from the same support and with as many nodes."""
+    if not _counted_together(problem):
+        return math.inf
     support, nodes = witness
     found = _searched(view, problem, support, nodes, Budget())
     return 0.0 if found is None else _least_loss(view, found)

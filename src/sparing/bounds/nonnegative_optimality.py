@@ -22,12 +22,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sparing.bounds import direct_optimality as plain
+from sparing.bounds._witness import as_floats
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Reference
-from sparing.search.hypotheses import fits, holds_for
+from sparing.search.hypotheses import holds_for
 from sparing.search.wedges import half_angle, normals, room, shortened, turns
 
 SPACE_LIMIT, GRAM_LIMIT, KEPT = 200, 500, 100
@@ -119,18 +120,15 @@ class NonnegativeOptimality:
 @holds_for(one=True, nonnegative=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The bound again, from the data and the wedges: all of them prove something as long as they close a circle."""
-    plane, rays, proofs, factor, shift = witness
-    if factor is None:
-        C, rest = plain.samples_of(view), 0.0
-    else:
-        C, A = factor, view.gram()
-        if not fits(C, len(C), len(A)):
-            return math.inf
-        values = np.linalg.eigvalsh(A - shift * np.eye(len(A)) - C.T @ C)  # what C'C and s lack counts
-        products = float(np.vdot(C, C)) + abs(shift) + float(np.abs(A).max() + np.abs(values).max())
-        rest = shift + max(float(values[-1]), 0.0) + 8 * sum(C.shape) * EPS * products
+    two, around, proofs, factor, shift = witness
+    if (known := plain.rebuilt(view, factor, shift)) is None:
+        return math.inf
+    C, rest = known
+    plane, rays = as_floats(two, len(C), 2), as_floats(around, len(around), 2)
+    if plane is None or rays is None or not len(proofs) == len(rays) > 0:
+        return math.inf
     ends = np.roll(rays, -1, axis=0)
-    if len(proofs) != len(rays) or len(rays) == 0 or not (turns(rays, ends) > 0).all():
+    if not (turns(rays, ends) > 0).all():
         return math.inf
     lengths = plain.lengths_of(C)
     bounds = [

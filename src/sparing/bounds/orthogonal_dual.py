@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.bounds._witness import as_floats
 from sparing.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.bounds.shared_part import METHOD, SEARCHED, Single, best_single, split_value
 from sparing.budget import Budget
@@ -83,12 +85,17 @@ def nonzeros(problem: Any, n_features: int) -> int:
 @holds_for(orthogonal=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality itself, from the data and Y."""
-    s = nonzeros(problem, view.n_features)
-    return rounded_up(projection_value(view.gram(), witness, problem.n_components, s), view)
+    d = view.n_features
+    if (Y := as_floats(witness, d, d)) is None:
+        return math.inf
+    return rounded_up(projection_value(view.gram(), Y, problem.n_components, nonzeros(problem, d)), view)
 
 
 @holds_for(orthogonal=True, each=True)
 def recompute_split(view: DataMatrix, problem: Any, witness: Any, *, single: Single | None = None) -> float:
     """The inequality for W, from the data and W."""
-    sizes = [min(problem.n_nonzero, view.n_features)] * problem.n_components
-    return rounded_up(split_value(view.gram(), witness, sizes, single or best_single), view)
+    d = view.n_features
+    if (W := as_floats(witness, d, d)) is None:
+        return math.inf
+    sizes = [min(problem.n_nonzero, d)] * problem.n_components
+    return rounded_up(split_value(view.gram(), W, sizes, single or best_single), view)

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.bounds._witness import as_floats
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.results import Bound, Reference
-from sparing.search.hypotheses import fits, holds_for
+from sparing.search.hypotheses import holds_for
 from sparing.search.semidefinite_relaxation import dual_value, relaxed
 
 DUAL_LIMIT = 500
@@ -52,6 +53,6 @@ class SemidefiniteDual:
 @holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality itself, from the data and Y."""
-    if not fits(witness, view.n_features, view.n_features):
+    if (Y := as_floats(witness, view.n_features, view.n_features)) is None:
         return math.inf
-    return rounded_up(dual_value(view.gram(), witness, problem.n_nonzero), view)
+    return rounded_up(dual_value(view.gram(), Y, problem.n_nonzero), view)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.bounds._witness import as_floats
 from sparing.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.budget import Budget
 from sparing.data import DataMatrix
@@ -26,6 +27,7 @@ from sparing.search.fantope import (
     split,
     top_of_all,
 )
+from sparing.search.hypotheses import holds_for
 from sparing.search.semidefinite_relaxation import dual_value, relaxed
 
 Single = Callable[[Array, int], float]
@@ -156,13 +158,19 @@ def _quick(B: Array, size: int) -> float:
     return min(leading_sum(B, 1), rows + 8 * len(B) * EPS * len(B) * scale_of(B))
 
 
+@holds_for()
 def recompute(view: DataMatrix, problem: Any, witness: Any, *, single: Single | None = None) -> float:
     """The inequality itself, from the data and W."""
-    sizes = sizes_in_turn(problem, view.n_features)
-    return rounded_up(split_value(view.gram(), witness, sizes, single or best_single), view)
+    d = view.n_features
+    if (W := as_floats(witness, d, d)) is None:
+        return math.inf
+    return rounded_up(split_value(view.gram(), W, sizes_in_turn(problem, d), single or best_single), view)
 
 
+@holds_for()
 def recompute_dual(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality for the relaxation, from the data and Y."""
-    radius = most_absolute(problem, view.n_features)
-    return rounded_up(projection_value(view.gram(), witness, problem.n_components, radius), view)
+    d = view.n_features
+    if (Y := as_floats(witness, d, d)) is None:
+        return math.inf
+    return rounded_up(projection_value(view.gram(), Y, problem.n_components, most_absolute(problem, d)), view)

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.bounds._witness import as_floats
 from sparing.budget import Budget
 from sparing.data import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.results import Array, Bound, Reference
-from sparing.search.hypotheses import fits, holds_for
+from sparing.search.hypotheses import holds_for
 from sparing.search.sharper_dual import sharpened, sharper_value
 
 DUAL_LIMIT = 500
@@ -78,8 +79,7 @@ def _reached(A: Array, incumbent: Any) -> float:
 @holds_for(one=True)
 def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
     """The inequality itself, from the data, Q and a."""
-    Q, a = witness
-    d = view.n_features
-    if not fits(Q, d, d) or not fits(a, d):
+    d, (Q, a) = view.n_features, witness
+    if (Q := as_floats(Q, d, d)) is None or (a := as_floats(a, d)) is None:
         return math.inf
     return rounded_up(sharper_value(view.gram(), Q, a, min(problem.n_nonzero, view.n_features)), view)

@@ -10,16 +10,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparing import errors
+from sparing.certificates.rules import (
+    broken_rule,
+    counts_for_none,
+    dense_spectrum,
+    error_agrees,
+    fresh_spectrum,
+    iterates,
+    same_promise,
+)
 from sparing.data import DataMatrix, Preparation, as_view
-from sparing.linalg import information_loss_of, top_spectrum
-from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices, Spectrum
+from sparing.linalg import information_loss_of
+from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Spectrum
 
 PROVED = 1e-6
 """A gap that counts as none: what rounding leaves between an optimum and its proof."""
 
+WRONG = "The certificate does NOT hold"
 
-ORTHOGONAL = 1e-6
-"""The largest cosine that counts as none."""
+UNFIT = (TypeError, ValueError, ArithmeticError, AttributeError, LookupError, np.linalg.LinAlgError)
+"""What a proof runs into whose witness is no witness of its kind."""
 
 
 @dataclass(frozen=True)
@@ -181,48 +191,90 @@ class Certificate:
         view = as_view(X, self.preparation, sample_weight)
         if view.n_features != self.problem.n_features:
             raise errors.wrong_n_features(view.n_features, self.problem.n_features, "this certificate")
+        pca = fresh_spectrum(view, max(one.problem.n_components for one in (self, *self.parts)))
         for part in self.parts:
-            if not (checked := part._recheck_on(view)):
+            if not (checked := part._recheck_on(view, pca.leading(part.problem.n_components))):
                 return replace(checked, sentence=f"Of one component alone: {checked.sentence}")
-        return self._recheck_on(view)
+        return self._recheck_on(view, pca.leading(self.problem.n_components))
 
-    def _recheck_on(self, view: DataMatrix) -> Recheck:
-        """The claims of this certificate, without those of its parts."""
+    def _recheck_on(self, view: DataMatrix, pca: Spectrum) -> Recheck:
+        """The claims of this certificate, without those of its parts; ``pca`` is computed anew."""
         unit = self._unit(view)
         value = self._value_on(view) * unit
-        bound = self.witness.check(view, self.problem, self.witness.witness) * unit
-        total = view.total * unit
-        rounding = 1e-10 * self.total
-        same_value = abs(value - self.value) <= 1e-6 * self.value + rounding
-        same_data = abs(total - self.total) <= 1e-6 * self.total
-        if self.sense == "min":
-            valid_bound = self.bound <= bound * (1 + 1e-6) + rounding and self.bound <= value * (1 + 1e-6) + rounding
-        else:
-            valid_bound = self.bound >= bound * (1 - 1e-6) - rounding and self.bound >= value * (1 - 1e-6) - rounding
-        wrong = "The certificate does NOT hold"
-        holds = False
-        if self.problem.objective != self._named:
-            said = f"{wrong}: it is about a {self._named}, its problem about a {self.problem.objective}."
-        elif not same_data:
-            said = f"{wrong}: it is about data of variance {self.total:.6g}, these have {total:.6g}."
-        elif not same_value:
-            said = f"{wrong} for these data: it claims {self._named} {self.value:.6g}, found {value:.6g}."
-        elif (rule := broken_rule(self)) is not None:
-            said = f"{wrong}: its loadings are not among those it speaks of: {rule}."
-        elif not valid_bound:
-            said = f"{wrong}: it claims the bound {self.bound:.6g}, only {bound:.6g} is proved."
-        elif not self._pca_agrees(view, unit):
-            said = f"{wrong}: it claims {self._named} {self.pca_value:.6g} for PCA, which these data do not have."
-        else:
-            holds = True
-            said = f"The certificate holds: {self._named} {value:.6g}, and {self._nothing_can} than {bound:.6g}."
-        return Recheck(holds, value, bound, said)
+        try:
+            bound = self.witness.check(view, self.problem, self.witness.witness) * unit
+        except UNFIT:
+            bound = math.nan
+        if (flaw := self._unlike(view, value, pca, unit) or self._unproved(view, value, bound, pca, unit)) is not None:
+            return Recheck(False, value, bound, f"{WRONG}{flaw}.")
+        said = f"The certificate holds: {self._named} {value:.6g}, and {self._nothing_can} than {bound:.6g}."
+        return Recheck(True, value, bound, said)
 
-    def _pca_agrees(self, view: DataMatrix, unit: float) -> bool:
+    def _unlike(self, view: DataMatrix, value: float, pca: Spectrum, unit: float) -> str | None:
+        """What is another here: the objective, the data, the value, or what kind of loadings these are."""
+        if self.problem.objective != self._named:
+            return f": it is about a {self._named}, its problem about a {self.problem.objective}"
+        if not abs(view.total * unit - self.total) <= 1e-6 * self.total:
+            return other_data(self.total, view.total * unit)
+        if not abs(value - self.value) <= 1e-6 * self.value + 1e-10 * self.total:
+            return f" for these data: it claims {self._named} {self.value:.6g}, found {value:.6g}"
+        if (rule := broken_rule(self.problem, self.loadings, pca)) is not None:
+            return f": its loadings are not among those it speaks of: {rule}"
+        return None
+
+    def _unproved(self, view: DataMatrix, value: float, bound: float, pca: Spectrum, unit: float) -> str | None:
+        """What is claimed and not so: the bound, how firm it is, PCA, what counts as none, a theorem's promise."""
+        if not (math.isfinite(bound) and self._follows(self.bound, value, bound)):
+            proved = f"only {bound:.6g} is proved" if math.isfinite(bound) else "of which nothing is proved"
+            return f": it claims the bound {self.bound:.6g}, {proved}"
+        if not self._is_firm(view, pca, unit):
+            return f": its bound is said to hold '{self.strength}', which is more than is proved"
+        if not self._pca_agrees(pca, unit):
+            return f": it claims {self._named} {self.pca_value:.6g} for PCA, which these data do not have"
+        if not counts_for_none(self.nothing, pca, unit):
+            return f": it takes {self.nothing:.6g} for nothing"
+        for promise in self.guarantees:
+            if not same_promise(promise, self._promise_again(promise, view, pca), exact=pca.exact):
+                return f": what it says of {promise.reference} is not what that promises here"
+        return None
+
+    def _follows(self, claimed: float, value: float, bound: float) -> bool:
+        """Is the claim no bolder than the proof, and neither of them refuted by the value?"""
+        bolder, refuted = 1e-10 * self.total, 1e-7 * self.total
+        if self.sense == "max":
+            claimed, value, bound = -claimed, -value, -bound
+        return (
+            claimed <= bound + 1e-6 * abs(bound) + bolder
+            and claimed <= value + 1e-6 * abs(value) + bolder
+            and bound <= value + 1e-6 * abs(value) + refuted
+        )
+
+    def _is_firm(self, view: DataMatrix, pca: Spectrum, unit: float) -> bool:
+        """Does a bound that is said to hold always rest on no iteration, or on one that a dense solver confirms?"""
+        if self.strength != "always" or pca.exact or not iterates(self.witness.check, self.witness.witness):
+            return self.strength in ("always", "numerical")
+        dense = dense_spectrum(view, self.problem.n_components)
+        return dense.exact and self._within_pca(dense, unit)
+
+    def _within_pca(self, pca: Spectrum, unit: float) -> bool:
+        """Does PCA's own loss prove the bound?"""
+        return self.bound <= pca.least_loss * unit * (1 + 1e-6) + 1e-10 * self.total
+
+    def _pca_agrees(self, pca: Spectrum, unit: float) -> bool:
         """Does PCA lose as much as is claimed, and no more? Its loss as computed is never too small."""
-        fresh, rounding = fresh_spectrum(view, self.problem.n_components), 1e-10 * self.total
-        not_more = fresh.least_loss * unit <= (self.pca_value + self.pca_error) * (1 + 1e-6) + rounding
-        return not_more and self.pca_value <= fresh.tail * unit * (1 + 1e-6) + rounding
+        rounding = 1e-10 * self.total
+        not_more = pca.least_loss * unit <= (self.pca_value + self.pca_error) * (1 + 1e-6) + rounding
+        not_less = self.pca_value <= pca.tail * unit * (1 + 1e-6) + rounding
+        return not_more and not_less and error_agrees(self.pca_error, pca, unit)
+
+    def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
+        """What the theorem that is named says about these data and loadings, if its hypothesis was kept."""
+        from sparing.certificates.loss import _promised  # that module is about this class
+
+        found = Encoder(self.support, self.loadings, self.loadings[:0], np.zeros(0), self.value)
+        measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
+        theorem = claimed.reference.where.removeprefix("Theorem ")
+        return next(iter(_promised(theorem, found, pca, self.problem.n_nonzero, measured)), None)
 
     @property
     def components(self) -> Array:
@@ -240,7 +292,7 @@ class Certificate:
         return information_loss_of(view, self.components)
 
     def _lines(self) -> list[str]:
-        return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees), *self.notes]
+        return [_reached(self), _possible(self), *map(_promised_loss, self.guarantees), *self.notes]
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -250,32 +302,10 @@ class Certificate:
         return f"<div><p><strong>{first}</strong></p>{''.join(f'<p>{line}</p>' for line in rest)}</div>"
 
 
-def fresh_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
-    """PCA again, from a start of its own."""
-    return top_spectrum(view, n_components, np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE)))
-
-
-def broken_rule(certificate: Certificate) -> str | None:
-    """What the loadings do that the problem does not allow, in words."""
-    problem, H = certificate.problem, certificate.loadings
-    used = H != 0
-    if problem.objective != "loss" and len(H) > problem.n_components:
-        return f"there are {len(H)} components, not {problem.n_components}"
-    if not problem.shared_support:
-        most = int(used.sum(axis=1).max(initial=0))
-    else:
-        most = int(used.any(axis=0).sum() if problem.objective == "loss" else used.sum())
-    if most > problem.n_nonzero:
-        return f"they use {most} features, not {problem.n_nonzero}"
-    if problem.disjoint and used.sum(axis=0).max(initial=0) > 1:
-        return "components share a feature"
-    if problem.nonnegative and H.min(initial=0.0) < 0:
-        return "some are negative"
-    if problem.orthogonal:
-        unit = H / np.linalg.norm(H, axis=1, keepdims=True)
-        if np.abs(unit @ unit.T - np.eye(len(H))).max() > ORTHOGONAL:
-            return "they are not orthogonal"
-    return None
+def other_data(claimed: float, found: float) -> str:
+    """Why a certificate does not hold where the data are not those it is about."""
+    differ = f"it is about data of variance {claimed:.6g}, these have {found:.6g}"
+    return f": {differ}. If the fit had sample_weight, pass the same"
 
 
 def counted(number: int, noun: str) -> str:
@@ -286,6 +316,11 @@ def counted(number: int, noun: str) -> str:
 def percent(share: float) -> str:
     """Rounded up, so that a loss is never understated."""
     return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}%"
+
+
+def share(part: float) -> str:
+    """Of PCA, for which one digit is enough; more where that would read as none."""
+    return f"{part:.1%}" if part >= 1e-3 or part <= 0 else f"{100 * part:.2g}%"
 
 
 def times(ratio: float) -> str:
@@ -306,7 +341,15 @@ def _reached(certificate: Certificate) -> str:
         return f"{who} {what}, where PCA loses nothing."
     asked = c.problem.n_components  # few features may give fewer, and are compared with as many as were asked for
     pca = "PCA" if k == asked else f"PCA with {counted(asked, 'component')}"
-    return f"{who} {times(c.ratio)} times what {pca} loses (PCA: {c.pca_value / c.total:.1%} of the variance)."
+    return f"{who} {times(c.ratio)} times what {pca} loses (PCA: {share(c.pca_value / c.total)} of the variance)."
+
+
+def _promised_loss(guarantee: Guarantee) -> str:
+    """A promise, with as many digits of what was measured as the loss has above."""
+    if not math.isfinite(guarantee.measured):
+        return f"{guarantee}."
+    limit, _, rest = str(guarantee).partition(", measured ")
+    return f"{limit}, measured {times(guarantee.measured)}; {rest.partition('; ')[2]}."
 
 
 def where(certificate: Certificate) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -40,6 +42,20 @@ class ReconstructionCertificate(Certificate):
             raise errors.too_few_samples(view.n_samples or 0, int(self.rows.max()) + 1)
         decoder = self.row_weights @ _rows_of(view, self.rows)
         return reconstruction_loss(view, self.components, decoder)
+
+    def _unlike(self, view: DataMatrix, value: float, pca: Spectrum, unit: float) -> str | None:
+        if (view.n_samples or 0) != self.n_samples:
+            return f": it is about {self.n_samples} data points, here are {view.n_samples or 0}"
+        return super()._unlike(view, value, pca, unit)
+
+    def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
+        """Theorem 6(i) on both sides; for how many data points, which may be more than are used, it says itself."""
+        named = re.search(r" and (\d+) data points ", claimed.claim)
+        if named is None or not len(self.rows) <= int(named[1]) <= self.n_samples:
+            return None
+        again = _promises(pca, 0.0, self.problem.n_nonzero, int(named[1]))
+        measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
+        return replace(again[0], measured=measured) if again else None
 
     def _lines(self) -> list[str]:
         first, *rest = super()._lines()

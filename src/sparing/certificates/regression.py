@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.certificates.certificate import Recheck
+from sparing.certificates.rules import same_promise
 from sparing.data import DataMatrix, Preparation, as_view
 from sparing.data.targets import Targets
 from sparing.linalg import top_spectrum
@@ -20,6 +21,9 @@ from sparing.results import Array, Guarantee, Indices, Reference, Spectrum
 RESOLVED = 1e-8
 """Theorems are quoted where PCA's loss is at least this share of the total: selectors call columns dependent that are
 within 1e-5 of each other's span, which smaller promises could not survive."""
+
+FLAT = 1e-9
+"""Singular values of coefficients below this share of the largest are rounding."""
 
 EXPLAINED = 1e-10
 """A residual below this share of the targets' norm is rounding."""
@@ -112,7 +116,8 @@ class RegressionCertificate:
             fit_intercept=self.fit_intercept,
             promise=self.promise,
         )
-        rounding = EXPLAINED * self.total
+        rounding, used = EXPLAINED * self.total, len(self.support)
+        rank = int(np.linalg.matrix_rank(self.coefficients, rtol=FLAT)) if self.coefficients.size else 0
         pca_is_exact = spectrum.exact  # an iteration may settle on other components where eigenvalues nearly tie
         checks = {
             f"it is about targets of norm {self.total:.6g}, these have {again.total:.6g}": (
@@ -124,11 +129,22 @@ class RegressionCertificate:
             f"it claims {self.pca_value:.6g} for PCA regression, found {again.pca_value:.6g}": (
                 not pca_is_exact or abs(again.pca_value - self.pca_value) <= 1e-6 * self.pca_value + rounding
             ),
+            f"it speaks of {self.n_nonzero} features and uses {used}": used <= self.n_nonzero,
+            f"it speaks of fits of rank {self.n_components}, its own has {rank}": rank <= self.n_components,
+            "what it says of a theorem is not what that promises here": self._promises_agree(again, exact=pca_is_exact),
             "a theorem's limit is exceeded": all(guarantee.holds for guarantee in again.guarantees),
         }
         said = f"holds: residual {again.value:.6g}, PCA regression leaves {again.pca_value:.6g}"
         flaw = next((f"does NOT hold: {sentence}" for sentence, passed in checks.items() if not passed), None)
         return Recheck(flaw is None, again.value, self.bound, f"The certificate {flaw or said}.")
+
+    def _promises_agree(self, again: RegressionCertificate, *, exact: bool) -> bool:
+        """Is everything that is said of theorems what they say? Limits are what PCA regression leaves and more."""
+        shift = self.pca_value - again.pca_value  # none, or that of an iteration
+        fresh = [replace(promise, limit=promise.limit + shift) for promise in again.guarantees]
+        return len(fresh) == len(self.guarantees) and all(
+            same_promise(*pair, exact=exact) for pair in zip(self.guarantees, fresh, strict=True)
+        )
 
     def _lines(self) -> list[str]:
         return [_reached(self), _possible(self), *(_promised(self, guarantee) for guarantee in self.guarantees)]
@@ -188,7 +204,7 @@ def _views(X: Any, preparation: Preparation, fit_intercept: bool) -> tuple[DataM
     view = as_view(X, preparation)
     if preparation.center == fit_intercept:
         return view, view
-    return view, as_view(X, Preparation(center=fit_intercept, scale=preparation.scale))
+    return view, as_view(X, replace(preparation, center=fit_intercept))
 
 
 def _pca_residual(view: DataMatrix, spectrum: Spectrum, targets: Targets, fit_intercept: bool) -> float:

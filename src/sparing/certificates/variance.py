@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -10,16 +11,21 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.certificate import PROVED, Certificate, Problem, counted, fresh_spectrum, percent, where
+from sparing.certificates.certificate import PROVED, Certificate, Problem, counted, percent, share, where
+from sparing.certificates.rules import error_agrees, fresh_spectrum
 from sparing.data import DataMatrix, Preparation
+from sparing.linalg.nonnegative_promises import approximation_factor
 from sparing.linalg.variance import symmetric_total
-from sparing.results import Array, Bound, Encoder, Spectrum
+from sparing.results import Array, Bound, Encoder, Guarantee, Reference, Spectrum
 
 COLLINEAR = 1e-9
 """Features count as collinear where no more than this share of their variance is left beside one direction."""
 
 TOO_MUCH = 0.05
 """PCA's variance as claimed may have an error added that another iteration does not have, where a spectrum is flat."""
+
+SURROGATE = "Best possible variance over that found, by the surrogate of rank {}"
+"""What the theorems about a search in low rank promise."""
 
 CONTRADICTION = 1e-7
 """A bound below a value by more than this share is no rounding: one of them is wrong."""
@@ -53,12 +59,32 @@ class VarianceCertificate(Certificate):
     def _value_on(self, view: DataMatrix) -> float:
         return symmetric_total(view, self.components.T)
 
-    def _pca_agrees(self, view: DataMatrix, unit: float) -> bool:
+    def _within_pca(self, pca: Spectrum, unit: float) -> bool:
+        return self.bound >= pca.most_variance * unit * (1 - 1e-6)
+
+    def _pca_agrees(self, pca: Spectrum, unit: float) -> bool:
         """Does PCA have as much as is claimed? Its variance as computed is never too large."""
-        fresh = fresh_spectrum(view, self.problem.n_components)
-        variance, most = float(fresh.values.sum()) * unit, fresh.most_variance * unit
+        variance, most = float(pca.values.sum()) * unit, pca.most_variance * unit
         least = (self.pca_value - self.pca_error) * (1 - 1e-6)
-        return variance * (1 - 1e-6) <= self.pca_value <= most * (1 + TOO_MUCH) and least <= most
+        value_agrees = variance * (1 - 1e-6) <= self.pca_value <= most * (1 + TOO_MUCH) and least <= most
+        return value_agrees and error_agrees(self.pca_error, pca, unit)
+
+    def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
+        """Theorems 1 and 2 of [asteris2014]; of the second, whose accuracy is not kept, a limit below the first's."""
+        problem, named = self.problem, re.fullmatch(SURROGATE.format(r"(\d+)"), claimed.claim)
+        if named is None or not (problem.nonnegative and problem.n_components == 1 and self.value > 0):
+            return None
+        rank = min(int(named[1]), problem.n_features)
+        more = fresh_spectrum(view, rank + 1)
+        limit = 1 / approximation_factor(more.values, problem.n_features, problem.n_nonzero, rank)
+        strength, where = "always", "Theorem 1"
+        if claimed.reference.where == "Theorem 2" and claimed.strength.startswith("probability "):
+            limit, strength, where = max(limit, claimed.limit), claimed.strength, "Theorem 2"
+        if not more.exact and math.isclose(limit, claimed.limit, rel_tol=TOO_MUCH):
+            limit = claimed.limit  # the error of single eigenvalues is not known as well as that of their sum
+        known = self.bound / self.value
+        measured = known if self.witness.reached else min(known, claimed.limit)
+        return Guarantee(claimed.claim, limit, measured, strength, Reference("asteris2014", where))
 
     def _lines(self) -> list[str]:
         return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees), *self.notes]
@@ -135,11 +161,11 @@ def _reached(c: VarianceCertificate) -> str:
     noun = f"{'nonnegative ' if c.problem.nonnegative else ''}component"
     if k > 1 and c.problem.shared_support:
         features = f"{np.count_nonzero(c.loadings)} loadings in all ({used} of {c.problem.n_features} features)"
-    share = f"{math.floor((c.ratio + PROVED) * 1000) / 10:.1f}%"
+    reached = f"{math.floor((c.ratio + PROVED) * 1000) / 10:.1f}%"
     pca = "PCA's first component" if k == 1 else f"PCA's first {k} components"
     return (
-        f"{counted(k, noun)} on {features} {'has' if k == 1 else 'have'} {share} of the variance of {pca} "
-        f"(PCA: {c.pca_value / c.total:.1%} of the total)."
+        f"{counted(k, noun)} on {features} {'has' if k == 1 else 'have'} {reached} of the variance of {pca} "
+        f"(PCA: {share(c.pca_value / c.total)} of the total)."
     )
 
 

@@ -25,8 +25,9 @@ RECORDS = re.compile(
 )
 """Where records may come from."""
 
-CHECKS = re.compile(r"sparing\.(bounds|search)\.\w+:recompute\w*")
-"""Functions that compute a bound again from the data and a witness."""
+CHECKS = re.compile(r"sparing\.(bounds|search)\.\w+:(recompute\w*|most_of_one)")
+"""Functions that compute a bound again from the data and a witness, and the one that some of them are given. Each of
+them proves what is true or nothing, whatever certificate it is named in."""
 
 Keep = Callable[[Any], str]
 """Puts an array aside and says under which name."""

@@ -1,0 +1,93 @@
+"""What a recheck asks besides the value and the bound: loadings, PCA, the strength of a proof, promises of theorems."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparing.data import DataMatrix
+from sparing.linalg import top_spectrum
+from sparing.results import Array, Guarantee, Spectrum
+
+if TYPE_CHECKING:
+    from sparing.certificates.certificate import Problem
+
+ORTHOGONAL = 1e-6
+"""The largest cosine that counts as none."""
+
+TOO_WIDE = 0.05
+"""What is claimed as the error of PCA's loss may be this share of it: more than an iteration leaves that converged."""
+
+ROUNDING = 1e-9
+"""A share of the total that rounding may leave of a loss."""
+
+SAME, NEARLY = 1e-6, 1e-3
+"""How much a number may differ from the same one computed again, from an exact spectrum and from an iteration."""
+
+
+def fresh_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
+    """PCA again, from a start of its own."""
+    return top_spectrum(view, n_components, np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE)))
+
+
+def dense_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
+    """The same with so many components asked for that no iteration is made, wherever the sizes allow that."""
+    smaller = min(view.n_samples or view.n_features, view.n_features)
+    return fresh_spectrum(view, max(n_components, -(-smaller // 32))).leading(n_components)
+
+
+def iterates(check: Any, witness: Any) -> bool:
+    """Does a proof rest on a spectrum, which may come from an iteration? Proofs may be wrapped, or hold another."""
+    while isinstance(check, partial):
+        check = check.func
+    inner = witness[:1] if isinstance(witness, tuple) else ()
+    return bool(getattr(check, "iterates", False)) or any(iterates(one, None) for one in inner)
+
+
+def broken_rule(problem: Problem, loadings: Array, pca: Spectrum) -> str | None:
+    """What the loadings do that the problem does not allow, in words."""
+    H, used = loadings, loadings != 0
+    beyond_rank = (
+        problem.objective == "loss" and pca.tail <= ROUNDING * pca.total
+    )  # what the data have no dimension for adds nothing
+    if len(H) > problem.n_components and not beyond_rank:
+        return f"there are {len(H)} components, not {problem.n_components}"
+    if not problem.shared_support:
+        most = int(used.sum(axis=1).max(initial=0))
+    else:
+        most = int(used.any(axis=0).sum() if problem.objective == "loss" else used.sum())
+    if most > problem.n_nonzero:
+        return f"they use {most} features, not {problem.n_nonzero}"
+    if problem.disjoint and used.sum(axis=0).max(initial=0) > 1:
+        return "components share a feature"
+    if problem.nonnegative and H.min(initial=0.0) < 0:
+        return "some are negative"
+    if problem.orthogonal:
+        some = H[used.any(axis=1)]
+        unit = some / np.linalg.norm(some, axis=1, keepdims=True)
+        if not np.abs(unit @ unit.T - np.eye(len(some))).max(initial=0.0) <= ORTHOGONAL:
+            return "they are not orthogonal"
+    return None
+
+
+def counts_for_none(nothing: float, pca: Spectrum, unit: float) -> bool:
+    """May a loss as small as this be called none?"""
+    return 0.0 <= nothing <= max(2 * pca.nothing, ROUNDING * pca.total) * unit
+
+
+def error_agrees(error: float, pca: Spectrum, unit: float) -> bool:
+    """Is what PCA's loss may be off by what an iteration that converged leaves?"""
+    width = pca.most_loss - pca.least_loss
+    return 0.0 <= error <= (2 * width + TOO_WIDE * pca.tail + 1e-10 * pca.total) * unit
+
+
+def same_promise(claimed: Guarantee, again: Guarantee | None, *, exact: bool) -> bool:
+    """Is this what the theorem says about the fit?"""
+    if again is None:
+        return False
+    words = (claimed.claim, claimed.strength, claimed.reference) == (again.claim, again.strength, again.reference)
+    close = partial(math.isclose, rel_tol=SAME if exact else NEARLY)
+    return words and close(claimed.limit, again.limit) and math.isclose(claimed.measured, again.measured, rel_tol=SAME)
