@@ -230,9 +230,13 @@ class Guarantee:
         return self.measured <= self.limit
 
     def __str__(self) -> str:
+        return self.sentence(_rounded_up(self.measured))
+
+    def sentence(self, measured: str) -> str:
+        """What is promised and what came of it; ``measured`` with as many digits as are wanted."""
         missed = "exceeded by this draw" if self.strength == "in expectation" else "FAILS"
         verdict = "holds" if self.holds else missed
-        numbers = f"at most {_rounded_up(self.limit)}, measured {_rounded_up(self.measured)}"
+        numbers = f"at most {_rounded_up(self.limit)}, measured {measured}"
         return f"{self.claim}: {numbers}; {verdict} ({self.strength}) {self.reference}"
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparing.certificates.certificate import percent, times
+from sparing.certificates.sentences import percent, times
 from sparing.estimators._input import named_or_numbered
 from sparing.results import ZERO_LOSS
 

@@ -12,8 +12,8 @@ from sklearn.datasets import load_wine
 
 from sparing import DoublySparseEncoder, NonnegativeSparsePCA, SparseEncoder, SparsePCA, certify, load_model, save_model
 from sparing.bounds import leading_variance, loss_tree, pca_loss, row_sums, shared_part
-from sparing.certificates.certificate import share
 from sparing.certificates.rules import fresh_spectrum
+from sparing.certificates.sentences import share
 from sparing.data import Covariance, as_view
 from sparing.datasets import load_pitprops
 from sparing.estimators.nonnegative_sparse_pca import _promised

@@ -19,12 +19,10 @@ from sparing.certificates.rules import (
     iterates,
     same_promise,
 )
+from sparing.certificates.sentences import other_data, possible, promised_loss, reached
 from sparing.data import DataMatrix, Preparation, as_view
 from sparing.linalg import information_loss_of
 from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Spectrum
-
-PROVED = 1e-6
-"""A gap that counts as none: what rounding leaves between an optimum and its proof."""
 
 WRONG = "The certificate does NOT hold"
 
@@ -292,7 +290,7 @@ class Certificate:
         return information_loss_of(view, self.components)
 
     def _lines(self) -> list[str]:
-        return [_reached(self), _possible(self), *map(_promised_loss, self.guarantees), *self.notes]
+        return [reached(self), possible(self), *map(promised_loss, self.guarantees), *self.notes]
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -300,86 +298,3 @@ class Certificate:
     def _repr_html_(self) -> str:
         first, *rest = (escape(line) for line in self._lines())
         return f"<div><p><strong>{first}</strong></p>{''.join(f'<p>{line}</p>' for line in rest)}</div>"
-
-
-def other_data(claimed: float, found: float) -> str:
-    """Why a certificate does not hold where the data are not those it is about."""
-    differ = f"it is about data of variance {claimed:.6g}, these have {found:.6g}"
-    return f": {differ}. If the fit had sample_weight, pass the same"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where there are several."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def percent(share: float) -> str:
-    """Rounded up, so that a loss is never understated."""
-    return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}%"
-
-
-def share(part: float) -> str:
-    """Of PCA, for which one digit is enough; more where that would read as none."""
-    return f"{part:.1%}" if part >= 1e-3 or part <= 0 else f"{100 * part:.2g}%"
-
-
-def times(ratio: float) -> str:
-    """A loss ratio rounded up to three digits, more where that would read as none."""
-    for digits in (3, 4, 5, 6):
-        rounded = math.ceil(ratio * 10**digits - 1e-9) / 10**digits
-        if ratio - 1 <= 1e-9 or (rounded - 1) < 2 * (ratio - 1):
-            break
-    return f"{rounded:.{digits}f}"
-
-
-def _reached(certificate: Certificate) -> str:
-    c = certificate
-    k = len(c.loadings)
-    who = f"{counted(k, 'component')} on {where(c)} {'loses' if k == 1 else 'lose'}"
-    if c.pca_value <= c._none:
-        what = "nothing either" if c.ratio == 1.0 else f"{percent(c.value / c.total)} of the variance"
-        return f"{who} {what}, where PCA loses nothing."
-    asked = c.problem.n_components  # few features may give fewer, and are compared with as many as were asked for
-    pca = "PCA" if k == asked else f"PCA with {counted(asked, 'component')}"
-    return f"{who} {times(c.ratio)} times what {pca} loses (PCA: {share(c.pca_value / c.total)} of the variance)."
-
-
-def _promised_loss(guarantee: Guarantee) -> str:
-    """A promise, with as many digits of what was measured as the loss has above."""
-    if not math.isfinite(guarantee.measured):
-        return f"{guarantee}."
-    limit, _, rest = str(guarantee).partition(", measured ")
-    return f"{limit}, measured {times(guarantee.measured)}; {rest.partition('; ')[2]}."
-
-
-def where(certificate: Certificate) -> str:
-    """Which features are read, in words."""
-    problem, used = certificate.problem, len(certificate.support)
-    if problem.shared_support:
-        return f"{used} of {counted(problem.n_features, 'feature')}"
-    each = np.count_nonzero(certificate.loadings, axis=1)
-    counts = str(each[0]) if (each == each[0]).all() else ", ".join(map(str, each))
-    noun = "feature" if each.max() == 1 else "features"
-    return f"{counts} {noun} each ({used} of {problem.n_features} in all)"
-
-
-def _possible(certificate: Certificate) -> str:
-    problem, c = certificate.problem, certificate
-    by_pca = c.bound <= c.pca_value * (1 + 1e-12)
-    encoder = f"encoder with {counted(problem.n_components, 'component')}"
-    who = encoder if by_pca else counted(problem.n_nonzero, "feature")
-    if c.gap <= PROVED:
-        return f"No {who} can lose less: proved optimal by {c.witness.method}."
-    if c.bound <= c._none:
-        return "How much less other features could lose is not known: nothing is proved."
-    if c.pca_value <= c._none:
-        return (
-            f"No {who} can lose less than {math.floor(c.bound / c.total * 1000 + 1e-9) / 10:.1f}% of the variance, so "
-            f"other features could lose at most {percent(c.gap)} less ({c.witness.method})."
-        )
-    firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error subtracted"
-    least = math.floor(c.bound_ratio * 1000 + 1e-9) / 1000
-    return (
-        f"No {who} can lose less than {least:.3f} times what PCA loses, so other features "
-        f"could lose at most {percent(c.gap)} less. Nothing tighter is proved ({c.witness.method}{firm})."
-    )

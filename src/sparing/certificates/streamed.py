@@ -7,18 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparing.certificates.certificate import (
-    WRONG,
-    Certificate,
-    Problem,
-    Recheck,
-    counted,
-    other_data,
-    percent,
-    share,
-    where,
-)
+from sparing.certificates.certificate import WRONG, Certificate, Problem, Recheck
 from sparing.certificates.rules import broken_rule, counts_for_none
+from sparing.certificates.sentences import counted, other_data, percent, share, where
 from sparing.data import DataMatrix, Preparation
 from sparing.data.sketched import Sketched
 from sparing.data.sketches import row_gram_of

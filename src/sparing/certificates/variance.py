@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.certificate import PROVED, Certificate, Problem, counted, percent, share, where
+from sparing.certificates.certificate import Certificate, Problem
 from sparing.certificates.rules import error_agrees, fresh_spectrum
+from sparing.certificates.sentences import PROVED, counted, percent, share, where
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg.nonnegative_promises import approximation_factor
 from sparing.linalg.variance import symmetric_total

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from sparing import SparsityPath, sparsity_path
-from sparing.certificates.certificate import PROVED
+from sparing.certificates.sentences import PROVED
 from sparing.cli import options, records
 from sparing.cli.opening import Table, asked_for, progress
 from sparing.cli.text import NARROWEST, shortened, terminal_width

@@ -27,7 +27,7 @@ from sparing.bounds import (
 )
 from sparing.budget import Budget
 from sparing.certificates import Certificate, Problem, VarianceCertificate, certify_variance
-from sparing.certificates.certificate import PROVED
+from sparing.certificates.sentences import PROVED
 from sparing.certificates.variance import single
 from sparing.data import DataMatrix, Preparation
 from sparing.linalg.variance import symmetric_total

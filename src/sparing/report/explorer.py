@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sparing.budget import Budget
-from sparing.certificates.certificate import counted
+from sparing.certificates.sentences import counted
 from sparing.data import as_rows
 from sparing.data.writing import replacing
 from sparing.estimators._input import features_called, generator_of, preparation_from
