@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from small_problems import covariance
+from sparing import NonnegativeSparsePCA
 from sparing.budget import Budget
-from sparing.data import Covariance
-from sparing.encoders import JointNonnegative
+from sparing.data import Covariance, Remembered
+from sparing.datasets import load_pitprops
+from sparing.encoders import JointNonnegative, joint_nonnegative
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.solvers import NonnegativeAuto
@@ -42,8 +44,6 @@ def test_blocks_are_found_apart():
 
 def test_turns_pay(monkeypatch, rng):
     """The control: without turns less is found on some matrices, never more."""
-    from sparing.encoders import joint_nonnegative
-
     matrices = [np.corrcoef(rng.standard_normal((14, 30))) for _ in range(8)]
     improved = [symmetric_total(Covariance(A), encode(A, 3, 4).components.T) for A in matrices]
     monkeypatch.setattr(joint_nonnegative, "SWEEPS", 0)
@@ -56,3 +56,31 @@ def test_an_expired_budget_still_has_an_answer(deadline, rng):
     found = encode(covariance("dense", rng, 8), 2, 3, budget=Budget(deadline=deadline))
     assert found.components.min() >= 0
     assert len(found.components) == 2
+
+
+def test_free_components_have_no_less_than_orthogonal_ones(monkeypatch):
+    """And the control: without the orthogonal start they have less."""
+    A, values = load_pitprops().correlation, {}
+    for few in (0, 100):
+        monkeypatch.setattr(joint_nonnegative, "FEW", few)
+        for constraint in (None, "orthogonal"):
+            model = NonnegativeSparsePCA(
+                3, n_nonzero=4, constraint=constraint, precomputed=True, random_state=0, certify=False
+            ).fit(A)
+            values[few, constraint] = symmetric_total(Covariance(A), model.components_.T)
+    assert values[0, None] < values[0, "orthogonal"] * (1 - 1e-3)
+    assert values[100, None] >= values[100, "orthogonal"] * (1 - 1e-9)
+
+
+def test_both_deflations_share_their_first_component():
+    A, asked = np.corrcoef(np.random.default_rng(0).standard_normal((8, 20))), []
+
+    class Counting(NonnegativeAuto):
+        def solve(self, view, n_nonzero, rng, **settings):
+            asked.append(settings.get("metric") is None and isinstance(view, Remembered))
+            return super().solve(view, n_nonzero, rng, **settings)
+
+    view, rng = Covariance(A), np.random.default_rng(0)
+    JointNonnegative(Counting(starts=2, kicks=0)).encode(view, top_spectrum(view, 2, rng), 3, rng, budget=Budget())
+    assert sum(asked) == 1
+    assert len(asked) == 3

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
+from sparing import SparsePCA
 from sparing.budget import Budget
-from sparing.data import Preparation, as_view
+from sparing.data import Covariance, Preparation, as_view
 from sparing.datasets import load_pitprops
 from sparing.deflation import CONSTRAINTS, GeneralizedDeflation
-from sparing.encoders import JointVariance, Sequential
-from sparing.encoders.joint_variance import disjoint, equal_shares
+from sparing.encoders import JointVariance, Sequential, joint_variance
+from sparing.encoders.joint_variance import FirstOnce, disjoint, equal_shares, likeness
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.search.alternation import ConstrainedAlternation, VarianceAlternation
@@ -153,3 +154,87 @@ def test_small_helpers():
     assert equal_shares(7, 3) == [3, 2, 2]
     H = disjoint(np.array([[0.5, -0.9], [0.2, 0.1], [0.0, 0.3]]))
     np.testing.assert_array_equal(H, [[0, -0.9], [0.2, 0], [0, 0.3]])
+
+
+def correlations(load):
+    if load is load_pitprops:
+        return load().correlation
+    X = load().data
+    return np.corrcoef(X[:, X.std(axis=0) > 0], rowvar=False)
+
+
+def free_and_restricted(A, k, r, seed=0):
+    """Variance of the default, of orthogonal components and of generalized deflation."""
+    ways = ({}, {"constraint": "orthogonal"}, {"deflation": "generalized"})
+    how = {"n_nonzero": r, "precomputed": True, "random_state": seed, "certify": False}
+    found = [SparsePCA(k, **how, **way).fit(A).components_.T for way in ways]
+    return [symmetric_total(Covariance(A), H) for H in found]
+
+
+@pytest.mark.parametrize(
+    ("load", "k", "r"),
+    [
+        (load_wine, 3, 3),
+        (load_wine, 2, 4),
+        (load_breast_cancer, 4, 5),
+        (load_breast_cancer, 2, 4),
+        (load_pitprops, 2, 4),
+        (load_pitprops, 3, 3),
+        (load_diabetes, 2, 4),
+        (load_diabetes, 3, 3),
+        (load_digits, 2, 4),
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_free_has_no_less_than_what_is_restricted(load, k, r, seed):
+    free, *others = free_and_restricted(correlations(load), k, r, seed)
+    assert free >= max(others) * (1 - 1e-6)
+
+
+def test_further_starts_are_what_it_takes(monkeypatch):
+    """The control: turns alone do not move features from one component to another."""
+    monkeypatch.setattr(joint_variance, "FEW", 0)
+    free, orthogonal, _ = free_and_restricted(correlations(load_breast_cancer), 4, 5)
+    assert free < orthogonal * (1 - 5e-3)
+
+
+@pytest.mark.parametrize(("load", "k", "r"), [(load_iris, 2, 3), (load_wine, 2, 5), (load_wine, 3, 5)])
+def test_near_copies_are_given_up_where_that_costs_next_to_nothing(load, k, r, monkeypatch):
+    """Unscaled: one feature outweighs all others. Nothing else is given up with them, and the control has them."""
+    view, results = as_view(load().data), []
+    for few in (0, 100):
+        monkeypatch.setattr(joint_variance, "FEW", few)
+        rng = np.random.default_rng(0)
+        spectrum = top_spectrum(view, k, rng)
+        results.append(JointVariance(QUICK).encode(view, spectrum, r, rng, budget=Budget()).components.T)
+    copies, apart = results
+    assert likeness(view, copies) > 0.95 > likeness(view, apart)
+    assert symmetric_total(view, apart) >= symmetric_total(view, copies) * (1 - 6e-3)
+    assert symmetric_total(view, apart) >= symmetric_total(view, copies) - 0.11 * spectrum.values[-1]
+    variances = np.einsum("ij,ij->j", apart, view.gram_matmat(apart))
+    assert (np.diff(variances) < 0).all()
+
+
+def test_many_features_cost_no_more(rng, monkeypatch):
+    """Beyond 100 features nothing of this is tried."""
+    tried = []
+    monkeypatch.setattr(joint_variance._Search, "_further", lambda self: tried.append(self.n_features) or [])
+    for d in (100, 101):
+        view = as_view(rng.standard_normal((30, d)))
+        JointVariance(QUICK).encode(view, top_spectrum(view, 2, rng), 3, rng, budget=Budget())
+    assert tried == [100]
+
+
+def test_the_first_component_is_sought_once(rng):
+    asked = []
+
+    class Counting:
+        def solve(self, view, n_nonzero, rng, **settings):
+            asked.append(view)
+            return QUICK.solve(view, n_nonzero, rng, **settings)
+
+    view, other = as_view(rng.standard_normal((20, 6))), as_view(rng.standard_normal((20, 6)))
+    solver = FirstOnce(Counting(), view)
+    found = [solver.solve(v, 2, rng, budget=Budget()) for v in (view, view, other, other)]
+    assert [v is view for v in asked] == [True, False, False]
+    assert found[0] is found[1] is not found[2]

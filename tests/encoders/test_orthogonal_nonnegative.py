@@ -11,7 +11,8 @@ from small_problems import covariance, nonnegative_optimum
 from sparing.budget import Budget
 from sparing.data import Covariance
 from sparing.encoders import OrthogonalNonnegative
-from sparing.encoders.orthogonal_nonnegative import _settled, _shared_out
+from sparing.encoders.disjoint import _shared_out
+from sparing.encoders.orthogonal_nonnegative import _settled
 from sparing.linalg import top_spectrum
 from sparing.solvers import NonnegativeAuto
 

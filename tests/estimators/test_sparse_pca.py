@@ -295,3 +295,17 @@ def test_a_correlation_matrix_taken_for_samples_gets_a_word(kind):
         kind(1, n_nonzero=3, random_state=0).fit(correlation)
     kind(1, n_nonzero=3, precomputed=True, random_state=0).fit(correlation)  # warnings are errors here
     kind(1, n_nonzero=3, center=False, random_state=0).fit(correlation)  # its rows as data, as papers have it
+
+
+def test_components_that_say_nearly_the_same_are_named():
+    """Sizes of cells were measured in several ways: other features, nearly the same scores."""
+    X = load_breast_cancer().data
+    model = SparsePCA(2, n_nonzero=2, scale=True, random_state=0).fit(X)
+    largest = np.abs(np.corrcoef(model.transform(X), rowvar=False)[0, 1])
+    assert largest > 0.95
+    wanted = (
+        f"Scores of components 1 and 2 have correlation {np.floor(largest * 100) / 100:.2f}: they say nearly the same."
+    )
+    assert wanted in model.certificate_.notes
+    assert wanted in str(model.certificate_)
+    assert not fitted(2, n_nonzero=4).certificate_.notes

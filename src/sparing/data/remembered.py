@@ -106,7 +106,8 @@ class Remembered(DataMatrix):
             self._slot[:], self._count = -1, 0
             new = np.unique(J)
         if self._count + len(new) > len(self._stored):
-            room = np.empty((2 * (self._count + len(new)), self.n_features))
+            needed = self._count + len(new)
+            room = np.empty((max(needed, min(2 * needed, ENTRIES // self.n_features)), self.n_features))
             room[: self._count] = self._stored[: self._count]
             self._stored = room
         self._stored[self._count : self._count + len(new)] = self.base.gram_columns(new).T

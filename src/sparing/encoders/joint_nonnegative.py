@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Remembered
-from sparing.deflation import Deflation, DisjointDeflation, GeneralizedDeflation
+from sparing.deflation import DisjointDeflation, GeneralizedDeflation
 from sparing.encoders.iterative import counts_per_component
+from sparing.encoders.joint_variance import FEW, FirstOnce
+from sparing.encoders.orthogonal_nonnegative import shared_out
 from sparing.encoders.sequential import sequential_directions
 from sparing.linalg.span import encoder_of
 from sparing.results import Array, Encoder, Reference, Spectrum
@@ -22,6 +24,9 @@ from sparing.solvers import Solver
 SWEEPS, SWAPS = 15, 10
 """Turns of all components, and exchanges of features in each."""
 
+KICKS = 60
+"""Times that few features are shared out anew among components without a common one, for one more start."""
+
 GROWTH = 1e-7
 
 
@@ -30,7 +35,8 @@ class JointNonnegative:
     """All components re-selected by turns for the variance of their span, the criterion of [mackey2008, Sec. 3].
 
     For each component in turn: the nonnegative direction that adds most to what the others explain, climbed from where
-    it is. Starts are components one after the other, with shared features and without. Ordered by what each adds.
+    it is. Starts are components one after the other, with shared features and without, and where features are few also
+    the orthogonal ones found together. Ordered by what each adds.
 
     Parameters
     ----------
@@ -59,14 +65,12 @@ class JointNonnegative:
         *,
         budget: Budget,
     ) -> Encoder:
-        """The better of both starts, improved."""
+        """The best of all starts, improved."""
         sizes, whole = counts_per_component(n_nonzero, spectrum.rank), Remembered(view)
         guard = min(self.guard, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
         goal = _Nonnegative(whole, guard, budget)
-        deflations: tuple[Deflation, ...] = (GeneralizedDeflation(), DisjointDeflation())
         best, reached = np.zeros((view.n_features, 0)), -np.inf
-        for deflation in deflations:
-            start = sequential_directions(self.solver, deflation, whole, spectrum, sizes, rng, budget.share(0.4))
+        for start in self._starts(whole, spectrum, sizes, rng, budget):
             H = goal.improve_by_turns(start, sizes)
             if (value := goal.captured(H)) > reached:
                 best, reached = H, value
@@ -74,6 +78,16 @@ class JointNonnegative:
             if budget.expired:
                 break
         return encoder_of(whole, goal.ordered(best), spectrum.total)
+
+    def _starts(
+        self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget
+    ) -> Iterator[Array]:
+        """Components one after the other, in two ways; where features are few, also shared out among them together."""
+        solver, deflations = FirstOnce(self.solver, whole), (GeneralizedDeflation(), DisjointDeflation())
+        for deflation in deflations:
+            yield (start := sequential_directions(solver, deflation, whole, spectrum, sizes, rng, budget.share(0.4)))
+        if whole.n_features <= FEW:
+            yield shared_out(whole, start, sizes[: start.shape[1]], KICKS, rng, budget)
 
 
 class _Nonnegative(VarianceAlternation):

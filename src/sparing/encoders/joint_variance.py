@@ -10,16 +10,18 @@ import numpy as np
 
 from sparing.budget import Budget
 from sparing.data import GRAM_LIMIT, Covariance, DataMatrix, Remembered
-from sparing.deflation import Deflation, GeneralizedDeflation
+from sparing.deflation import Deflation, DisjointDeflation, GeneralizedDeflation, OrthogonalizedDeflation
+from sparing.encoders.disjoint import anywhere, settled, shaken
 from sparing.encoders.iterative import counts_per_component
 from sparing.encoders.sequential import sequential_directions
+from sparing.linalg.metric import Metric
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_of
 from sparing.linalg.truncation import keep_largest
-from sparing.results import Array, Encoder, Indices, Reference, Spectrum
+from sparing.results import Array, Component, Encoder, Indices, Reference, Spectrum
 from sparing.search.alternation import Alternation, ConstrainedAlternation, VarianceAlternation
 from sparing.search.power import unit_columns
-from sparing.solvers import Solver
+from sparing.solvers import Auto, Solver
 from sparing.solvers.auto import MANY
 
 SWEEPS, REFITS, TRANSFERS = 30, 200, 100
@@ -38,6 +40,21 @@ WORK = 1.2e4
 
 FEWEST, LARGE = 1, 60
 """Starts at least, for components below so many features."""
+
+FEW, DEALS, DEALT = 100, 400, 8
+"""Features up to which more is tried: times that they are shared out among components, and how many of these go on."""
+
+THOROUGH = Auto()
+"""Finds components one by one where features are few."""
+
+ONE_BY_ONE: tuple[Deflation, ...] = (GeneralizedDeflation(), OrthogonalizedDeflation(), DisjointDeflation())
+"""Ways to further starts where features are few."""
+
+ALIKE = 0.95
+"""Components with a larger cosine, or correlation of scores, are near-copies."""
+
+OF_ALL, OF_LAST = 5e-3, 0.1
+"""Shares of all variance, and of the last principal component's, that being rid of near-copies may cost."""
 
 CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
 """Rising charges for breaking a constraint, on the way to keeping it exactly."""
@@ -77,10 +94,13 @@ class JointVariance:
     starts, kicks : int
         Rotated starts, and shaken ones, at most; fewer where features are many. A constraint takes twice the starts
         and twenty times the kicks by default: it leaves many local optima.
+    thorough : Solver
+        For more starts where features are few, at most 100.
 
     Notes
     -----
-    **Optimises** tr((H'H + guard I)^-1 H'AH) over unit columns with given counts.
+    **Optimises** tr((H'H + guard I)^-1 H'AH) over unit columns with given counts. Where features are few and the best
+    has near-copies all the same, the answer is the one of least likeness among those with nearly its variance.
     Components of more than 200 features are found one after the other: going on would cost much and gain little.
     **Differs from the paper.** It has generalized deflation, one component after the other; this goes on by turns.
     """
@@ -91,6 +111,7 @@ class JointVariance:
     guard: float = 0.01
     starts: int = 12
     kicks: int | None = None
+    thorough: Solver = THOROUGH
 
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
@@ -184,13 +205,15 @@ class _Search:
         self.free = VarianceAlternation(view, guard, budget)
         self.goal = how._goal(view, guard, budget)
         self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
+        self.seen: list[Array] = []  # all that may be returned in place of near-copies
+        self.few = how.constraint is None and not how.total and self.n_features <= FEW
 
     def run(self) -> Array:
         """The best directions found."""
         how, budget, dear = self.how, self.budget, (max(self.sizes) / LARGE) ** 2
         least = FEWEST if dear < 1 else 0
         affordable = max(least, int(WORK / (self.n_features * len(self.sizes) * (1 + dear))))
-        first = self._sequential(how.constraint or GeneralizedDeflation())
+        first = self._sequential(how.solver, how.constraint or GeneralizedDeflation())
         if first.shape[1] < len(self.sizes):  # nothing is left for further components
             return self.goal.ordered(first)
         self._offer(self.goal.improve(first, SWEEPS, self.sizes, growth=ROUGH))
@@ -206,6 +229,9 @@ class _Search:
                 start = self._toward_constraint(self.free.improve(start, SWEEPS, growth=ROUGH))
             self._offer(self._improved(start, counts(start)))
             budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
+        for start in self._further() if self.few else ():
+            self.seen.append(start)
+            self._offer(self._improved(start, self.sizes))
         best, since = self.pool[0][0], 0
         for turn in range(min(kicks, affordable)):
             since = since + 1 if self.pool[0][0] <= best else 0
@@ -213,22 +239,62 @@ class _Search:
             if budget.expired or since > PATIENCE:
                 break
             _, H = self.pool[int(self.rng.integers(len(self.pool)))]
-            shaken = self._exchanged(H) if turn % 3 == 2 else self._pruned(H)
-            self._offer(self._improved(shaken, counts(H) if how.total else self.sizes))
+            start = self._exchanged(H) if turn % 3 == 2 else self._pruned(H)
+            self._offer(self._improved(start, counts(H) if how.total else self.sizes))
         best_of_all = self.pool[0][1]
         finished = self.goal.improve(best_of_all, SWEEPS, counts(best_of_all))
-        return self.goal.ordered(self.goal.refit(finished, REFITS))
+        return self.goal.ordered(self._apart(self.goal.refit(finished, REFITS)))
 
-    def _sequential(self, deflation: Deflation) -> Array:
-        return sequential_directions(
-            self.how.solver, deflation, self.view, self.spectrum, self.sizes, self.rng, self.budget
-        )
+    def _sequential(self, solver: Solver, deflation: Deflation) -> Array:
+        return sequential_directions(solver, deflation, self.view, self.spectrum, self.sizes, self.rng, self.budget)
+
+    def _further(self) -> Iterator[Array]:
+        """Components one after the other in several ways, then without common features, chosen together.
+
+        Turns seldom move a feature from one component to another, as both would have to change at once.
+        """
+        solver, k, rng = FirstOnce(self.how.thorough, self.view), len(self.sizes), self.rng
+        for deflation in ONE_BY_ONE:
+            if self.budget.expired:
+                return
+            if (start := self._sequential(solver, deflation)).shape[1] == k:
+                yield start
+        found, latest = list[tuple[float, Array]](), 0
+        for turn in range(DEALS):
+            if self.budget.expired:
+                return
+            if turn > latest + PATIENCE:
+                break
+            H = anywhere(self.view, k, rng)
+            if turn % 4:  # else everything anew
+                known, j = found[int(rng.integers(len(found)))][1], int(rng.integers(k))
+                H = shaken(known, rng) if turn % 4 == 1 else np.where(np.arange(k) == j, H, known)
+            value, H = settled(self.view, H, self.sizes, np.asarray, ROUGH, self.budget)
+            if (len(found) < DEALT or value > found[-1][0]) and all(abs(value - v) > ROUGH * v for v, _ in found):
+                found, latest = sorted([*found, (value, H)], key=lambda pair: -pair[0])[:DEALT], turn
+        yield from (H for _, H in found)
+
+    def _apart(self, best: Array) -> Array:
+        """The best; where it has near-copies, of all with nearly its variance those that are least alike.
+
+        Where one feature outweighs all others, a copy of the first component with one more feature buys as much as a
+        component of its own, to many digits: the variance alone does not tell them apart.
+        """
+        if not self.few or likeness(self.view, best) <= ALIKE:
+            return best
+        value = self.goal.captured(best)
+        least = value - min(OF_ALL * value, OF_LAST * float(self.spectrum.values[-1]))
+        enough = [(likeness(self.view, H), H) for H in self.seen if self.goal.captured(H) >= least]
+        alike, apart = min(enough, key=lambda pair: pair[0], default=(1.0, best))
+        return apart if alike <= ALIKE else best
 
     def _offer(self, H: Array | None) -> None:
         """Keep a local optimum if it is new and among the best."""
         if H is None:
             return
         value = self.goal.captured(H)
+        if self.few:
+            self.seen.append(H)
         if all(abs(value - known) > GROWTH * known for known, _ in self.pool):
             self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:KEPT]
 
@@ -294,6 +360,42 @@ class _Search:
         x[self.rng.choice(support, n_new, replace=False)] = 0.0
         x[self.rng.choice(others, n_new, replace=False)] = WEAK
         return unit_columns(H)
+
+
+class FirstOnce:
+    """A solver that seeks the first component once: every deflation begins with the view as it is."""
+
+    def __init__(self, solver: Solver, view: DataMatrix) -> None:
+        self.solver, self.view, self.first = solver, view, dict[int, Component]()
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """As the solver."""
+        if view is self.view and n_nonzero in self.first:
+            return self.first[n_nonzero]
+        found = self.solver.solve(view, n_nonzero, rng, metric=metric, start=start, budget=budget)
+        if view is self.view:
+            self.first[n_nonzero] = found
+        return found
+
+
+def unsigned_cosines(products: Array) -> Array:
+    """|cosine| of each pair from all inner products, above the diagonal."""
+    lengths = np.sqrt(np.maximum(np.diagonal(products), np.finfo(float).tiny))
+    return np.abs(np.triu(products / np.multiply.outer(lengths, lengths), 1))
+
+
+def likeness(view: DataMatrix, H: Array) -> float:
+    """The largest cosine of two directions, or correlation of their scores, whichever is larger."""
+    return max(float(unsigned_cosines(both).max(initial=0.0)) for both in (H.T @ H, H.T @ view.gram_matmat(H)))
 
 
 def counts(H: Array) -> list[int]:

@@ -26,6 +26,9 @@ from sparing.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, NonnegativeExa
 QUICK = NonnegativeAuto(starts=4, finalists=2, kicks=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
 
+STARTING = dataclasses.replace(QUICK, ranks=(), any_sign=False, pool=128)
+"""For components that are then improved together: what more starts would find, that finds too."""
+
 
 class NonnegativeSparsePCA(ComponentsEstimator):
     """Ordered components of maximal variance, each with a few features, no loading below zero, and a certificate.
@@ -173,7 +176,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
             return OrthogonalNonnegative(solver)
         auto_deflation = isinstance(self.deflation, str) and self.deflation == "auto"
         if auto_deflation and isinstance(solver, NonnegativeAuto) and self.n_components != 1:
-            return JointNonnegative(QUICK if self.solver == "auto" else solver)
+            return JointNonnegative(STARTING if self.solver == "auto" else solver)
         return Sequential(solver, self._deflation(solver))
 
     def _solver(self) -> Any:
@@ -246,5 +249,7 @@ def _promised(
     if factor <= 0:  # an accuracy of 1 promises nothing
         return ()
     claim = f"Best possible variance over that found, by the surrogate of rank {solver.rank}"
-    most = min(certificate.bound / certificate.value, 1 / factor)  # both bound what is not known
+    most = certificate.bound / certificate.value
+    if not certificate.witness.reached:  # the optimum is not known, and both of these bound it
+        most = min(most, 1 / factor)
     return (Guarantee(claim, 1 / factor, most, strength, Reference("asteris2014", where)),)

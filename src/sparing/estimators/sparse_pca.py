@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Problem
+from sparing.budget import Budget
+from sparing.certificates import Problem, VarianceCertificate
+from sparing.data import DataMatrix
 from sparing.deflation import (
     CONSTRAINTS,
     DEFLATIONS,
@@ -20,6 +23,7 @@ from sparing.deflation import (
     OrthogonalizedDeflation,
 )
 from sparing.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
+from sparing.encoders.joint_variance import ALIKE, unsigned_cosines
 from sparing.estimators._components import ComponentsEstimator
 from sparing.estimators._input import count, flag, one_of, resolved
 from sparing.results import Encoder
@@ -200,9 +204,8 @@ class SparsePCA(ComponentsEstimator):
             return Disjoint(solver.incumbent)
         if joint and self.n_components != 1:
             constraint = None if self.constraint is None else CONSTRAINTS[self.constraint]()
-            return JointVariance(
-                QUICK if self.solver == "auto" else solver, constraint, total=self.n_nonzero_total is not None
-            )
+            quick = QUICK if self.solver == "auto" else solver
+            return JointVariance(quick, constraint, total=self.n_nonzero_total is not None, thorough=solver)
         return Sequential(solver, deflation)
 
     def _solver(self) -> tuple[Any, bool]:
@@ -236,3 +239,21 @@ class SparsePCA(ComponentsEstimator):
             orthogonal=disjoint or self.constraint == "orthogonal",
             disjoint=disjoint,
         )
+
+    def _annotated(
+        self,
+        certificate: VarianceCertificate,
+        view: DataMatrix,
+        encoder: Any,
+        rng: np.random.Generator,
+        budget: Budget,
+    ) -> VarianceCertificate:
+        """With a word where two components say nearly the same."""
+        H = certificate.components.T
+        correlations = unsigned_cosines(H.T @ view.gram_matmat(H)) if H.shape[1] > 1 else np.zeros((1, 1))
+        i, j = np.unravel_index(np.argmax(correlations), correlations.shape)
+        if correlations[i, j] <= ALIKE:
+            return certificate
+        least = math.floor(correlations[i, j] * 100) / 100
+        said = f"Scores of components {i + 1} and {j + 1} have correlation {least:.2f}: they say nearly the same."
+        return dataclasses.replace(certificate, notes=(*certificate.notes, said))

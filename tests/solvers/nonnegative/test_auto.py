@@ -12,6 +12,7 @@ from sparing.data import Covariance, Preparation, as_view
 from sparing.datasets import load_pitprops
 from sparing.linalg import top_spectrum
 from sparing.solvers import Auto, NonnegativeAuto
+from sparing.solvers.nonnegative import auto
 
 PITPROPS = (1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190, 4.068607, 4.138647) + 4 * (4.144111,)
 """Nonnegative optima for 1 to 13 features, by brute force; the first nine are those of any sign."""
@@ -83,3 +84,19 @@ def test_small_groups_are_found_where_all_variances_tie(shared):
     for seed in range(3):
         found = NonnegativeAuto().solve(view, 3, np.random.default_rng(seed), budget=Budget())
         assert found.variance == pytest.approx(2.99968, abs=1e-5)
+
+
+def test_settings_leave_starts_out(monkeypatch):
+    """What takes most of the time where another search follows: surrogates, a component of any sign, a large pool."""
+    looked, view = [], Covariance(np.corrcoef(np.random.default_rng(0).standard_normal((40, 30))))
+    sphere, scores, free = auto.highest, auto.furthest_scores, Auto.solve
+    monkeypatch.setattr(auto, "highest", lambda *args, **kw: looked.append("sphere") or sphere(*args, **kw))
+    monkeypatch.setattr(auto, "furthest_scores", lambda C, r: looked.append(C.shape[1]) or scores(C, r))
+    monkeypatch.setattr(Auto, "solve", lambda *args, **kw: looked.append("any sign") or free(*args, **kw))
+    solve(view, 4)
+    assert looked == [40, "any sign", "sphere", "sphere", "sphere"]
+    looked.clear()
+    found = solve(view, 4, ranks=(), any_sign=False, pool=16)
+    assert len(looked) == 1
+    assert looked[0] <= 16
+    assert found.loadings.min() > 0

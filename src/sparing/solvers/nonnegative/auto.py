@@ -18,8 +18,8 @@ from sparing.search.quotient import GROWTH
 from sparing.search.sphere import highest
 from sparing.solvers.auto import Auto
 
-RANKS = (3, 6, 8)
-"""Ranks of the surrogates whose best directions are started from; each takes about as long as all before it."""
+LEADING = 3
+"""Leading directions to start from, at least."""
 
 CELLS, TOLERANCE = 4000, 1e-3
 """Cells for each, and how close to its optimum is close enough to start from: the climb that follows gains more."""
@@ -27,8 +27,8 @@ CELLS, TOLERANCE = 4000, 1e-3
 STEPS = 40
 """Truncated steps of all starts together, before the best of them go on alone."""
 
-POOL, CHUNK = 512, 64
-"""Features that are looked at before those to start from are chosen, and how many of them at a time."""
+CHUNK = 64
+"""Features that are looked at a time."""
 
 FREE = Auto(starts=3, finalists=2, kicks=1)
 """What finds a good component of any sign, soon."""
@@ -51,6 +51,12 @@ class NonnegativeAuto:
         Exchanges per finalist, at most.
     kicks : int
         Times that the best is shaken and improved again.
+    ranks : tuple of int
+        Ranks of the surrogates whose best directions are started from; each takes about as long as all before it.
+    any_sign : bool
+        Also start from a good component of any sign, where it has few features.
+    pool : int
+        Features that are looked at, at most, before those to start from are chosen.
 
     Notes
     -----
@@ -63,6 +69,9 @@ class NonnegativeAuto:
     finalists: int = 6
     max_swaps: int = 60
     kicks: int = 8
+    ranks: tuple[int, ...] = (3, 6, 8)
+    any_sign: bool = True
+    pool: int = 512
 
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2")
 
@@ -109,11 +118,11 @@ class NonnegativeAuto:
         self, view: DataMatrix, size: int, rng: np.random.Generator, start: Array | None, budget: Budget
     ) -> Array:
         """Nonnegative directions from everywhere."""
-        leading = leading_directions(view, min(max(RANKS), view.n_features), rng)
+        leading = leading_directions(view, min(max((LEADING, *self.ranks)), view.n_features), rng)
         columns = np.column_stack([column_starts(view, self.starts, leading), self._furthest(view, size, leading, rng)])
         chance = np.abs(rng.standard_normal((view.n_features, self.starts)))
         given = leading if start is None else np.column_stack([start, leading])
-        if size <= SMALL and not budget.expired:  # the best of any sign may have one sign
+        if self.any_sign and size <= SMALL and not budget.expired:  # the best of any sign may have one sign
             free = FREE.solve(view, size, rng, start=leading[:, :3], budget=budget)
             given = np.column_stack([given, free.vector(view.n_features)])
         sphere = self._from_surrogates(view, size, leading, budget)
@@ -124,12 +133,12 @@ class NonnegativeAuto:
 
         Where variances tie, as those of correlations, nothing else leads to small groups that go together.
         """
-        if view.n_features <= POOL:
+        if view.n_features <= self.pool:
             pool = np.arange(view.n_features)
         else:
             usable = np.flatnonzero(view.gram_diagonal() > 0)
-            drawn = rng.choice(usable, min(POOL // 2, len(usable)), replace=False)
-            pool = np.union1d(pool_of(view, POOL // 2, leading), drawn)
+            drawn = rng.choice(usable, min(self.pool // 2, len(usable)), replace=False)
+            pool = np.union1d(pool_of(view, self.pool // 2, leading), drawn)
         scores = [
             furthest_scores(np.maximum(view.gram_columns(pool[at : at + CHUNK]), 0.0), size)
             for at in range(0, len(pool), CHUNK)
@@ -139,14 +148,13 @@ class NonnegativeAuto:
         starts[chosen, np.arange(len(chosen))] = 1.0
         return starts
 
-    @staticmethod
-    def _from_surrogates(view: DataMatrix, size: int, leading: Array, budget: Budget) -> Array:
+    def _from_surrogates(self, view: DataMatrix, size: int, leading: Array, budget: Budget) -> Array:
         """The best directions of the shifted low rank surrogates, as vectors of features."""
         products = view.gram_matmat(leading)
         values, turn = np.linalg.eigh(leading.T @ products)
         values, turn = values[::-1], turn[:, ::-1]
         found = []
-        for rank in RANKS:
+        for rank in self.ranks:
             last = float(values[rank]) if rank < len(values) else 0.0
             kept = values[:rank] > max(last, 0.0) * (1 + GROWTH) + np.finfo(float).tiny
             if not kept.any() or budget.expired:
