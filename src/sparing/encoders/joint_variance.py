@@ -68,6 +68,9 @@ PATIENCE = 60
 PRUNED, WEAK = 0.3, 0.05
 """Share of its features that a component gives up when shaken; loadings far above WEAK are seldom among them."""
 
+STILL = 1e-13
+"""Loadings that change by less are those of the optimum."""
+
 GROWTH, ROUGH = 1e-9, 1e-4
 """Relative gains that count: between solutions, and between sweeps on the way to one."""
 
@@ -243,7 +246,15 @@ class _Search:
             self._offer(self._improved(start, counts(H) if how.total else self.sizes))
         best_of_all = self.pool[0][1]
         finished = self.goal.improve(best_of_all, SWEEPS, counts(best_of_all))
-        return self.goal.ordered(self._apart(self.goal.refit(finished, REFITS)))
+        return self.goal.ordered(self._apart(self._still(self.goal.refit(finished, REFITS))))
+
+    def _still(self, H: Array) -> Array:
+        """Loadings that turns do not move: they go on where differences of the criterion have no digits left."""
+        for _ in range(REFITS if self.few else 0):
+            before, H = H, Alternation.refit(self.goal, H, 1)
+            if np.abs(np.abs(H) - np.abs(before)).max() <= STILL or self.budget.expired:
+                break
+        return H
 
     def _sequential(self, solver: Solver, deflation: Deflation) -> Array:
         return sequential_directions(solver, deflation, self.view, self.spectrum, self.sizes, self.rng, self.budget)
