@@ -128,3 +128,14 @@ def test_the_theorems_schedule_is_accepted():
     assert counts == [7, 9]
     model = SparseEncoder(2, n_nonzero=counts, strategy="iterative", scale=True, random_state=0).fit(load_wine().data)
     assert list(np.count_nonzero(model.components_, axis=1)) == [7, 9]
+
+
+@pytest.mark.parametrize("strategy", ["iterative", "joint"])
+@pytest.mark.parametrize(("k", "r"), [(3, 5), (4, 6)])
+def test_storage_of_the_same_numbers_chooses_nothing(strategy, k, r, shared):
+    """One feature is a thousand times larger than others: what it leaves was rounding, and that chose features."""
+    for X in (load_wine().data, load_breast_cancer().data, shared("spambase.npz")):
+        X = np.asarray(X, dtype=float)
+        storages = np.ascontiguousarray(X), np.asfortranarray(X), sparse.csr_array(X)
+        ratios = [ratio(stored, k, r, strategy) for stored in storages]
+        np.testing.assert_allclose(ratios, ratios[0], rtol=1e-6)

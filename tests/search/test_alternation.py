@@ -10,7 +10,7 @@ from sparing.budget import Budget
 from sparing.data import Covariance
 from sparing.linalg.metric import Whole
 from sparing.linalg.truncation import keep_largest
-from sparing.search.alternation import LossAlternation, VarianceAlternation
+from sparing.search.alternation import LossAlternation, VarianceAlternation, without_scores
 from sparing.search.loadings import best_loadings
 from sparing.search.power import unit_columns
 from sparing.search.quotient import Quotient
@@ -81,3 +81,20 @@ def test_the_feature_to_give_up_is_among_the_weakest(seed):
     without = np.array([best_on(np.delete(support, slot)) for slot in range(20)])
     assert without[weakest].max() == without.max()
     assert without[weakest].min() > np.median(without)
+
+
+def test_what_directions_leave_is_the_same_from_rows_and_has_more_digits(problem, rng):
+    A, H = problem
+    R, core = np.linalg.cholesky(A).T, np.arange(3, 20)
+    by_squares = LossAlternation(A[np.ix_(core, core)], (A @ A)[np.ix_(core, core)])
+    by_rows = LossAlternation(by_squares.gram, by_squares.squared, rows=R, core=core)
+    support, H = np.array([1, 4, 8]), H[core]
+    assert by_rows.without(H).solve(support)[0] == pytest.approx(by_squares.without(H).solve(support)[0], rel=1e-8)
+    X = rng.standard_normal((30, 5))
+    X[:, 0] *= 1e5
+    scores = X[:, :1] + 1e-3 * X[:, 1:2]
+    rest = without_scores(X, np.column_stack([scores, scores, 0 * scores]))  # repeated ones and none count once
+    along = scores / np.linalg.norm(scores)
+    wanted = X.astype(np.longdouble) - along.astype(np.longdouble) @ (along.T.astype(np.longdouble) @ X)
+    np.testing.assert_allclose(np.square(rest[:, 1:]).sum(), np.square(wanted[:, 1:]).sum().astype(float), rtol=1e-12)
+    assert not without_scores(X, X[:, :1])[:, 0].any()

@@ -76,3 +76,32 @@ def test_smallest_eigenvalue_of_an_arrow_from_above(seed, k):
             arrow = np.block([[np.diag(v[s]), b[s, :, [m]].T], [b[s, :, [m]], c[s, m]]])
             wanted = np.linalg.eigvalsh(arrow)[0]
             assert wanted - 1e-12 <= found[s, m] <= wanted + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_single_swap_improves_what_is_settled(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 16)) @ rng.standard_normal((16, 16))
+    core, start = core_of(X, 3), rng.choice(16, 5, replace=False)
+    settled = core.settled(start)
+    others = np.setdiff1d(np.arange(16), settled)
+    swaps = [[*np.delete(settled, slot), j] for slot in range(5) for j in others]
+    assert max(captured(X, J, 3) for J in swaps) <= captured(X, settled, 3) * (1 + 1e-9)
+
+
+def test_few_sets_are_all_tried_and_many_are_not(rng):
+    X = rng.standard_normal((20, 9)) @ rng.standard_normal((9, 9))
+    best = max(captured(X, list(J), 2) for J in combinations(range(9), 4))
+    assert captured(X, core_of(X, 2).best_of_all(4), 2) == pytest.approx(best, rel=1e-9)
+    assert core_of(rng.standard_normal((30, 20)), 2).best_of_all(10) is None
+
+
+def test_sets_that_are_dependent_but_for_rounding_capture_what_they_have_without_it(rng):
+    X = rng.standard_normal((12, 6))
+    X[:, 5] = X[:, 0] - X[:, 1]
+    A = X.T @ X
+    noisy = A + 1e-9 * np.diag(rng.standard_normal(6))  # singular on 0, 1, 5 but for what looks like one more direction
+    core = LossCore(noisy, A @ A + 1e-2 * np.diag(np.arange(6.0)), 3, np.full(6, 1e-7))
+    dependent, independent = core.captured(np.array([[0, 1, 5], [0, 1, 2]]))
+    assert dependent <= core.captured(np.array([[0, 1]]))[0] * (1 + 1e-2)
+    assert independent == pytest.approx(core.captured(np.array([[0, 1, 2]]))[0], rel=1e-9)  # whatever is beside it

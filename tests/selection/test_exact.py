@@ -100,3 +100,14 @@ def test_a_capped_certificate_is_still_a_bound_and_time_buys_more(rng):
     assert longer.certificate_.bound >= quick.certificate_.bound * (1 - 1e-12)
     exact = SparseEncoder(3, n_nonzero=8, selector="exact", certify=False, random_state=0).fit(X)
     assert quick.certificate_.bound <= exact.loss_ * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("strategy", ["iterative", "joint"])
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_a_residual_is_not_called_collinear_features(strategy, precomputed):
+    X = load_wine().data
+    X = np.corrcoef(X.T) if precomputed else X
+    model = SparseEncoder(2, n_nonzero=6, selector="exact", strategy=strategy, scale=True, precomputed=precomputed)
+    with pytest.warns(UserWarning, match="in what earlier components leave, features depend") as caught:
+        model.fit(X)
+    assert not any("collinear" in str(warning.message) for warning in caught)

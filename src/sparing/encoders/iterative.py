@@ -9,12 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from sparing.budget import Budget
-from sparing.data import DataMatrix, Projected
+from sparing.data import Affine, DataMatrix, Projected
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.span import encoder_with
 from sparing.results import Array, Encoder, Reference, Spectrum
-from sparing.search.alternation import LossAlternation
+from sparing.search.alternation import LossAlternation, Residual
 from sparing.selection import Selector
+from sparing.selection.greedy import SMALL
+
+COMPACTED = 2**22
+"""Entries of X up to which it is made as short as it is wide by its rows."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,13 @@ class Iterative:
     ) -> Encoder:
         """Components in the order in which they were found."""
         sizes = counts_per_component(n_nonzero, spectrum.rank)
-        H = residual_directions(self.selector, view, spectrum, sizes, rng, budget)
+        rows = compact(view)
+        H = residual_directions(self.selector, view, spectrum, sizes, rng, budget, rows=rows)
         support = np.flatnonzero(H.any(axis=1))
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
-            core = LossAlternation(gram_columns[support], view.gram_squared(support, gram_columns), budget)
+            squared = view.gram_squared(support, gram_columns)
+            core = LossAlternation(gram_columns[support], squared, budget, rows=rows, core=support)
             H[support] = core.refit(H[support], sweeps=200)
         return encoder_with(support, H[support], gram_columns, spectrum.total)
 
@@ -69,11 +75,18 @@ def residual_directions(
     sizes: Sequence[int],
     rng: np.random.Generator,
     budget: Budget,
+    *,
+    rows: Array | None = None,
 ) -> Array:
-    """One sparse direction per size (columns, d x k), each on what the earlier ones leave: steps 2 to 6."""
+    """One sparse direction per size (columns, d x k), each on what the earlier ones leave: steps 2 to 6.
+
+    ``rows`` are those of :func:`compact`, where there are any.
+    """
     H = np.zeros((view.n_features, 0))
     for number, size in enumerate(sizes):
-        residual = view if H.shape[1] == 0 else Projected(view, residual_of=H)
+        residual = view
+        if H.shape[1] > 0:
+            residual = Projected(view, residual_of=H) if rows is None else Residual(rows, H)
         if residual.total <= 1e-12 * spectrum.total:
             break
         leading = top_spectrum(residual, 1, rng)
@@ -83,6 +96,17 @@ def residual_directions(
         found = encoder_on(selector.select(residual, size, leading, rng, budget=share), 1, residual.total)
         H = np.column_stack([H, found.components[0]])
     return H
+
+
+def compact(view: DataMatrix) -> Array | None:
+    """R with R'R = A and no more rows than features, where features are few; from rows in memory if not too many."""
+    n, d = view.n_samples, view.n_features
+    if d > SMALL or not view.is_psd:
+        return None
+    if isinstance(view, Affine) and view.rows.is_resident and n is not None and n * d <= COMPACTED:
+        return np.asarray(np.linalg.qr(view.columns(np.arange(d)), mode="r"))
+    values, vectors = np.linalg.eigh(view.gram())
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
 
 
 def counts_per_component(n_nonzero: int | Sequence[int], n_components: int) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparing.budget import Budget
 from sparing.data import DataMatrix
-from sparing.encoders.iterative import counts_per_component, residual_directions
+from sparing.encoders.iterative import compact, counts_per_component, residual_directions
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_with
 from sparing.linalg.truncation import keep_largest
@@ -23,6 +23,12 @@ CORE = 160
 """Features beside those of the first solution that the alternation may choose from; all of them up to twice as many."""
 
 SWEEPS, REFITS = 30, 200
+
+SHAKES, KEPT = 240, 0.5
+"""Where features are few: how often the best is shaken, times their number, and the share of loadings it then keeps."""
+
+SHAKEN = 1e-5
+"""Share of the loss that sweeps of what was shaken, and shaking itself, must gain: less may hang on ties."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +67,21 @@ class Joint:
     ) -> Encoder:
         """The best of all starts."""
         sizes = counts_per_component(n_nonzero, spectrum.rank)
-        first = residual_directions(self.selector, view, spectrum, sizes, rng, budget.share(0.5))
+        rows = compact(view)
+        first = residual_directions(self.selector, view, spectrum, sizes, rng, budget.share(0.5), rows=rows)
         core = core_features(view, spectrum, first)
-        search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), budget)
-        best, captured = first[core], -np.inf
+        search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), budget, rows=rows, core=core)
+        best: Array | None = None
         for start in self._starts(search, spectrum, first[core], core, sizes, rng):
             H = search.improve(start, SWEEPS)
-            if (value := search.captured(H)) > captured * (1 + 1e-9):
-                best, captured = H, value
-            budget.say(
-                f"joint start: {value / spectrum.total:.4%} of the variance, best {captured / spectrum.total:.4%}"
-            )
+            if best is None or search.gains(best, H, 1e-9):
+                best = H
+            reached = [search.captured(found) / spectrum.total for found in (H, best)]
+            budget.say(f"joint start: {reached[0]:.4%} of the variance, best {reached[1]:.4%}")
             if budget.expired:
                 break
+        best = first[core] if best is None else best
+        best = best if rows is None else _shaken(search, best, sizes, rng)
         found = _encoder(view, spectrum, core, search.ordered(search.refit(best, REFITS)))
         if spectrum.tail > RELIABLE * spectrum.total:
             return found
@@ -100,6 +108,14 @@ class Joint:
                 rotated = varimax(V @ np.linalg.qr(rng.standard_normal((V.shape[1], V.shape[1])))[0], steps=turn)
             starts.append(keep_largest(rotated[:, :k], sizes[:k]))
         return [start for start in starts if start.shape[1] == k and start.any(axis=0).all()]
+
+
+def _shaken(search: LossAlternation, best: Array, sizes: list[int], rng: np.random.Generator) -> Array:
+    """The best again and again without some of its loadings, which others may replace; kept where that loses less."""
+    for _ in range(SHAKES // len(best)):
+        H = search.improve(np.where(rng.random(best.shape) < KEPT, best, 0.0), SWEEPS, sizes, growth=SHAKEN)
+        best = H if search.gains(best, H, SHAKEN) else best
+    return best
 
 
 def _encoder(view: DataMatrix, spectrum: Spectrum, core: Indices, H: Array) -> Encoder:

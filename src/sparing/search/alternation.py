@@ -14,6 +14,8 @@ import numpy as np
 
 from sparing.budget import Budget
 from sparing.data import Adjusted, Covariance, DataMatrix
+from sparing.data.gathered import Gathered
+from sparing.data.projected import LEFT
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
@@ -70,7 +72,7 @@ class Alternation(ABC):
                     return H
                 support, quotient = np.flatnonzero(H[:, j]), self.without(np.delete(H, j, axis=1))
                 if sizes is not None and len(support) < sizes[j]:
-                    support = quotient.grown(sizes[j], support)
+                    support = quotient.grown(sizes[j], support if len(support) else None)
                 rho, support, v = quotient.improved(support, 0 if sizes is None else SWAPS)
                 if rho > 0:
                     H = self._replaced(H, j, support, v / np.linalg.norm(v))
@@ -97,13 +99,17 @@ class Alternation(ABC):
 
     def _settled(self, before: Array, after: Array, growth: float) -> bool:
         """Did a sweep bring nothing?"""
-        return self.captured(after) <= self.captured(before) * (1 + growth)
+        return not self.gains(before, after, growth)
+
+    def gains(self, before: Array, after: Array, growth: float) -> bool:
+        """Do the directions ``after`` capture more, by more than this share?"""
+        return self.captured(after) > self.captured(before) * (1 + growth)
 
     def transferred(self, H: Array, moves: int) -> Array:
         """Features handed from one direction to another while that captures more: the total number stays."""
         for _ in range(moves):
             trial = None if self.budget.expired else self._one_transfer(H)
-            if trial is None or self.captured(trial := self.improve(trial, 5)) <= self.captured(H) * (1 + 1e-9):
+            if trial is None or not self.gains(H, trial := self.improve(trial, 5), 1e-9):
                 break
             H = trial
         return H
@@ -163,16 +169,36 @@ class LossAlternation(Alternation):
     ----------
     gram, squared : ndarray of shape (u, u)
         A_UU and (A @ A)_UU: no pass over X.
+    rows, core : ndarrays of shapes (m, d) and (u,), optional
+        R with R'R = A, and U. What directions leave is then taken from R: as a difference of squares it would be
+        rounding, and the order of sums would choose features, where one feature is a thousand times larger than others.
     """
 
-    def __init__(self, gram: Array, squared: Array, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        gram: Array,
+        squared: Array,
+        budget: Budget | None = None,
+        *,
+        rows: Array | None = None,
+        core: Indices | None = None,
+    ) -> None:
         super().__init__(len(gram), budget)
         self.gram, self.squared = gram, squared
+        self._rows, self._core = rows, core
 
     def captured(self, H: Array) -> float:
         """What the best decoder rebuilds from all scores."""
         turn = self._whitening(H)
         return float(np.einsum("ij,ij->", turn, (H.T @ self.squared @ H) @ turn))
+
+    def gains(self, before: Array, after: Array, growth: float) -> bool:
+        """By a share of what is lost, where rows tell it to all its digits."""
+        if self._rows is None or self._core is None:
+            return super().gains(before, after, growth)
+        scores = (self._rows[:, self._core] @ H for H in (before, after))
+        losses = [float(np.square(without_scores(self._rows, part)).sum()) for part in scores]
+        return losses[1] < losses[0] * (1 - max(growth, SLACK))
 
     def _whitening(self, H: Array) -> Array:
         """T with (H T)'A(H T) = I; directions that repeat others are left out."""
@@ -186,6 +212,9 @@ class LossAlternation(Alternation):
 
     def without(self, H: Array) -> Quotient:
         """The quotient of one more direction beside those of H."""
+        if self._rows is not None and self._core is not None:
+            rest = without_scores(self._rows, self._rows[:, self._core] @ H)
+            return UnitQuotient(rest, self._core)
         F = H @ self._whitening(H)
         Z, AZ = self.gram @ F, self.squared @ F
         inner = F.T @ AZ
@@ -199,7 +228,7 @@ class LossAlternation(Alternation):
         Where another direction is a single feature, M is singular on it, and rounding decides what the quotient is.
         """
         trial = super()._replaced(H.copy(), j, support, v)
-        return trial if self.captured(trial) >= self.captured(H) * (1 - SLACK) else H
+        return H if self.gains(trial, H, SLACK) else trial
 
 
 class VarianceAlternation(Alternation):
@@ -312,6 +341,47 @@ class ConstrainedAlternation(Alternation):
                 return None
             out = np.column_stack([out, x])
         return out
+
+
+class UnitQuotient(Quotient):
+    """The quotient of directions on a core of columns of what is left of rows (m x d), searched on unit columns.
+
+    In the units of the data loadings may differ by a million, and rounding would judge swaps of the small ones.
+    """
+
+    def __init__(self, rows: Array, core: Indices) -> None:
+        inside = rows[:, core]
+        lengths = np.linalg.norm(inside, axis=0)
+        self._unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        inside = inside * self._unit
+        images = rows.T @ inside
+        super().__init__(Covariance(images.T @ images), Whole(inside.T @ inside))
+
+    def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
+        """As any quotient; the direction is in the units of the rows."""
+        rho, support, v = super().improved(support, max_swaps)
+        return rho, support, v * self._unit[support]
+
+
+class Residual(Gathered):
+    """What regression on the scores along directions H (d x k) leaves of rows (m x d).
+
+    By differences of squares, as ``Projected`` has it, half of the digits would be lost; but that needs no rows.
+    """
+
+    def __init__(self, rows: Array, H: Array) -> None:
+        super().__init__(without_scores(rows, rows @ H))
+
+
+def without_scores(rows: Array, scores: Array) -> Array:
+    """What regression on scores (m x k) leaves of rows (m x d); nothing of columns of which hardly anything is left."""
+    lengths = np.linalg.norm(scores, axis=0)
+    Q, R = np.linalg.qr(scores[:, lengths > 0] / lengths[lengths > 0])
+    Q, rest = Q[:, np.square(np.diagonal(R)) > DEPENDENT], rows
+    for _ in range(2):  # twice is enough
+        rest = rest - Q @ (Q.T @ rest)
+    squares = [np.einsum("ij,ij->j", part, part) for part in (rest, rows)]
+    return np.where(squares[0] > LEFT * squares[1], rest, 0.0)
 
 
 def keeps(metric: Metric | None, x: Array) -> bool:

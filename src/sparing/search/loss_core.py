@@ -7,6 +7,8 @@ G = R^-T (A^2)_SS R^-1 with A_SS = R'R. Only A_UU and (A^2)_UU are needed: no pa
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
+from math import comb
 from typing import TypeVar, cast
 
 import numpy as np
@@ -30,6 +32,15 @@ RIDGE, INDEPENDENT, GROWTH = 1e-11, 1e-9, 1e-10
 RIDGES = (0.0, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4)
 """Larger ones, for columns that depend on one another, or are what rounding left of columns that were much larger."""
 
+CLIMBING = 4
+"""Swaps at most after each column more."""
+
+DOUBTFUL = 1e4
+"""Sets with a pivot below so many times their doubt are looked at by eigenvalues: no eigenvalue is that far below."""
+
+ENUMERATED = 4096
+"""Sets that are all tried, where there are no more."""
+
 Result = TypeVar("Result")
 
 
@@ -43,19 +54,44 @@ class LossCore:
         lower J.
     rank : int
         Number of components k.
+    doubt : ndarray of shape (u,), optional
+        Shares of their squares below which directions of columns are taken for rounding: sets that are dependent but
+        for rounding then capture what is left without such directions, and not what rounding makes of them.
     """
 
-    def __init__(self, gram: Array, squared: Array, rank: int) -> None:
+    def __init__(self, gram: Array, squared: Array, rank: int, doubt: Array | None = None) -> None:
         squares = np.maximum(np.diagonal(gram), 0.0)
         norms = np.where(squares > 0, np.sqrt(squares), np.inf)  # of a column that is nothing, nothing is captured
         outer = np.multiply.outer(norms, norms)
         self.gram = gram / outer + np.diag(np.where(squares > 0, RIDGE, 1.0))
         self.squared = squared / outer
         self.rank = rank
+        self.doubt = doubt
 
     def captured(self, sets: Indices) -> Array:
         """J of many sets of equal size at once, one per row."""
+        if self.doubt is not None:
+            return self._without_doubt(sets, self.doubt[sets].max(axis=1))
         return _steadily(lambda gram: captured_by(gram, self.squared, self.rank, sets), self.gram)
+
+    def _without_doubt(self, sets: Indices, doubt: Array) -> Array:
+        """J of sets, each without the directions whose square is below its doubt."""
+        rows, columns = sets[:, :, None], sets[:, None, :]
+        blocks = self.gram[rows, columns]
+        try:
+            root = np.linalg.cholesky(blocks)
+            inverse = np.linalg.inv(root)
+            pivots = np.square(np.diagonal(root, axis1=1, axis2=2)).min(axis=1)
+            careful = np.flatnonzero(pivots <= DOUBTFUL * doubt)
+        except np.linalg.LinAlgError:
+            inverse, careful = np.empty_like(blocks), np.arange(len(sets))
+        if len(careful):
+            values, vectors = np.linalg.eigh(blocks[careful])
+            sure = values > doubt[careful, None]
+            lengths = np.sqrt(np.where(sure, values, np.inf))
+            inverse[careful] = vectors.transpose(0, 2, 1) / lengths[:, :, None]
+        G = inverse @ self.squared[rows, columns] @ inverse.transpose(0, 2, 1)
+        return cast(Array, np.linalg.eigvalsh(G)[:, -self.rank :].sum(axis=1))
 
     def _one(self, chosen: Indices) -> float:
         return float(self.captured(chosen[None])[0])
@@ -72,6 +108,37 @@ class LossCore:
             if values.max() <= wanted:
                 break
             chosen, captured = trials[first_largest(values)], float(values.max())
+        return chosen
+
+    def settled(self, chosen: Indices) -> Indices:
+        """Swapped until no single swap whatever helps: where none is promising, all are evaluated."""
+        for _ in range(len(self.gram)):
+            chosen = self.swapped(chosen, len(self.gram))
+            trials = self._all_swaps(chosen)
+            values = self.captured(trials)
+            if values.max(initial=0.0) <= self._one(chosen) * (1 + GROWTH):
+                break
+            chosen = trials[first_largest(values)]
+        return chosen
+
+    def _all_swaps(self, chosen: Indices) -> Indices:
+        """All sets one swap away."""
+        others, size = np.setdiff1d(np.arange(len(self.gram)), chosen), len(chosen)
+        kept = np.array([np.delete(chosen, slot) for slot in range(size)], dtype=np.intp)
+        return np.column_stack([np.repeat(kept, len(others), axis=0), np.tile(others, size)])
+
+    def best_of_all(self, size: int) -> Indices | None:
+        """The set of this size that captures most, by trying all; None where they are too many."""
+        if comb(len(self.gram), size) > ENUMERATED:
+            return None
+        sets = np.array(list(combinations(range(len(self.gram)), size)), dtype=np.intp)
+        return cast(Indices, sets[first_largest(self.captured(sets))])
+
+    def climbed(self, size: int) -> Indices:
+        """A set of this size by one column more at a time, and a few swaps after each."""
+        chosen = np.empty(0, dtype=np.intp)
+        for _ in range(size):
+            chosen = self.swapped(self.extended(chosen), CLIMBING)
         return chosen
 
     def extended(self, chosen: Indices) -> Indices:

@@ -10,13 +10,18 @@ import numpy as np
 
 from sparing import errors
 from sparing.budget import Budget
-from sparing.data import DataMatrix
+from sparing.data import DataMatrix, Projected
 from sparing.results import Reference, Selection
+from sparing.search.alternation import Residual
 from sparing.search.deletion_tree import TREE_LIMIT, DeletionTree
 from sparing.selection.greedy import Greedy
 
 if TYPE_CHECKING:
     from sparing.selection import Target
+
+DEPENDENT_RESIDUAL = (
+    "in what earlier components leave, features depend on one another, and branch and bound needs that they do not"
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,8 @@ class Exact:
             return found
         tree = DeletionTree.of(view, target.gram.shape[0])
         if not tree.searchable:
-            warnings.warn(errors.not_proved("features are nearly collinear"), errors.SparingWarning, stacklevel=2)
+            why = DEPENDENT_RESIDUAL if isinstance(view, (Projected, Residual)) else "features are nearly collinear"
+            warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)
             return found
         best = tree.search(n_columns, found.columns, budget=budget, max_nodes=self.max_nodes)
         if not best.proved:

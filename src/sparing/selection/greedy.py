@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from sparing.budget import Budget
-from sparing.data import DataMatrix
+from sparing.data import DataMatrix, Projected
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
-from sparing.results import Indices, Reference, Selection, Spectrum
+from sparing.results import Array, Indices, Reference, Selection, Spectrum
 from sparing.search.loss_core import LossCore
 from sparing.search.spanning import Spanning
 from sparing.selection.gram_store import GramStore, store_of
@@ -31,8 +31,14 @@ RELIABLE = 1e-4
 KICK = 6
 """The most columns added, and pruned again, to leave a local optimum of the spanning."""
 
-SMALL, STARTS, KICKS = 64, 4, (2, 4)
-"""Up to this many features the last search has several starts, and kicks of these sizes from each."""
+SMALL, STARTS, KICKS = 64, 6, (2, 4)
+"""Up to this many features the last search is among all, with at least so many starts and kicks of these sizes."""
+
+STARTED, EXACTLY = 48, 3e4
+"""Features in all starts together, where supports are short; entries up to which all swaps from each are evaluated."""
+
+DOUBT = 1e-11
+"""Share of a column's square that may be rounding of products of columns as large as it once was."""
 
 
 class PoolSize(NamedTuple):
@@ -66,7 +72,8 @@ class Greedy:
     swaps : bool
         Improve the greedy choice by swaps and kicks.
     core : int
-        Columns beside the chosen ones that the last swaps, those judged by the loss itself, may take.
+        Columns beside the chosen ones that the last swaps, those judged by the loss itself, may take; all columns where
+        they are at most 64, and then no single swap lowers the loss of what is returned.
 
     Notes
     -----
@@ -131,12 +138,12 @@ class Greedy:
         others = np.argsort(-gains, kind="stable")[: self.core]
         places = np.concatenate([pool.state.chosen, others[gains[others] > 0]]).astype(np.intp)
         core = pool.candidates[places]
+        if view.n_features <= SMALL:
+            return _thorough(store, core, size, target.rank, rng)
         store.note(core, pool.view, places)
         del pool
         search = LossCore(*store.core(core), target.rank)
-        if view.n_features > SMALL:
-            return core[search.swapped(np.arange(size), self.core, floor)]
-        return core[_thorough(search, size, rng)]
+        return core[search.swapped(np.arange(size), self.core, floor)]
 
 
 class Pool:
@@ -230,13 +237,32 @@ def _least_loss(target: Target) -> float:
     return target.tail if isinstance(target, Spectrum) else 0.0
 
 
-def _thorough(search: LossCore, size: int, rng: np.random.Generator) -> Indices:
-    """The best of several local optima for the loss: from the first ``size`` columns and from random ones."""
-    found = []
-    for start in range(STARTS):
-        chosen = np.arange(size) if start == 0 else rng.choice(len(search.gram), size, replace=False)
-        chosen = search.swapped(chosen, len(search.gram))
-        for extra in KICKS:
-            chosen = search.kicked(chosen, extra, len(search.gram))
-        found.append(chosen)
-    return found[first_largest(search.captured(np.array(found)))]
+def _thorough(store: GramStore, likely: Indices, size: int, rank: int, rng: np.random.Generator) -> Indices:
+    """The best of all sets where they are few; else of several local optima for the loss, which no swap improves.
+
+    Starts are the first ``size`` likely columns, those that single additions and swaps lead to, and random likely ones.
+    """
+    varying = np.flatnonzero(store.view.gram_diagonal() > 0)
+    search = LossCore(*store.core(varying), rank, _doubt(store.view)[varying])
+    best = search.best_of_all(size)
+    if best is not None:
+        return varying[best]
+    likely, found = np.searchsorted(varying, likely), dict[tuple[int, ...], Indices]()
+    starts = [likely[:size], search.climbed(size)]
+    starts += [rng.choice(likely, size, replace=False) for _ in range(max(STARTS, STARTED // size) - 2)]
+    few = size * (len(varying) - size) * size**2 <= EXACTLY
+    for chosen in starts:
+        chosen = search.settled(chosen) if few else search.swapped(chosen, len(varying))
+        if (reached := tuple(np.sort(chosen))) not in found:
+            for extra in KICKS:
+                chosen = search.kicked(chosen, extra, len(varying))
+            found[reached] = chosen
+    ends = np.array(list(found.values()))
+    return varying[search.settled(ends[first_largest(search.captured(ends))])]
+
+
+def _doubt(view: DataMatrix) -> Array:
+    """Shares of columns that may be rounding: more where little is left of them after others were taken out."""
+    left = view.gram_diagonal()
+    whole = view.base.gram_diagonal() if isinstance(view, Projected) else left
+    return DOUBT * np.divide(whole, left, out=np.ones_like(left), where=left > 0)
