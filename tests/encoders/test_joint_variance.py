@@ -11,8 +11,10 @@ from sparing.budget import Budget
 from sparing.data import Covariance, Preparation, as_view
 from sparing.datasets import load_pitprops
 from sparing.deflation import CONSTRAINTS, GeneralizedDeflation
-from sparing.encoders import JointVariance, Sequential, joint_variance
-from sparing.encoders.joint_variance import FirstOnce, disjoint, equal_shares, likeness
+from sparing.encoders import JointVariance, Sequential, joint_search
+from sparing.encoders.joint_search import disjoint, likeness
+from sparing.encoders.joint_variance import equal_shares
+from sparing.encoders.sequential import FirstOnce
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.search.alternation import ConstrainedAlternation, VarianceAlternation
@@ -193,7 +195,7 @@ def test_what_is_free_has_no_less_than_what_is_restricted(load, k, r, seed):
 
 def test_further_starts_are_what_it_takes(monkeypatch):
     """The control: turns alone do not move features from one component to another."""
-    monkeypatch.setattr(joint_variance, "FEW", 0)
+    monkeypatch.setattr(joint_search, "FEW", 0)
     free, orthogonal, _ = free_and_restricted(correlations(load_breast_cancer), 4, 5)
     assert free < orthogonal * (1 - 5e-3)
 
@@ -203,7 +205,7 @@ def test_near_copies_are_given_up_where_that_costs_next_to_nothing(load, k, r, m
     """Unscaled: one feature outweighs all others. Nothing else is given up with them, and the control has them."""
     view, results = as_view(load().data), []
     for few in (0, 100):
-        monkeypatch.setattr(joint_variance, "FEW", few)
+        monkeypatch.setattr(joint_search, "FEW", few)
         rng = np.random.default_rng(0)
         spectrum = top_spectrum(view, k, rng)
         results.append(JointVariance(QUICK).encode(view, spectrum, r, rng, budget=Budget()).components.T)
@@ -218,7 +220,7 @@ def test_near_copies_are_given_up_where_that_costs_next_to_nothing(load, k, r, m
 def test_many_features_cost_no_more(rng, monkeypatch):
     """Beyond 100 features nothing of this is tried."""
     tried = []
-    monkeypatch.setattr(joint_variance._Search, "_further", lambda self: tried.append(self.n_features) or [])
+    monkeypatch.setattr(joint_search.JointSearch, "_further", lambda self: tried.append(self.n_features) or [])
     for d in (100, 101):
         view = as_view(rng.standard_normal((30, d)))
         JointVariance(QUICK).encode(view, top_spectrum(view, 2, rng), 3, rng, budget=Budget())

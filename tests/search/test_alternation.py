@@ -10,7 +10,8 @@ from sparing.budget import Budget
 from sparing.data import Covariance
 from sparing.linalg.metric import Whole
 from sparing.linalg.truncation import keep_largest
-from sparing.search.alternation import LossAlternation, VarianceAlternation, without_scores
+from sparing.search.alternation import LossAlternation, VarianceAlternation
+from sparing.search.leftover import without_scores
 from sparing.search.loadings import best_loadings
 from sparing.search.power import unit_columns
 from sparing.search.quotient import Quotient

@@ -13,7 +13,8 @@ from sparing.data import Affine, DataMatrix, Projected
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.span import encoder_with
 from sparing.results import Array, Encoder, Reference, Spectrum
-from sparing.search.alternation import LossAlternation, Residual
+from sparing.search.alternation import LossAlternation
+from sparing.search.leftover import Residual
 from sparing.selection import Selector
 from sparing.selection.greedy import SMALL
 

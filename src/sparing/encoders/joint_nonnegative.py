@@ -12,9 +12,9 @@ from sparing.budget import Budget
 from sparing.data import DataMatrix, Remembered
 from sparing.deflation import DisjointDeflation, GeneralizedDeflation
 from sparing.encoders.iterative import counts_per_component
-from sparing.encoders.joint_variance import FEW, FirstOnce
+from sparing.encoders.joint_search import FEW
 from sparing.encoders.orthogonal_nonnegative import shared_out
-from sparing.encoders.sequential import sequential_directions
+from sparing.encoders.sequential import FirstOnce, sequential_directions
 from sparing.linalg.span import encoder_of
 from sparing.results import Array, Encoder, Reference, Spectrum
 from sparing.search.alternation import VarianceAlternation

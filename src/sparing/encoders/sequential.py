@@ -12,6 +12,7 @@ from sparing.budget import Budget
 from sparing.data import DataMatrix, Remembered
 from sparing.deflation import Deflation
 from sparing.encoders.iterative import counts_per_component
+from sparing.linalg.metric import Metric
 from sparing.linalg.span import encoder_of
 from sparing.results import Array, Component, Encoder, Reference, Spectrum
 from sparing.search.alternation import keeps
@@ -99,3 +100,28 @@ def sequential_components(
         H = np.column_stack([H, x])
         budget.say(f"component {H.shape[1]} of {len(sizes)}: {found.variance / spectrum.total:.2%} of the variance")
     return components
+
+
+class FirstOnce:
+    """A solver that seeks the first component once: every deflation begins with the view as it is."""
+
+    def __init__(self, solver: Solver, view: DataMatrix) -> None:
+        self.solver, self.view, self.first = solver, view, dict[int, Component]()
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """As the solver."""
+        if view is self.view and n_nonzero in self.first:
+            return self.first[n_nonzero]
+        found = self.solver.solve(view, n_nonzero, rng, metric=metric, start=start, budget=budget)
+        if view is self.view:
+            self.first[n_nonzero] = found
+        return found

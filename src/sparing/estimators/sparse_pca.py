@@ -23,7 +23,7 @@ from sparing.deflation import (
     OrthogonalizedDeflation,
 )
 from sparing.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
-from sparing.encoders.joint_variance import ALIKE, unsigned_cosines
+from sparing.encoders.joint_search import ALIKE, unsigned_cosines
 from sparing.estimators._components import ComponentsEstimator
 from sparing.estimators._input import count, flag, one_of, resolved
 from sparing.results import Encoder

@@ -14,15 +14,14 @@ import numpy as np
 
 from sparing.budget import Budget
 from sparing.data import Adjusted, Covariance, DataMatrix
-from sparing.data.gathered import Gathered
-from sparing.data.projected import LEFT
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
+from sparing.search.leftover import DEPENDENT, UnitQuotient, without_scores
 from sparing.search.loadings import best_loadings
 from sparing.search.quotient import THOROUGH, Quotient
 
-DEPENDENT, SLACK = 1e-10, 1e-12
+SLACK = 1e-12
 SWAPS = 20
 TRIED = 8
 """Features that a direction may give up, of which the best is found by trying."""
@@ -341,47 +340,6 @@ class ConstrainedAlternation(Alternation):
                 return None
             out = np.column_stack([out, x])
         return out
-
-
-class UnitQuotient(Quotient):
-    """The quotient of directions on a core of columns of what is left of rows (m x d), searched on unit columns.
-
-    In the units of the data loadings may differ by a million, and rounding would judge swaps of the small ones.
-    """
-
-    def __init__(self, rows: Array, core: Indices) -> None:
-        inside = rows[:, core]
-        lengths = np.linalg.norm(inside, axis=0)
-        self._unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        inside = inside * self._unit
-        images = rows.T @ inside
-        super().__init__(Covariance(images.T @ images), Whole(inside.T @ inside))
-
-    def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
-        """As any quotient; the direction is in the units of the rows."""
-        rho, support, v = super().improved(support, max_swaps)
-        return rho, support, v * self._unit[support]
-
-
-class Residual(Gathered):
-    """What regression on the scores along directions H (d x k) leaves of rows (m x d).
-
-    By differences of squares, as ``Projected`` has it, half of the digits would be lost; but that needs no rows.
-    """
-
-    def __init__(self, rows: Array, H: Array) -> None:
-        super().__init__(without_scores(rows, rows @ H))
-
-
-def without_scores(rows: Array, scores: Array) -> Array:
-    """What regression on scores (m x k) leaves of rows (m x d); nothing of columns of which hardly anything is left."""
-    lengths = np.linalg.norm(scores, axis=0)
-    Q, R = np.linalg.qr(scores[:, lengths > 0] / lengths[lengths > 0])
-    Q, rest = Q[:, np.square(np.diagonal(R)) > DEPENDENT], rows
-    for _ in range(2):  # twice is enough
-        rest = rest - Q @ (Q.T @ rest)
-    squares = [np.einsum("ij,ij->j", part, part) for part in (rest, rows)]
-    return np.where(squares[0] > LEFT * squares[1], rest, 0.0)
 
 
 def keeps(metric: Metric | None, x: Array) -> bool:

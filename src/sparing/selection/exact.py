@@ -12,8 +12,8 @@ from sparing import errors
 from sparing.budget import Budget
 from sparing.data import DataMatrix, Projected
 from sparing.results import Reference, Selection
-from sparing.search.alternation import Residual
 from sparing.search.deletion_tree import TREE_LIMIT, DeletionTree
+from sparing.search.leftover import Residual
 from sparing.selection.greedy import Greedy
 
 if TYPE_CHECKING:
