@@ -26,7 +26,7 @@ from sparing.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, NonnegativeExa
 QUICK = NonnegativeAuto(starts=4, finalists=2, kicks=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
 
-STARTING = dataclasses.replace(QUICK, ranks=(), any_sign=False, pool=128)
+STARTING = dataclasses.replace(QUICK, surrogates=False, any_sign=False, pool=128)
 """For components that are then improved together: what more starts would find, that finds too."""
 
 

@@ -96,7 +96,7 @@ def test_settings_leave_starts_out(monkeypatch):
     solve(view, 4)
     assert looked == [40, "any sign", "sphere", "sphere", "sphere"]
     looked.clear()
-    found = solve(view, 4, ranks=(), any_sign=False, pool=16)
+    found = solve(view, 4, surrogates=False, any_sign=False, pool=16)
     assert len(looked) == 1
     assert looked[0] <= 16
     assert found.loadings.min() > 0

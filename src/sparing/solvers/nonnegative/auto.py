@@ -18,8 +18,8 @@ from sparing.search.quotient import GROWTH
 from sparing.search.sphere import highest
 from sparing.solvers.auto import Auto
 
-LEADING = 3
-"""Leading directions to start from, at least."""
+RANKS = (3, 6, 8)
+"""Ranks of the surrogates whose best directions are started from; each takes about as long as all before it."""
 
 CELLS, TOLERANCE = 4000, 1e-3
 """Cells for each, and how close to its optimum is close enough to start from: the climb that follows gains more."""
@@ -51,8 +51,8 @@ class NonnegativeAuto:
         Exchanges per finalist, at most.
     kicks : int
         Times that the best is shaken and improved again.
-    ranks : tuple of int
-        Ranks of the surrogates whose best directions are started from; each takes about as long as all before it.
+    surrogates : bool
+        Also start from the best directions of surrogates of low rank.
     any_sign : bool
         Also start from a good component of any sign, where it has few features.
     pool : int
@@ -69,7 +69,7 @@ class NonnegativeAuto:
     finalists: int = 6
     max_swaps: int = 60
     kicks: int = 8
-    ranks: tuple[int, ...] = (3, 6, 8)
+    surrogates: bool = True
     any_sign: bool = True
     pool: int = 512
 
@@ -118,7 +118,7 @@ class NonnegativeAuto:
         self, view: DataMatrix, size: int, rng: np.random.Generator, start: Array | None, budget: Budget
     ) -> Array:
         """Nonnegative directions from everywhere."""
-        leading = leading_directions(view, min(max((LEADING, *self.ranks)), view.n_features), rng)
+        leading = leading_directions(view, min((max if self.surrogates else min)(RANKS), view.n_features), rng)
         columns = np.column_stack([column_starts(view, self.starts, leading), self._furthest(view, size, leading, rng)])
         chance = np.abs(rng.standard_normal((view.n_features, self.starts)))
         given = leading if start is None else np.column_stack([start, leading])
@@ -137,8 +137,8 @@ class NonnegativeAuto:
             pool = np.arange(view.n_features)
         else:
             usable = np.flatnonzero(view.gram_diagonal() > 0)
-            drawn = rng.choice(usable, min(self.pool // 2, len(usable)), replace=False)
-            pool = np.union1d(pool_of(view, self.pool // 2, leading), drawn)
+            drawn = rng.choice(usable, min(max(self.pool // 2, 1), len(usable)), replace=False)
+            pool = np.union1d(pool_of(view, max(self.pool // 2, 1), leading), drawn)
         scores = [
             furthest_scores(np.maximum(view.gram_columns(pool[at : at + CHUNK]), 0.0), size)
             for at in range(0, len(pool), CHUNK)
@@ -154,7 +154,7 @@ class NonnegativeAuto:
         values, turn = np.linalg.eigh(leading.T @ products)
         values, turn = values[::-1], turn[:, ::-1]
         found = []
-        for rank in self.ranks:
+        for rank in RANKS if self.surrogates else ():
             last = float(values[rank]) if rank < len(values) else 0.0
             kept = values[:rank] > max(last, 0.0) * (1 + GROWTH) + np.finfo(float).tiny
             if not kept.any() or budget.expired:
