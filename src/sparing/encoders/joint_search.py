@@ -78,9 +78,9 @@ class JointSearch:
     ) -> None:
         self.how, self.view, self.spectrum, self.sizes, self.rng, self.budget = how, view, spectrum, sizes, rng, budget
         self.n_features = len(spectrum.cross)  # of the whole: the more there are, the less is spent on each start
-        guard = how.guarding(spectrum)
+        guard = guarding(how, spectrum)
         self.free = VarianceAlternation(view, guard, budget)
-        self.goal = how.goal_of(view, guard, budget)
+        self.goal = goal_of(how, view, guard, budget)
         self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
         self.seen: list[Array] = []  # all that may be returned in place of near-copies
         self.few = how.constraint is None and not how.total and self.n_features <= FEW
@@ -267,3 +267,15 @@ def disjoint(H: Array) -> Array:
     """Each feature only where its loading is largest."""
     size = np.abs(H)
     return np.where(size == size.max(axis=1, keepdims=True), H, 0.0)
+
+
+def guarding(how: JointVariance, spectrum: Spectrum) -> float:
+    """The guard, far below what the least component is worth: else a second copy of the first would pay."""
+    return min(how.guard, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
+
+
+def goal_of(how: JointVariance, view: DataMatrix, guard: float, budget: Budget) -> Alternation:
+    """The criterion to be maximised."""
+    if how.constraint is None:
+        return VarianceAlternation(view, guard, budget)
+    return ConstrainedAlternation(view, how.constraint.deflate, budget=budget)

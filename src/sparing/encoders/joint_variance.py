@@ -12,12 +12,11 @@ from sparing.budget import Budget
 from sparing.data import GRAM_LIMIT, Covariance, DataMatrix, Remembered
 from sparing.deflation import Deflation, GeneralizedDeflation
 from sparing.encoders.iterative import counts_per_component
-from sparing.encoders.joint_search import REFITS, ROTATIONS, ROUGH, SWEEPS, JointSearch, counts
+from sparing.encoders.joint_search import REFITS, ROTATIONS, ROUGH, SWEEPS, JointSearch, counts, goal_of, guarding
 from sparing.encoders.sequential import sequential_directions
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_of
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
-from sparing.search.alternation import Alternation, ConstrainedAlternation, VarianceAlternation
 from sparing.solvers import Auto, Solver
 from sparing.solvers.auto import MANY
 
@@ -100,7 +99,7 @@ class JointVariance:
         self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget
     ) -> Array:
         """Search among the most promising features, then let all others come in."""
-        guard, k = self.guarding(spectrum), len(sizes)
+        guard, k = guarding(self, spectrum), len(sizes)
         pool = self._promising(whole, spectrum, max(sizes))
         few = Covariance(whole.restricted(pool).gram())
         found = JointSearch(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng, budget).run()
@@ -113,9 +112,9 @@ class JointVariance:
             each = min(max(max(sizes), POOL // k), min(MOST, GRAM_LIMIT - len(used)) // k)
             if each < 1:
                 break
-            pulling = self.goal_of(whole, guard, budget).pulling(best, each, used)
+            pulling = goal_of(self, whole, guard, budget).pulling(best, each, used)
             pool = np.concatenate([used, np.setdiff1d(pulling, used)])
-            goal = self.goal_of(Covariance(whole.restricted(pool).gram()), guard, budget)
+            goal = goal_of(self, Covariance(whole.restricted(pool).gram()), guard, budget)
             H = goal.improve(best[pool], SWEEPS, counts(best), growth=ROUGH)
             best = np.zeros_like(best)
             best[pool] = H
@@ -123,7 +122,7 @@ class JointVariance:
                 break
         used = np.flatnonzero(best.any(axis=1))
         if 0 < len(used) <= GRAM_LIMIT:
-            goal = self.goal_of(Covariance(whole.restricted(used).gram()), guard, budget)
+            goal = goal_of(self, Covariance(whole.restricted(used).gram()), guard, budget)
             best[used] = goal.ordered(goal.refit(best[used], REFITS))
         return best
 
@@ -134,16 +133,6 @@ class JointVariance:
         wide = largest_in_each(straight, 4 * each)
         rotated = list(np.abs(varimax(spectrum.basis[wide], ROTATIONS).T))
         return np.union1d(largest_in_each(straight, each), wide[largest_in_each(rotated, each)])
-
-    def guarding(self, spectrum: Spectrum) -> float:
-        """The guard, far below what the least component is worth: else a second copy of the first would pay."""
-        return min(self.guard, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
-
-    def goal_of(self, view: DataMatrix, guard: float, budget: Budget) -> Alternation:
-        """The criterion to be maximised."""
-        if self.constraint is None:
-            return VarianceAlternation(view, guard, budget)
-        return ConstrainedAlternation(view, self.constraint.deflate, budget=budget)
 
 
 def largest_in_each(scores: Sequence[Array], count: int) -> Indices:
