@@ -240,3 +240,12 @@ def test_the_first_component_is_sought_once(rng):
     found = [solver.solve(v, 2, rng, budget=Budget()) for v in (view, view, other, other)]
     assert [v is view for v in asked] == [True, False, False]
     assert found[0] is found[1] is not found[2]
+
+
+@pytest.mark.parametrize("constraint", ["orthogonal", "uncorrelated"])
+def test_a_total_is_kept_when_components_change_places(constraint):
+    """Those with a constraint are ordered anew, and the second was then filled up to the size of the first."""
+    for seed in range(6):
+        X = np.random.default_rng(seed).standard_normal((2 + seed, 3))
+        model = SparsePCA(2, center=False, constraint=constraint, n_nonzero_total=5, certify=False, random_state=0)
+        assert np.count_nonzero(model.fit(X).components_) <= 5

@@ -101,7 +101,7 @@ class JointSearch:
             if budget.expired:
                 break
             if how.constraint is not None:  # features of their own are orthogonal; supports grow from there
-                self._offer(self._improved(disjoint(start), self.sizes))
+                self._offer(self._improved(disjoint(start), counts(start) if how.total else self.sizes))
             if how.constraint is not None or how.total:
                 start = self._toward_constraint(self.free.improve(start, SWEEPS, growth=ROUGH))
             self._offer(self._improved(start, counts(start)))
@@ -188,7 +188,7 @@ class JointSearch:
         if (constraint := self.how.constraint) is not None:
             for charge in CHARGES:
                 charging = ConstrainedAlternation(self.view, constraint.deflate, charge, self.budget)
-                H = charging.improve(H, 10, self.sizes)
+                H = charging.improve(H, 10, counts(H) if self.how.total else self.sizes)
         return H
 
     def _improved(self, H: Array, sizes: list[int]) -> Array | None:
@@ -199,7 +199,7 @@ class JointSearch:
             H = self.free.improve(H, SWEEPS, sizes, growth=ROUGH)
             return self.free.transferred(H, TRANSFERS) if self.how.total else H
         kept = self.goal.started(self.goal.ordered(H))
-        return None if kept is None else self.goal.improve(kept, SWEEPS, sizes, growth=ROUGH)
+        return None if kept is None else self.goal.improve(kept, SWEEPS, matched(sizes, kept), growth=ROUGH)
 
     def _rotations(self, n_starts: int) -> Iterator[Array]:
         """Rotations of the principal components cut to size."""
@@ -261,6 +261,14 @@ def likeness(view: DataMatrix, H: Array) -> float:
 def counts(H: Array) -> list[int]:
     """Nonzeros of each column."""
     return [int(count) for count in np.count_nonzero(H, axis=0)]
+
+
+def matched(sizes: list[int], H: Array) -> list[int]:
+    """The sizes in the order of the columns, which may have changed: the largest for the one with most nonzeros."""
+    out = [0] * len(sizes)
+    for place, size in zip(np.argsort(counts(H), kind="stable"), sorted(sizes), strict=True):
+        out[int(place)] = size
+    return out
 
 
 def disjoint(H: Array) -> Array:
