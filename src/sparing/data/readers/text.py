@@ -64,7 +64,7 @@ class TextRows(FileRows):
         numbers, start = Scratch(), 0
         with numbers.path.open("wb") as file:
             for rows in self._parse():
-                rows.tofile(file)
+                file.write(rows.data)  # not tofile, in which Ctrl-C may become a TypeError of NumPy's
                 yield DenseBlock(rows, start)
                 start += len(rows)
         self._numbers = numbers
