@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
-import threading
 import tracemalloc
 import warnings
 
@@ -47,6 +47,15 @@ MAKE = {
     ),
 }
 estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
+DEAR = ("joint", "variance", "min_variance", "orthogonal", "nonnegative")
+"""Searches with many starts, tenths of a second each: they meet some of the cases that others meet in all ways."""
+
+
+def crossed(axis, values, for_dear):
+    """Every estimator with each of the values by name, or where it is dear with those named."""
+    cases = [(name, value) for name in MAKE for value in (for_dear if name in DEAR else values)]
+    ids = [f"{value}-{name}" for name, value in cases]
+    return pytest.mark.parametrize(("make", axis), [(MAKE[name], values[value]) for name, value in cases], ids=ids)
 
 
 @parametrize_with_checks(
@@ -133,14 +142,28 @@ STORAGES = {
 }
 
 
-@estimators
-@pytest.mark.parametrize("storage", STORAGES.values(), ids=STORAGES.keys())
-@pytest.mark.parametrize("shape", [(80, 12), (40, 700), (700, 400)], ids=str)
-def test_same_answer_in_every_storage(make, storage, shape, rng):
-    if make in (MAKE["min_variance"], MAKE["orthogonal"]) and shape != (80, 12):
-        return  # seconds each: many features, or a constraint with its many starts
+@functools.cache
+def plain_answer(make, shape):
+    """Data with zeros of one shape and what is learned from them, once for all storages."""
+    rng = np.random.default_rng(20150225)
     X = data(rng, *shape) * (rng.random(shape) < 0.7)
-    plain = make(certify=False).fit(X)
+    return X, make(certify=False).fit(X)
+
+
+@crossed("storage", STORAGES, ["csr", "csc matrix", "fortran", "pandas"])
+def test_same_answer_in_every_storage(make, storage):
+    assert_same_in(storage, make, (80, 12))
+
+
+@pytest.mark.parametrize("make", [MAKE[name] for name in MAKE if name not in ("min_variance", "orthogonal")])
+@pytest.mark.parametrize("storage", ["csr", "csc matrix", "fortran", "strided"])
+@pytest.mark.parametrize("shape", [(40, 700), (700, 400)], ids=str)
+def test_same_answer_for_many_features(make, storage, shape):
+    assert_same_in(STORAGES[storage], make, shape)
+
+
+def assert_same_in(storage, make, shape):
+    X, plain = plain_answer(make, shape)
     other = make(certify=False).fit(storage(X.copy()))
     np.testing.assert_allclose(other.components_, plain.components_, atol=1e-7)
     np.testing.assert_allclose(other.decoder_, plain.decoder_, atol=1e-7 * np.abs(plain.decoder_).max())
@@ -168,11 +191,18 @@ def test_float32_in_float32_out_and_the_same_features(make, rng):
     np.testing.assert_allclose(narrow.loss_ratio_, wide.loss_ratio_, rtol=1e-4)
 
 
-@estimators
-@pytest.mark.parametrize("size", [2.0**-490, 1e-150, 1e-30, 1e30, 1e150, 2.0**490])
+@functools.cache
+def answer_in_usual_units(make):
+    return make().fit(data(np.random.default_rng(20150225)))
+
+
+SIZES = {str(size): size for size in (2.0**-490, 1e-150, 1e-30, 1e30, 1e150, 2.0**490)}
+
+
+@crossed("size", SIZES, ["1e-150", str(2.0**490)])
 def test_nothing_depends_on_the_unit_of_the_data(make, size, rng):
     X = data(rng)
-    plain, scaled = make().fit(X), make().fit(X / 10 * size)
+    plain, scaled = answer_in_usual_units(make), make().fit(X / 10 * size)
     digits = 1e-9 if shares_features(plain) else 1e-5  # the others end an alternation
     np.testing.assert_allclose(scaled.components_, plain.components_, atol=digits)
     np.testing.assert_allclose(scaled.loss_ratio_, plain.loss_ratio_, rtol=1e-9)
@@ -250,20 +280,10 @@ def test_frames_names_pipelines_clones_and_pickles(make, rng):
 
 
 @estimators
-def test_a_seed_gives_one_answer_also_in_threads(make, rng):
+def test_a_seed_gives_one_answer(make, rng):
+    """In eight threads as well: tests/hard/test_threads.py."""
     X = data(rng, 60, 200)
-    wanted, found = make().fit(X).components_, [None] * 8
-
-    def work(i):
-        found[i] = make().fit(X).components_
-
-    workers = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    for components in found:
-        np.testing.assert_array_equal(components, wanted)
+    np.testing.assert_array_equal(make().fit(X).components_, make().fit(X).components_)
 
 
 @estimators
@@ -360,21 +380,29 @@ def test_bad_weights_get_a_sentence(weights, words, rng):
         SparsePCA(n_nonzero=3, precomputed=True).fit(np.eye(4), sample_weight=np.ones(4))
 
 
-@estimators
-@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32)])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_missing_values_are_means_where_that_is_asked_for(make, storage, weighted, rng):
+@functools.cache
+def answer_with_means(make, weighted):
+    """Data with holes, weights, the means of what is there, data with means in the holes, and what these teach."""
+    rng = np.random.default_rng(20150225)
     X = data(rng, 60, 10)
     X[rng.random(X.shape) < 0.1] = np.nan
     weights = rng.integers(1, 4, 60) if weighted else None
-    with pytest.raises(ValueError, match="missing"):
-        make().fit(storage(X))
     means = np.ma.average(np.ma.masked_invalid(X), axis=0, weights=weights).filled(0.0)
     whole = np.where(np.isnan(X), means, X)
-    found, wanted = (
-        make(missing="mean").fit(storage(X), sample_weight=weights),
-        make().fit(whole, sample_weight=weights),
-    )
+    return X, weights, means, whole, make().fit(whole, sample_weight=weights)
+
+
+STORED = {"dense": np.asarray, "csr": sparse.csr_array, "float32": lambda X: X.astype(np.float32)}
+HOLES = {f"{name}, {weighted=}": (STORED[name], weighted) for name in STORED for weighted in (False, True)}
+
+
+@crossed("holes", HOLES, ["dense, weighted=False", "csr, weighted=True", "float32, weighted=False"])
+def test_missing_values_are_means_where_that_is_asked_for(make, holes):
+    storage, weighted = holes
+    X, weights, means, whole, wanted = answer_with_means(make, weighted)
+    with pytest.raises(ValueError, match="missing"):
+        make().fit(storage(X))
+    found = make(missing="mean").fit(storage(X), sample_weight=weights)
     loose = 1e-3 if found.transform(storage(X)).dtype == np.float32 else 1e-6
     np.testing.assert_allclose(found.imputation_, means, rtol=loose)
     np.testing.assert_array_equal(found.support_, wanted.support_)
@@ -383,7 +411,8 @@ def test_missing_values_are_means_where_that_is_asked_for(make, storage, weighte
     np.testing.assert_allclose(found.certificate_.value, wanted.certificate_.value, rtol=loose)
     assert found.certificate_.recheck(storage(X), sample_weight=weights)
     assert np.isfinite(found.transform(storage(X[:3]))).all()
-    assert not hasattr(found.set_params(missing="error").fit(whole), "imputation_")
+    if storage is np.asarray and not weighted:
+        assert not hasattr(found.set_params(missing="error").fit(whole), "imputation_")
 
 
 def test_missing_is_a_mistake_or_a_mean(rng):

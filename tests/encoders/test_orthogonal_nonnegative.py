@@ -35,7 +35,7 @@ def best_pair(A, r):
 @pytest.mark.parametrize("kind", ["dense", "integer", "noisy", "block"])
 def test_brute_force_is_reached_and_never_passed(kind):
     rng, missed = np.random.default_rng(3), 0
-    for _ in range(8):
+    for _ in range(4):
         A = covariance(kind, rng, 6)
         H = encode(A, 2, 2).components.T
         assert H.min() >= 0

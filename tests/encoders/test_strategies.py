@@ -131,11 +131,10 @@ def test_the_theorems_schedule_is_accepted():
 
 
 @pytest.mark.parametrize("strategy", ["iterative", "joint"])
-@pytest.mark.parametrize(("k", "r"), [(3, 5), (4, 6)])
-def test_storage_of_the_same_numbers_chooses_nothing(strategy, k, r, shared):
+def test_storage_of_the_same_numbers_chooses_nothing(strategy, shared):
     """One feature is a thousand times larger than others: what it leaves was rounding, and that chose features."""
-    for X in (load_wine().data, load_breast_cancer().data, shared("spambase.npz")):
+    for X in (load_wine().data, shared("spambase.npz")):
         X = np.asarray(X, dtype=float)
         storages = np.ascontiguousarray(X), np.asfortranarray(X), sparse.csr_array(X)
-        ratios = [ratio(stored, k, r, strategy) for stored in storages]
+        ratios = [ratio(stored, 4, 6, strategy) for stored in storages]
         np.testing.assert_allclose(ratios, ratios[0], rtol=1e-6)

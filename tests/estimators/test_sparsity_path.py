@@ -8,8 +8,11 @@ import pytest
 from scipy import sparse
 
 from sparing import SparseEncoder, information_loss, open_data, sparsity_path
-from sparing.data import as_view
+from sparing.bounds.loss_tree import usual_nodes
+from sparing.budget import Budget
+from sparing.data import Preparation, as_view
 from sparing.datasets import load_pitprops, make_spiked
+from sparing.estimators._walk import PROOF_NODES, walked
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.results import Selection
 
@@ -146,3 +149,13 @@ def test_small_losses_of_nearly_one_direction_keep_their_digits(improve):
         assert best * (1 - 1e-6) <= ratio <= best * (1 + 1e-3)
     limited = sparsity_path(X, 2, improve=improve, max_loss=1.05, random_state=0)
     assert path.smallest(1.05) == len(limited.supports) == 6
+
+
+def test_all_proofs_together_cost_a_few_certificates():
+    """Noise, where no tree closes: each number of features had the nodes of a certificate of its own, a minute."""
+    X = np.random.default_rng(0).standard_normal((60, 24))
+    walk = walked(X, 5, Preparation(), 24, np.random.default_rng(0), budget=Budget())
+    spent = sum(proof.witness[1] for proof in walk.proofs if proof is not None)
+    assert usual_nodes(24) < spent <= PROOF_NODES * usual_nodes(24) + 24
+    assert np.all(walk.bound <= walk.loss_ratio)
+    assert walk.bound[10] > 1.0, "the number in the middle had its share"

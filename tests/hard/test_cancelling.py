@@ -303,7 +303,7 @@ def test_a_full_disk_while_a_page_is_written(tmp_path, monkeypatch):
     file = tmp_path / "page.html"
     page(file)
     there, real = file.read_bytes(), os.fdopen
-    for share in (0.0, 0.5, 0.99):
+    for share in (0.0, 0.99):
         with monkeypatch.context() as patch:
             room = int(share * len(there))
             patch.setattr(writing.os, "fdopen", lambda *args, room=room: Full(real(*args), room))

@@ -40,17 +40,18 @@ class LossTree:
         """The bound and the support it started from, or nothing where the tree cannot help."""
         if not _counted_together(problem) or view.n_features > TREE_LIMIT or problem.n_nonzero >= view.n_features:
             return None
-        nodes = self._nodes(view.n_features, budget)
+        nodes = usual_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
+        nodes = nodes if budget.deadline is None else 10**9
         found = _searched(view, problem, incumbent.support, nodes, budget)
         if found is None:
             return None
         witness = (incumbent.support, found.nodes + 1)
         return Bound(_least_loss(view, found), "branch and bound", "always", recompute, witness)
 
-    def _nodes(self, n_features: int, budget: Budget) -> int:
-        if budget.deadline is not None:
-            return 10**9
-        return self.max_nodes if self.max_nodes is not None else int(np.clip(NODE_WORK / n_features**3, 20, 2000))
+
+def usual_nodes(n_features: int) -> int:
+    """Nodes to spend where neither they nor a time limit are given."""
+    return int(np.clip(NODE_WORK / n_features**3, 20, 2000))
 
 
 def _counted_together(problem: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.bounds import LossTree, PcaLoss
+from sparing.bounds.loss_tree import usual_nodes
 from sparing.budget import Budget
 from sparing.certificates import Certificate, Problem, certify_loss
 from sparing.data import DataMatrix, Preparation, Remembered, as_rows, as_view
@@ -23,6 +24,9 @@ FINE = 1e-4
 
 PROOF_FEATURES = 40
 """Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
+
+PROOF_NODES = 3
+"""All proofs of a path together spend so many times the nodes of one certificate, unless there is a time limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +122,17 @@ def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
 def _proofs(
     view: DataMatrix, spectrum: Spectrum, path: Path, budget: Budget, rng: np.random.Generator
 ) -> list[Bound | None]:
-    """What the deletion tree proves for each number of features, in equal shares of the time that is left."""
-    proofs = []
+    """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left."""
+    proofs = list[Bound | None]()
+    nodes = PROOF_NODES * usual_nodes(view.n_features)
     for i, support in enumerate(path.supports):
         found = _encoder(view, spectrum, support)
         problem = Problem(spectrum.rank, i + 1, view.n_features)
-        share = budget.share(1 / (len(path.supports) - i))
-        proofs.append(LossTree().bound(view, problem, found, rng, budget=share))
+        to_come = len(path.supports) - i
+        tree = LossTree(max_nodes=max(nodes // to_come, 1))
+        proof = tree.bound(view, problem, found, rng, budget=budget.share(1 / to_come))
+        nodes -= 0 if proof is None else proof.witness[1]
+        proofs.append(proof)
     return proofs
 
 

@@ -130,7 +130,7 @@ def sparsity_path(
     """Loss and bound for every number of shared features.
 
     The path itself costs a few fits, without ``improve`` about one. Proofs, where there are at most 40 features, cost
-    another for each number of them: ``time_limit`` is shared out among them, ``certify=False`` leaves them out.
+    a few certificates together. With a ``time_limit`` they take what it leaves; ``certify=False`` leaves them out.
 
     Parameters
     ----------
