@@ -8,10 +8,10 @@ PEERS  := $(VENV)/peers
 .PHONY: demo test lint types contracts unit docs stories dist bench bench-scale papers peers hard clean
 .DEFAULT_GOAL := test
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml  # what is imported is compiled then: most of what is installed never is
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli,report]" --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[cli,report]" --group dev
 	@touch $(READY)
 
 $(PEERS)/.ready: pyproject.toml  # other packages have limits of their own on versions, so they live apart
@@ -36,7 +36,7 @@ contracts: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 docs: $(READY)  ## the guide, in out/site; a broken link or name is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -8,10 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sparing.encoders import joint, joint_search
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20150225)
+
+
+@pytest.fixture
+def quick_search(monkeypatch):
+    """Fewer starts than users get, for what holds of every search, long or short; in hard weather as many."""
+    if os.environ.get("SPARING_WEATHER") != "hard":
+        monkeypatch.setattr(joint_search, "WORK", 100)
+        monkeypatch.setattr(joint_search, "DEALS", 40)
+        monkeypatch.setattr(joint, "SHAKES", 100)
 
 
 @pytest.fixture

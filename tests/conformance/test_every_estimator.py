@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, information_loss
 
+pytestmark = pytest.mark.usefixtures("quick_search")
 MAKE = {
     "batch": lambda **kw: SparseEncoder(**{"n_components": 2, "n_nonzero": 4, "random_state": 0, **kw}),
     "max_loss": lambda **kw: SparseEncoder(**{"n_components": 2, "max_loss": 1.2, "random_state": 0, **kw}),

@@ -31,6 +31,7 @@ from sparing import (
     sparsity_path,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_search")
 MODELS = [
     ColumnSelector(4, random_state=0),
     DoublySparseEncoder(2, n_nonzero=4, n_rows=5, random_state=0),
