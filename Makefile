@@ -23,7 +23,8 @@ $(PEERS)/.ready: pyproject.toml  # other packages have limits of their own on ve
 demo: $(READY)  ## fit bundled data, print what was proved, write a page to explore
 	@$(BIN)/python examples/demo.py
 
-test: lint types contracts unit docs  ## every check
+test: lint contracts  ## every check; types and the guide beside the tests, which take longest
+	@$(MAKE) --no-print-directory --jobs 2 unit types docs
 
 lint: $(READY)
 	$(BIN)/ruff check .
