@@ -76,7 +76,9 @@ def main() -> None:
             model = sparing.load_model(path)
             model.transform(np.zeros((2, model.n_features_in_)))
             return
-        with sparing.open_data(path, block_bytes=256) as rows:
+        with sparing.open_data(path) as rows:  # small blocks, but not thousands where a damaged shape says so
+            block_bytes = 256 if rows.shape[0] <= 1000 else 2**16
+        with sparing.open_data(path, block_bytes=block_bytes) as rows:
             assert sum(block.stop - block.start for block in rows.blocks()) == rows.shape[0], "rows are missing"
             sparing.SparseEncoder(1, n_nonzero=1, missing="mean", random_state=0).fit(rows)
 
