@@ -6,6 +6,7 @@ import functools
 import pickle
 import tracemalloc
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -281,10 +282,12 @@ def test_frames_names_pipelines_clones_and_pickles(make, rng):
 
 
 @estimators
-def test_a_seed_gives_one_answer(make, rng):
-    """In eight threads as well: tests/hard/test_threads.py."""
+def test_a_seed_gives_one_answer_also_in_threads(make, rng):
+    """Two at once here, every kind of estimator in eight: tests/hard/test_threads.py."""
     X = data(rng, 60, 200)
-    np.testing.assert_array_equal(make().fit(X).components_, make().fit(X).components_)
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(lambda _: make().fit(X).components_, range(2))
+    np.testing.assert_array_equal(one, other)
 
 
 @estimators
