@@ -8,7 +8,11 @@ PEERS  := $(VENV)/peers
 .PHONY: demo test lint types contracts unit docs stories dist bench bench-scale papers peers hard clean
 .DEFAULT_GOAL := test
 
-$(READY): pyproject.toml  # what is imported is compiled then: most of what is installed never is
+# What is imported is compiled once and kept, whatever the shell says: most of what is installed is never imported,
+# so nothing is compiled at the installation, and dozens of tests start a process of their own.
+export PYTHONDONTWRITEBYTECODE :=
+
+$(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[cli,report]" --group dev
