@@ -70,7 +70,9 @@ papers: $(READY)  ## tables and figures of the papers again, from the real data 
 peers: $(PEERS)/.ready  ## other packages beside this one, on the real data in SPARING_DATA, and docs/peers.md
 	OPENBLAS_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/peers/run.py
 
-hard: $(READY)  ## ten minutes of trying to break it: odd data, hostile files, interruptions, full disks, leaks
+hard: $(READY)  ## long tests, and ten minutes of trying to break it: odd data, hostile files, interruptions, leaks
+	SPARING_WEATHER=hard OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m pytest -m long --numprocesses auto --dist worksteal
 	SPARING_WEATHER=hard SPARING_HARD_SECONDS=$${SPARING_HARD_SECONDS:-480} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python -m pytest tests/hard --numprocesses auto --dist worksteal
 

@@ -8,7 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hard.weather import IS_HARD
 from sparing.encoders import joint, joint_search
+
+
+def pytest_collection_modifyitems(items):
+    """Long tests are for `make hard`: the test command is for every change."""
+    for item in items:
+        if not IS_HARD and item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.skip(reason="larger data than another test of the same: for `make hard`"))
 
 
 @pytest.fixture
@@ -19,7 +27,7 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def quick_search(monkeypatch):
     """Fewer starts than users get, for what holds of every search, long or short; in hard weather as many."""
-    if os.environ.get("SPARING_WEATHER") != "hard":
+    if not IS_HARD:
         monkeypatch.setattr(joint_search, "WORK", 100)
         monkeypatch.setattr(joint_search, "DEALS", 40)
         monkeypatch.setattr(joint, "SHAKES", 100)

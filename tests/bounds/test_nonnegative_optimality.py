@@ -52,9 +52,9 @@ def found(A, r, budget=None, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_passes_the_bound(kind):
-    """10 matrices of each kind at a random r; most bounds are near."""
+    """7 matrices of each kind at a random r; most bounds are near."""
     rng, near = np.random.default_rng(KINDS.index(kind)), []
-    for _ in range(10):
+    for _ in range(7):
         d = int(rng.integers(2, 8))
         A, r = drawn(kind, rng, d), int(rng.integers(1, d + 1))
         best = nonnegative_optimum(A, r)
@@ -119,7 +119,7 @@ def test_a_circle_that_does_not_close_proves_nothing(rng):
 def passed(rng):
     """How often the bound is passed by what is possible, on matrices that a wrong one does not survive."""
     count = 0
-    for _ in range(15):
+    for _ in range(9):
         A = covariance("noisy", rng, 6)
         count += found(A, 3, max_iter=8, max_cells=8).value < nonnegative_optimum(A, 3) * (1 - 1e-9)
     return count
@@ -136,13 +136,13 @@ def test_broken_inequalities_are_caught(rng, monkeypatch):
     ):
         with monkeypatch.context() as patched:
             patched.setattr(module, name, wrong)
-            assert passed(rng) > 3, name
+            assert passed(rng) > 2, name
 
 
 def test_wedges_have_to_cover_everything(rng, monkeypatch):
     """Control: with wedges of half the circle only, the bound is passed."""
     monkeypatch.setattr(module, "_at", _only_upwards(module._at))
-    assert passed(rng) > 3
+    assert passed(rng) > 2
 
 
 def _only_upwards(at):
@@ -213,6 +213,7 @@ def test_what_it_does_not_bound(rng):
     assert found(np.eye(1), 1) is None
 
 
+@pytest.mark.long
 def test_leukemia(shared):
     """12582 genes, 72 patients: a search finds 0.2309 of the leading variance, without signs 0.2545."""
     view = as_view(shared("leukemia_armstrong.npz").astype(float))

@@ -346,8 +346,7 @@ def test_a_fit_on_sparse_data_never_holds_them_dense_nor_anything_d_by_d():
     assert peak < 8 * n * d / 10
 
 
-@estimators
-@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+@crossed("storage", {"dense": np.asarray, "csr": sparse.csr_array}, ["csr"])
 def test_whole_weights_count_as_copies(make, storage, rng):
     X = data(rng, 40, 10)
     weights = rng.integers(0, 4, 40)

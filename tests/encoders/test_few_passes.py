@@ -98,7 +98,10 @@ REAL = {
 }
 
 
-@pytest.mark.parametrize(("name", "scale"), REAL.values(), ids=REAL.keys())
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [pytest.param(*given, id=name, marks=[pytest.mark.long] * (name == "cells")) for name, given in REAL.items()],
+)
 def test_within_three_percent_on_real_sparse_data(name, scale, shared_path):
     X = shared_csr(shared_path(name))
     found, spectrum, _, view, rows = few(X, 5, 30, scale=scale)
@@ -110,6 +113,7 @@ def test_within_three_percent_on_real_sparse_data(name, scale, shared_path):
     assert rows.readings <= 5 + rows.first_block
 
 
+@pytest.mark.long
 def test_within_three_percent_on_genotypes(shared):
     X = shared("genotypes/joint_hm3_1kg.npz")
     X = np.where(X < 0, 1, X).astype(np.float32)
@@ -221,6 +225,7 @@ def test_counts_at_their_limits(k, r, rng):
     assert spectrum.tail == pytest.approx(truth.tail, rel=0.05, abs=1e-9 * spectrum.total)
 
 
+@pytest.mark.long
 def test_memory_grows_as_promised(rng):
     """By (s + 4 m + r) d numbers, whatever the number of rows; 16 features more, and products beside their sums."""
     length, k, r = 100, 3, 30

@@ -57,7 +57,13 @@ def test_the_best_of_twenty_packages_is_passed(name, least):
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("wine", 0.921), ("breast_cancer", 0.889), ("digits", 0.918), ("pitprops", 0.953)]
+    ("name", "least"),
+    [
+        ("wine", 0.921),
+        ("breast_cancer", 0.889),
+        pytest.param("digits", 0.918, marks=pytest.mark.long),
+        pytest.param("pitprops", 0.953, marks=pytest.mark.long),
+    ],
 )
 def test_strictly_orthogonal(name, least):
     reached, H = share(name, constraint=CONSTRAINTS["orthogonal"]())
@@ -66,7 +72,10 @@ def test_strictly_orthogonal(name, least):
     assert np.count_nonzero(H, axis=1).max() <= SETS[name][2]
 
 
-@pytest.mark.parametrize(("name", "least"), [("wine", 0.950), ("breast_cancer", 0.907), ("digits", 0.952)])
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("wine", 0.950), ("breast_cancer", 0.907), pytest.param("digits", 0.952, marks=pytest.mark.long)],
+)
 def test_a_total_number_of_features(name, least):
     _, k, r = SETS[name]
     reached, H = share(name, k * r, total=True)

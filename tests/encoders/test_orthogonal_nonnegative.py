@@ -50,14 +50,14 @@ def test_brute_force_is_reached_and_never_passed(kind):
 def test_sharing_out_raises_the_sum_and_one_after_the_other_misses_more():
     """The control: without shaking and sharing the greedy start is kept."""
     rng, gained = np.random.default_rng(4), 0
-    for _ in range(10):
+    for _ in range(6):
         A = covariance("dense", rng, 12)
         start = encode(A, 3, 3, kicks=0).components.T
         value, _ = _settled(Covariance(A), start, [3, 3, 3], Budget())
         assert value >= np.einsum("ij,ij->", start, A @ start) * (1 - 1e-12)
         better = encode(A, 3, 3).components.T
         gained += np.einsum("ij,ij->", better, A @ better) > value * (1 + 1e-6)
-    assert gained >= 3
+    assert gained >= 2
 
 
 def test_an_assignment_gives_no_feature_twice(rng):

@@ -181,7 +181,7 @@ NUMBERS = [
     ("lrs", 20, 0.8869, 0.995),
     ("cbcl_faces", 40, 0.2351, 0.96),
     ("cbcl_faces", 180, 0.6825, 0.99),
-    ("leukemia_armstrong", 50, 0.2305, 0.85),
+    pytest.param("leukemia_armstrong", 50, 0.2305, 0.85, marks=pytest.mark.long),
 ]
 
 

@@ -20,7 +20,7 @@ from hard.models import (
     dense,
 )
 from hard.tables import KINDS, LARGEST_OF_ALL, STORAGES, Weather, tables
-from hard.weather import outcome, weather
+from hard.weather import IS_HARD, outcome, weather
 from sparing import SparseEncoder, SparsePCA, certify, explained_variance, information_loss, polish, sparsity_path
 
 GUIDE = Path(__file__).parents[2] / "docs" / "hard-weather.md"
@@ -113,7 +113,7 @@ def test_foreign_loadings(table, k, density, scale):
 
 
 @weather(8)
-@given(table=tables(largest=25), k=st.integers(1, 3), improve=st.booleans(), scale=st.booleans())
+@given(table=tables(largest=25 if IS_HARD else 12), k=st.integers(1, 3), improve=st.booleans(), scale=st.booleans())
 def test_paths(table, k, improve, scale):
     path = outcome(lambda: sparsity_path(table.X, k, improve=improve, scale=scale, random_state=0))
     if path is not None:

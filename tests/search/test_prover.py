@@ -42,7 +42,7 @@ def small_limits(request, monkeypatch):
 
 def test_the_optimum_is_found_and_proved_from_any_start(small_limits):
     proved = 0
-    for kind, A in matrices(56, 21):
+    for kind, A in matrices(32, 21):
         for size in range(1, len(A) + 1):
             best, scale = optimum(A, size), np.abs(A).max()
             proof = prove(view_of(A), size)
@@ -52,7 +52,7 @@ def test_the_optimum_is_found_and_proved_from_any_start(small_limits):
             if small_limits in ("at once", "in turn"):
                 assert proof.bound <= best + 2e-9 * max(abs(best), scale), kind
                 assert proof.value >= best - 2e-9 * scale
-    assert proved > 105, "all ways lead somewhere"
+    assert proved > 60, "all ways lead somewhere"
 
 
 def test_a_recheck_refutes_the_same_targets_again(small_limits):

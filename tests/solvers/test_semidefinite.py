@@ -50,6 +50,7 @@ def test_a_hidden_sparse_direction_is_found_without_a_start(rng):
     assert control.variance < 0.5 * solve(Covariance(A), 10).variance
 
 
+@pytest.mark.long
 def test_reference_optima_of_larger_matrices(shared):
     for name, key, wanted in [
         ("bcp_covariances.npz", "normCommunities", {5: 4.860548, 10: 8.823616, 20: 14.326952}),
