@@ -28,9 +28,9 @@ def rng() -> np.random.Generator:
 def quick_search(monkeypatch):
     """Fewer starts than users get, for what holds of every search, long or short; in hard weather as many."""
     if not IS_HARD:
-        monkeypatch.setattr(joint_search, "WORK", 100)
-        monkeypatch.setattr(joint_search, "DEALS", 40)
-        monkeypatch.setattr(joint, "SHAKES", 100)
+        monkeypatch.setattr(joint_search, "WORK", 10)
+        monkeypatch.setattr(joint_search, "DEALS", 4)
+        monkeypatch.setattr(joint, "SHAKES", 10)
 
 
 @pytest.fixture

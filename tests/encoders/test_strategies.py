@@ -72,7 +72,7 @@ def test_every_prefix_of_the_iterative_encoder_is_a_good_encoder():
         assert prefix <= 1.1 * pca.loss_
 
 
-@pytest.mark.parametrize("strategy", ["iterative", "joint"])
+@pytest.mark.parametrize("strategy", ["iterative", pytest.param("joint", marks=pytest.mark.long)])
 def test_max_loss_gives_each_component_what_it_needs(strategy):
     X = load_wine().data
     model = SparseEncoder(3, max_loss=1.1, strategy=strategy, scale=True, random_state=0).fit(X)
