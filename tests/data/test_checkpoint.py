@@ -227,10 +227,11 @@ def test_damaged_files_get_a_sentence(X, tmp_path):
     member = json.dumps({"format": 1, "mark": "", "result": {"class": ["os", "system"], "fields": {}}}).encode()
     hostile = tmp_path / "hostile.npz"
     np.savez(hostile, text=np.frombuffer(member, np.uint8))
+    unclosed = b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '|u1', 'fortran_order'".ljust(118)  # Python's tokens complain
     flipped = bytearray(good)
     flipped[len(good) // 2] ^= 0xFF
     for broken in (
-        good[: len(good) // 2], b"", b"nothing of ours", bytes(flipped),
+        good[: len(good) // 2], b"", b"nothing of ours", bytes(flipped), unclosed,
         objects.read_bytes(), alien.read_bytes(), hostile.read_bytes(),
     ):  # fmt: skip
         stored.write_bytes(broken)
