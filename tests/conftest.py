@@ -16,7 +16,7 @@ def pytest_collection_modifyitems(items):
     """Long tests are for `make hard`: the test command is for every change."""
     for item in items:
         if not IS_HARD and item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip(reason="larger data than another test of the same: for `make hard`"))
+            item.add_marker(pytest.mark.skip(reason="a larger problem than a shorter test has: for `make hard`"))
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def rng() -> np.random.Generator:
 def quick_search(monkeypatch):
     """Fewer starts than users get, for what holds of every search, long or short; in hard weather as many."""
     if not IS_HARD:
-        monkeypatch.setattr(joint_search, "WORK", 10)
-        monkeypatch.setattr(joint_search, "DEALS", 4)
-        monkeypatch.setattr(joint, "SHAKES", 10)
+        monkeypatch.setattr(joint_search, "WORK", 100)
+        monkeypatch.setattr(joint_search, "DEALS", 40)
+        monkeypatch.setattr(joint, "SHAKES", 100)
 
 
 @pytest.fixture

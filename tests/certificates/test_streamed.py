@@ -15,8 +15,6 @@ from sparing.certificates import streamed as module
 from sparing.data import streamed as stream_module
 from sparing.results import Guarantee, Reference
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
 PROMISE = Guarantee("Loss over PCA's loss", 1.1, 1.0, "always", Reference("magdonismail2015", "Theorem 6(i)"))
 KINDS = ["plain", "drifting", "sorted", "dominated", "growing"]
 

@@ -19,8 +19,6 @@ from sparing.data import ArrayRows
 from sparing.data import checkpoint as module
 from sparing.errors.checkpoints import CheckpointError
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
 MODELS = {
     "batch": SparseEncoder(2, n_nonzero=4, random_state=0),
     "few": SparseEncoder(2, n_nonzero=4, passes="few", random_state=0),

@@ -18,8 +18,6 @@ from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA
 from sparing.data import dask_rows
 from sparing.data.dask_rows import DaskRows
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
 da = pytest.importorskip("dask.array", reason="needs Dask: pip install 'sparing[dask]'")
 
 MODELS = {

@@ -113,7 +113,6 @@ def test_within_three_percent_on_real_sparse_data(name, scale, shared_path):
     assert rows.readings <= 5 + rows.first_block
 
 
-@pytest.mark.long
 def test_within_three_percent_on_genotypes(shared):
     X = shared("genotypes/joint_hm3_1kg.npz")
     X = np.where(X < 0, 1, X).astype(np.float32)
@@ -225,7 +224,6 @@ def test_counts_at_their_limits(k, r, rng):
     assert spectrum.tail == pytest.approx(truth.tail, rel=0.05, abs=1e-9 * spectrum.total)
 
 
-@pytest.mark.long
 def test_memory_grows_as_promised(rng):
     """By (s + 4 m + r) d numbers, whatever the number of rows; 16 features more, and products beside their sums."""
     length, k, r = 100, 3, 30

@@ -44,7 +44,7 @@ def test_blocks_are_found_apart():
 
 def test_turns_pay(monkeypatch, rng):
     """The control: without turns less is found on some matrices, never more."""
-    matrices = [np.corrcoef(rng.standard_normal((14, 30))) for _ in range(2)]
+    matrices = [np.corrcoef(rng.standard_normal((14, 30))) for _ in range(3)]
     improved = [symmetric_total(Covariance(A), encode(A, 3, 4).components.T) for A in matrices]
     monkeypatch.setattr(joint_nonnegative, "SWEEPS", 0)
     plain = [symmetric_total(Covariance(A), encode(A, 3, 4).components.T) for A in matrices]

@@ -72,7 +72,7 @@ def test_every_prefix_of_the_iterative_encoder_is_a_good_encoder():
         assert prefix <= 1.1 * pca.loss_
 
 
-@pytest.mark.parametrize("strategy", ["iterative", pytest.param("joint", marks=pytest.mark.long)])
+@pytest.mark.parametrize("strategy", ["iterative", "joint"])
 def test_max_loss_gives_each_component_what_it_needs(strategy):
     X = load_wine().data
     model = SparseEncoder(3, max_loss=1.1, strategy=strategy, scale=True, random_state=0).fit(X)
@@ -134,7 +134,7 @@ def test_the_theorems_schedule_is_accepted():
     assert list(np.count_nonzero(model.components_, axis=1)) == [7, 9]
 
 
-@pytest.mark.parametrize("strategy", ["iterative", pytest.param("joint", marks=pytest.mark.long)])
+@pytest.mark.parametrize("strategy", ["iterative", "joint"])
 def test_storage_of_the_same_numbers_chooses_nothing(strategy, shared):
     """One feature is a thousand times larger than others: what it leaves was rounding, and that chose features."""
     for X in (load_wine().data, shared("spambase.npz")):

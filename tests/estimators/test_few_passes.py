@@ -16,8 +16,6 @@ from sparing.data.followed import Followed
 from sparing.errors import SparingWarning
 from sparing.estimators import _few_passes as module
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
 K, R = 3, 9
 ANY = SparseEncoder(K, n_nonzero=R, passes="any", random_state=0)
 FEW = SparseEncoder(K, n_nonzero=R, passes="few", random_state=0)

@@ -32,8 +32,6 @@ from sparing.data import writing
 from sparing.errors.models import ModelFileError
 from sparing.selection import Adaptive, Greedy
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
 rng = np.random.default_rng(4)
 X = rng.standard_normal((60, 8)) @ np.diag(np.linspace(3, 1, 8)) @ np.linalg.qr(rng.standard_normal((8, 8)))[0] + 5.0
 Y = X[:, :2] + 0.1 * rng.standard_normal((60, 2))

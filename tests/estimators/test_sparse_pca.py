@@ -246,7 +246,6 @@ def test_the_share_asked_for_is_kept(solver, rng):
         assert len(model.support_) < 60
 
 
-@pytest.mark.long
 def test_hundreds_of_features_per_component(rng):
     X = rng.standard_normal((100, 800))
     model = SparsePCA(2, min_variance=0.9, random_state=0).fit(X)

@@ -16,8 +16,6 @@ from counted_rows import CountedRows, factors
 from sparing import SparseEncoder, information_loss
 from sparing.bounds import loss_tree
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
 MODEL = SparseEncoder(2, n_nonzero=6, random_state=0)
 
 

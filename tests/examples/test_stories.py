@@ -31,7 +31,6 @@ STORIES = {
     "pictures.md": ("story_pictures.py", None),
     "migrate.md": ("beside_scikit_learn.py", None),
 }
-LONG = ("nonnegative.md", "genotypes.md")
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +49,7 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.long] * (page in LONG)) for page in STORIES])
+@pytest.mark.parametrize("page", STORIES)
 def test_a_page_quotes_what_its_story_prints(page, shared_path, tmp_path, monkeypatch):
     script, data = STORIES[page]
     if not (ROOT / "examples" / script).exists():

@@ -23,8 +23,6 @@ from hard.tables import KINDS, LARGEST_OF_ALL, STORAGES, Weather, tables
 from hard.weather import IS_HARD, outcome, weather
 from sparing import SparseEncoder, SparsePCA, certify, explained_variance, information_loss, polish, sparsity_path
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
 GUIDE = Path(__file__).parents[2] / "docs" / "hard-weather.md"
 every_model = pytest.mark.parametrize("name", MODELS)
 

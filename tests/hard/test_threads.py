@@ -16,7 +16,6 @@ from scipy import sparse
 from sklearn.base import clone
 
 from hard.files import FORMATS
-from hard.weather import IS_HARD
 from sparing import (
     ColumnSelector,
     DoublySparseEncoder,
@@ -45,7 +44,7 @@ MODELS = [
     SparsePCA(2, n_nonzero=3, solver="exact", random_state=0),
     SparsePCARegressor(2, n_nonzero=4, random_state=0),
 ]
-MANY = range(8 if IS_HARD else 3)
+EIGHT = range(8)
 
 
 def table(n: int = 60, d: int = 15) -> np.ndarray:
@@ -72,11 +71,11 @@ def assert_equal(one: dict, other: dict, tolerance: float = 0.0) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_threads_learn_what_one_does(model):
+def test_eight_threads_learn_what_one_does(model):
     X = table()
     alone = learned(model, X)
     with ThreadPoolExecutor(8) as threads:
-        for found in threads.map(lambda _: learned(model, X), MANY):
+        for found in threads.map(lambda _: learned(model, X), EIGHT):
             assert_equal(alone, found)
 
 
@@ -88,7 +87,7 @@ def test_all_estimators_at_once():
             assert_equal(wanted, found)
 
 
-def test_functions_in_threads():
+def test_functions_in_eight_threads():
     X = table()
     H = np.eye(2, 15) + np.eye(2, 15, 3)
 
@@ -98,7 +97,7 @@ def test_functions_in_threads():
 
     alone = work(0)
     with ThreadPoolExecutor(8) as threads:
-        for found in threads.map(work, MANY):
+        for found in threads.map(work, EIGHT):
             for value, wanted in zip(found, alone, strict=True):
                 np.testing.assert_array_equal(value, wanted)
 
@@ -109,7 +108,7 @@ def test_rows_of_a_file_shared_by_threads(name, tmp_path):
     rows = open_data(path, block_bytes=200)
     model = SparseEncoder(1, n_nonzero=2, random_state=0)
     with ThreadPoolExecutor(8) as threads:
-        results = list(threads.map(lambda _: learned(model, rows), MANY))  # the first reading is all of theirs
+        results = list(threads.map(lambda _: learned(model, rows), EIGHT))  # the first reading is all of theirs
     alone = learned(model, open_data(path, block_bytes=200))
     for found in results:
         assert_equal({**alone, "n_passes_": 0}, {**found, "n_passes_": 0})
@@ -119,8 +118,8 @@ PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from hard.test_threads import IS_HARD, MODELS, learned, table
-X = table(150, 40 if IS_HARD else 24)
+from hard.test_threads import MODELS, learned, table
+X = table(150, 40)
 found = [learned(model, X) for model in MODELS]
 print(json.dumps([{name: np.asarray(value).tolist() for name, value in numbers.items()} for numbers in found]))
 """

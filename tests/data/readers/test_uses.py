@@ -12,8 +12,6 @@ from scipy import sparse
 from sparing import NonnegativeSparsePCA, SparseKMeans, SparsePCA, SparsePCARegressor
 from sparing.data.readers import open_data
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
 rng = np.random.default_rng(1)
 X = rng.poisson(1.0, (60, 6)) + 4.0 * np.outer(np.arange(60) > 30, [1, 1, 0, 0, 0, 0])
 Y = X[:, 0] + rng.standard_normal(60)
