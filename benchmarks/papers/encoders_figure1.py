@@ -122,7 +122,8 @@ def claims(found: dict[str, dict[str, Curve]]) -> list[Compared]:
             "iterative loses less than batch at the same average sparsity",
             '"appears" so',
             f"{dual} of {total} cells; {greedy} with greedy selection",
-            "the paper leaves open which feasible column the dual set takes, and with ours the order is mixed",
+            "the paper leaves open which feasible column the dual set takes, and with ours the order is mixed; "
+            "where two are next to equal, rounding decides, and another processor may count a cell more or less",
         ),
     ]
 
