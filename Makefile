@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PEERS  := $(VENV)/peers
 
-.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale papers peers hard clean
+.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale goldens papers peers hard clean
 .DEFAULT_GOAL := test
 
 # What is imported is compiled once and kept, whatever the shell says: most of what is installed is never imported,
@@ -63,6 +63,9 @@ bench: $(READY)  ## speed, quality, memory and import time, side by side with sc
 
 bench-scale: $(READY)  ## data of any storage and size: passes, memory, time beside producing the data
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/scale/run.py
+
+goldens: $(READY)  ## answers of many small fits, compared with those stored; a change of internals moves none
+	$(BIN)/python benchmarks/goldens.py
 
 papers: $(READY)  ## tables and figures of the papers again, from the real data in SPARING_DATA, and docs/papers.md
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/papers/run.py
