@@ -72,8 +72,8 @@ def alternations(n: int, p: int, turns: int, kind: str) -> None:
             w = l1_l2_maximiser(np.maximum(D.normal(w), 0.0), 10.0)
         seconds, peak = time.perf_counter() - start, tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
-        how = "by D'D" if by_gram else "by products"
-        print(f"  n={n}, p={p}, {kind}, {how}: {turns} alternations {seconds:.2f} s, {peak:.0f} MiB above the data")
+        config = "by D'D" if by_gram else "by products"
+        print(f"  n={n}, p={p}, {kind}, {config}: {turns} alternations {seconds:.2f} s, {peak:.0f} MiB above the data")
 
 
 def real(folder: Path) -> None:

@@ -13,13 +13,13 @@ import sys
 import numpy as np
 
 from sparing import SparsePCA
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.linalg.threads import single_threaded_blas
+from sparing.objectives.variance import RayleighObjective
+from sparing.proof.relaxations.semidefinite import dual_value, relaxed
+from sparing.proof.trees.schur_tree import SchurTree
+from sparing.run import Budget
 from sparing.search.local import LocalSearch
-from sparing.search.quotient import Quotient
-from sparing.search.schur_tree import SchurTree
-from sparing.search.semidefinite_relaxation import dual_value, relaxed
 
 SPIKES, SEEDS, SIZE = (0.0, 1.0), 5, 10
 
@@ -38,9 +38,9 @@ def problem(spike: float, seed: int, n: int = 200, d: int = 200) -> np.ndarray:
 
 
 def best_known(A: np.ndarray) -> float:
-    quotient = Quotient(as_view(A, Preparation(precomputed=True)))
+    objective = RayleighObjective(as_view(A, Preprocessing(precomputed=True)))
     leading = np.linalg.eigh(A)[1][:, -3:]
-    support = LocalSearch().search(quotient, SIZE, leading, np.random.default_rng(0), budget=Budget())
+    support = LocalSearch().search(objective, SIZE, leading, np.random.default_rng(0), budget=Budget())
     return float(np.linalg.eigvalsh(A[np.ix_(support, support)])[-1])  # the view may have a unit of its own
 
 

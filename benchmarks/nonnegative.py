@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from sparing import NonnegativeSparsePCA
-from sparing.budget import Budget
 from sparing.linalg.threads import single_threaded_blas
-from sparing.search.sphere import highest
+from sparing.proof.sphere.branch_and_bound import highest
+from sparing.run import Budget
 
 DATA = Path(os.environ.get("SPARING_DATA", "/nonexistent"))
 
@@ -32,8 +32,8 @@ def parts() -> None:
     faces = np.load(DATA / "cbcl_faces.npz")["X"].astype(float)
     A = np.cov(faces, rowvar=False)
     shares = []
-    for how in ({"deflation": "disjoint"}, {"constraint": "orthogonal"}):
-        H = NonnegativeSparsePCA(6, n_nonzero=40, certify=False, random_state=0, **how).fit(faces).components_
+    for config in ({"deflation": "disjoint"}, {"constraint": "orthogonal"}):
+        H = NonnegativeSparsePCA(6, n_nonzero=40, certify=False, random_state=0, **config).fit(faces).components_
         shares.append(np.trace(H @ A @ H.T) / np.linalg.eigvalsh(A)[-1])
     print("six parts of faces, disjoint, over the largest eigenvalue: {:.4f} in turn, {:.4f} together".format(*shares))
 

@@ -20,7 +20,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from threadpoolctl import threadpool_limits
 
 import sparing as s
-from sparing.data.affine import Affine
+from sparing.data.standardized import StandardizedRows
 
 K, R = 5, 15
 SOLVERS = (
@@ -76,20 +76,20 @@ class Meter:
     @contextmanager
     def attached(self) -> Iterator[None]:
         """While this lasts."""
-        plain = Affine.one_pass
+        plain = StandardizedRows.one_pass
 
-        def metered(view: Affine, *jobs: Any) -> list[Any]:
+        def metered(view: StandardizedRows, *jobs: Any) -> list[Any]:
             start = time.process_time()
             found = plain(view, *jobs)
             self.seconds += time.process_time() - start
             self.passes += 1
             return found
 
-        Affine.one_pass = metered  # type: ignore[method-assign]
+        StandardizedRows.one_pass = metered  # type: ignore[method-assign]
         try:
             yield
         finally:
-            Affine.one_pass = plain  # type: ignore[method-assign]
+            StandardizedRows.one_pass = plain  # type: ignore[method-assign]
 
 
 def seconds(call: Callable[[], Any]) -> float:

@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sparing.bounds.shifted_low_rank import ShiftedLowRank
-from sparing.budget import Budget
 from sparing.certificates import Problem
-from sparing.data import Covariance
 from sparing.datasets import load_pitprops
-from sparing.search.sphere import highest
+from sparing.gram import DenseGram
+from sparing.proof.bounds.shifted_low_rank import ShiftedLowRank
+from sparing.proof.sphere.branch_and_bound import highest
+from sparing.run import Budget
 
 RANKS = range(1, 9)
 DRAWS = 20
@@ -42,7 +42,7 @@ def ratios(A: np.ndarray, r: int) -> tuple[list[float], list[float]]:
     for rank in RANKS:
         start = time.perf_counter()
         bound = ShiftedLowRank(rank=rank).bound(
-            Covariance(A), Problem(1, r, len(A), "variance"), None, np.random.default_rng(0), budget=Budget()
+            DenseGram(A), Problem(1, r, len(A), "variance"), None, np.random.default_rng(0), budget=Budget()
         )
         seconds.append(time.perf_counter() - start)
         found.append(bound.value / best)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from sparing import SparsePCA, explained_variance
 from sparing.datasets import load_pitprops
-from sparing.solvers import SOLVERS
+from sparing.methods.solvers import SOLVERS
 
 SETS = {  # data, settings, components, features each, best of twenty packages
     "wine": (load_wine().data, {"scale": True}, 3, 5, 0.922),
@@ -29,21 +29,21 @@ GENES = {"colon_alon": 0.45, "leukemia_armstrong": 0.4}
 
 def variance() -> None:
     print("SparsePCA: symmetric variance over that of as many principal components (best of 20 packages)")
-    for name, (X, how, k, r, peer) in SETS.items():
+    for name, (X, config, k, r, peer) in SETS.items():
         fits = {
-            "free": SparsePCA(k, n_nonzero=r, random_state=0, **how),
-            "orthogonal": SparsePCA(k, n_nonzero=r, constraint="orthogonal", random_state=0, **how),
-            "total": SparsePCA(k, n_nonzero_total=k * r, random_state=0, **how),
+            "free": SparsePCA(k, n_nonzero=r, random_state=0, **config),
+            "orthogonal": SparsePCA(k, n_nonzero=r, constraint="orthogonal", random_state=0, **config),
+            "total": SparsePCA(k, n_nonzero_total=k * r, random_state=0, **config),
         }
         shares = {kind: model.fit(X).certificate_ for kind, model in fits.items()}
         bound = shares["free"].bound / shares["free"].pca_value
         said = "  ".join(f"{kind} {certificate.ratio:.4f}" for kind, certificate in shares.items())
         print(f"  {name:14s} k={k} r={r:2d}  {said}  ({peer})  no components can pass {bound:.4f}")
-    X, how, k, r, _ = SETS["pitprops"]
+    X, config, k, r, _ = SETS["pitprops"]
     print("SparsePCA: deflations, pit props, 6 components of 5 features, cumulative basis variance in %")
     found = {}
     for name in ("hotelling", "projection", "schur", "orthogonalized", "generalized"):
-        H = SparsePCA(k, n_nonzero=r, deflation=name, random_state=0, **how).fit(X).components_
+        H = SparsePCA(k, n_nonzero=r, deflation=name, random_state=0, **config).fit(X).components_
         found[name] = 100 * explained_variance(H, X, definition="basis", precomputed=True)[-1]
     print("  " + "  ".join(f"{name} {value:.2f}" for name, value in found.items()))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from sparing import explained_variance
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
-from sparing.encoders import ElasticNet
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import DEFINITIONS
+from sparing.methods.encoders import ElasticNet
+from sparing.run import Budget
 
 PENALTIES = (0.06, 0.16, 0.1, 0.5, 0.5, 0.5)
 """Those of Zou, Hastie and Tibshirani (2006) for the pit props."""
@@ -18,7 +18,7 @@ PENALTIES = (0.06, 0.16, 0.1, 0.5, 0.5, 0.5)
 
 def published_loadings() -> np.ndarray:
     """Their six components: 7, 4, 4, 1, 1 and 1 features."""
-    view, rng = as_view(load_pitprops().correlation, Preparation(precomputed=True)), np.random.default_rng(0)
+    view, rng = as_view(load_pitprops().correlation, Preprocessing(precomputed=True)), np.random.default_rng(0)
     encoder = ElasticNet(l1=PENALTIES, refit=False, tolerance=1e-9, max_iter=1000)
     return encoder.encode(view, top_spectrum(view, 6, rng), 13, rng, budget=Budget()).components
 

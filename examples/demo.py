@@ -5,9 +5,9 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA
-from sparing.cli.text import loadings_table
 from sparing.datasets import load_pitprops
 from sparing.report import explore
+from sparing.show.cli.text import loadings_table
 
 pitprops = load_pitprops()
 model = SparseEncoder(n_components=2, n_nonzero=5, center=False, random_state=0).fit(pitprops.correlation)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hard.weather import IS_HARD
-from sparing.encoders import joint, joint_search
+from sparing.methods.encoders import joint, joint_search
 
 
 def pytest_collection_modifyitems(items):
@@ -29,8 +29,8 @@ def quick_search(monkeypatch):
     """Fewer starts than users get, for what holds of every search, long or short; in hard weather as many."""
     if not IS_HARD:
         monkeypatch.setattr(joint_search, "WORK", 100)
-        monkeypatch.setattr(joint_search, "DEALS", 40)
-        monkeypatch.setattr(joint, "SHAKES", 100)
+        monkeypatch.setattr(joint_search, "RESTARTS", 40)
+        monkeypatch.setattr(joint, "PERTURBATIONS", 100)
 
 
 @pytest.fixture

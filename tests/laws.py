@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 
 BIBLIOGRAPHY = Path(__file__).parents[1] / "docs" / "references.bib"
 

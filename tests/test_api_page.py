@@ -12,10 +12,10 @@ import pytest
 import sparing
 from sparing.certificates import Problem, Recheck
 from sparing.estimators.sparse_encoder import STRATEGIES
-from sparing.linalg.nonnegative_promises import rank_needed
-from sparing.linalg.promises import theorem_11_schedule
-from sparing.report import explore
+from sparing.linalg.nonnegative_theorem_bounds import rank_needed
+from sparing.linalg.theorem_bounds import theorem_11_schedule
 from sparing.results import Guarantee
+from sparing.show.report import explore
 
 PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
 
@@ -72,5 +72,5 @@ def test_the_example_of_an_instance_is_right():
 
 
 def test_an_algorithm_that_was_forgotten_is_found():
-    without = PAGE.replace("::: sparing.solvers.Exact\n", "")
-    assert ALGORITHMS - set(described(without)) == {sparing.solvers.Exact}
+    without = PAGE.replace("::: sparing.methods.solvers.Exact\n", "")
+    assert ALGORITHMS - set(described(without)) == {sparing.methods.solvers.Exact}

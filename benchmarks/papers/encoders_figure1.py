@@ -15,8 +15,8 @@ import numpy as np
 from summary import Compared, compared, draw, keep, picture, section, shared, table, verdict
 
 from sparing import SparseEncoder, SparsePCA, information_loss
-from sparing.selection import DualSet
-from sparing.solvers import GeneralizedPowerL0, GeneralizedPowerL1, TruncatedPower
+from sparing.methods.selectors import DualSet
+from sparing.methods.solvers import GeneralizedPowerL0, GeneralizedPowerL1, TruncatedPower
 
 K = 2
 SETS = {"PitProps": "pitprops.npz", "Lymphoma": "lymphoma_cov500.npz", "Colon": "colon_cov500.npz"}

@@ -13,8 +13,8 @@ import numpy as np
 from summary import Compared, compared, draw, keep, picture, section, shared, table, verdict
 
 from sparing import SparsePCA, explained_variance
-from sparing.encoders import ElasticNet
-from sparing.solvers import Semidefinite
+from sparing.methods.encoders import ElasticNet
+from sparing.methods.solvers import Semidefinite
 
 SIZES = {"PitProps": range(1, 14), "Eisen 1": (2, 3, 5, 8, 12, 18, 27, 40), "Eisen 2": (2, 3, 5, 8, 12, 18, 27, 40)}
 SOURCES = {

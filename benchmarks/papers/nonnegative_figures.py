@@ -17,10 +17,10 @@ from summary import AGREES, Compared, compared, keep, picture, section, shared, 
 from summary import draw as draw_figure
 
 from sparing import NonnegativeSparsePCA
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.linalg import top_spectrum
-from sparing.solvers import ExpectationMaximization, Nspca, SpannogramNet
+from sparing.methods.solvers import ExpectationMaximization, Nspca, SpannogramNet
+from sparing.run import Budget
 
 RANK, EPSILON = 3, 0.1
 
@@ -51,7 +51,7 @@ COLUMNS = ("set", "r", "ours", "proved", "share", "by", "net", "em", "nspca", "p
 def rows_of(name: str) -> list[dict[str, object]]:
     _, file, sizes = SETS[name]
     X = np.load(shared(file))["X"].astype(float)
-    view = as_view(X, Preparation())
+    view = as_view(X, Preprocessing())
     values = top_spectrum(view, RANK + 1, np.random.default_rng(0), tolerance=1e-9).values
     rows = []
     for r in sizes:

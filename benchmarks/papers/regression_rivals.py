@@ -24,7 +24,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from summary import keep, section, shared, table
 
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
-from sparing.selection.response import Response
+from sparing.methods.selectors.response import Response
 
 
 class LassoToCount(BaseEstimator):

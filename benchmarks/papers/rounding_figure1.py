@@ -19,7 +19,7 @@ CHROMOSOMES = range(1, 23)
 NEAR = 0.01
 """Two values this near, as shares of the larger, are the same by eye."""
 
-METHODS = [f"{name} ({how})" for how in ("SVD-based", "naive") for name in SOLVERS] + ["sparing"]
+METHODS = [f"{name} ({config})" for config in ("SVD-based", "naive") for name in SOLVERS] + ["sparing"]
 STYLES = {"rspca": ("C0", "o"), "Spasm": ("C2", "s"), "MaxComp": ("C3", "v"), "sparing": ("k", "")}
 
 Curves = dict[str, np.ndarray]

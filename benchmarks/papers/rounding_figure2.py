@@ -16,9 +16,9 @@ import numpy as np
 from rounding_methods import OURS, SOLVERS, Problem, chromosome
 from summary import Compared, compared, draw, keep, picture, section, table, verdict
 
-from sparing.budget import Budget
-from sparing.data import DataMatrix
-from sparing.solvers import Rounding
+from sparing.gram import DataMatrix
+from sparing.methods.solvers import Rounding
+from sparing.run import Budget
 
 RATIOS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9)
 REPEATS = 5
@@ -92,7 +92,9 @@ def claims(found: list[dict[str, np.ndarray]]) -> list[Compared]:
 
     gradient, linear, spasm, quickest, _ = (together(name) for name in METHODS)
     beside = [float((values / quickest).min()) for values in (gradient, linear, spasm)]
-    steps = {how: [products(how, ratio) for ratio in (RATIOS[0], RATIOS[-1])] for how in ("gradient", "linear")}
+    steps = {
+        config: [products(config, ratio) for ratio in (RATIOS[0], RATIOS[-1])] for config in ("gradient", "linear")
+    }
     beyond = gradient / gradient.min()
     few, many = f"{RATIOS[0]:.0%}", f"{RATIOS[-1]:.0%}"
     gram = "variances are computed from the Gram matrix of the features kept, which shows on so small a panel"

@@ -11,12 +11,13 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfTransformer
 from sklearn.impute import SimpleImputer
 from summary import shared
 
-from sparing.budget import Budget
-from sparing.data import DataMatrix, Preparation, as_view
-from sparing.encoders import ElasticNet
+from sparing.data import Preprocessing, as_view
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
+from sparing.methods.encoders import ElasticNet
+from sparing.methods.solvers import Auto, MaxComponent, Rounding
 from sparing.results import Spectrum
-from sparing.solvers import Auto, MaxComponent, Rounding
+from sparing.run import Budget
 
 
 class Problem(NamedTuple):
@@ -27,7 +28,7 @@ class Problem(NamedTuple):
 
 
 def problem(X: Any, *, center: bool = True, n_components: int = 1) -> Problem:
-    view = as_view(X, Preparation(center=center))
+    view = as_view(X, Preprocessing(center=center))
     return Problem(view, top_spectrum(view, n_components, np.random.default_rng(0), tolerance=1e-9))
 
 

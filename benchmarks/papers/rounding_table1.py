@@ -14,14 +14,14 @@ import numpy as np
 from rounding_methods import Problem, classic2, regressed
 from summary import Compared, compared, keep, section, table
 
-from sparing.budget import Budget
-from sparing.deflation import ProjectionDeflation
-from sparing.encoders import ElasticNet
-from sparing.encoders.sequential import sequential_directions
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.linalg.variance import symmetric_total
-from sparing.solvers import Auto, MaxComponent
-from sparing.solvers.rounding import sparsify
+from sparing.methods.deflation import ProjectionDeflation
+from sparing.methods.encoders import ElasticNet
+from sparing.methods.encoders.sequential import sequential_directions
+from sparing.methods.solvers import Auto, MaxComponent
+from sparing.methods.solvers.rounding import sparsify
+from sparing.run import Budget
 
 # pca, cvx, rspca, MaxComp, Spasm for the first component and for two; zeros of cvx, rspca in % likewise
 PRINTED = {

@@ -16,7 +16,7 @@ import numpy as np
 from summary import AGREES, Compared, compared, keep, section, shared
 
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
-from sparing.selection import DualSet, Leverage, Uniform
+from sparing.methods.selectors import DualSet, Leverage, Uniform
 
 K = 5
 SELECTORS = {"DSF": DualSet(tie="first"), "RSF": Leverage(distinct=False), "random": Uniform()}

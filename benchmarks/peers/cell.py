@@ -19,7 +19,7 @@ from entry import Array, Entry
 from scipy import sparse
 
 from sparing import explained_variance, information_loss
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.linalg import encoder_on
 from sparing.results import Selection
 
@@ -73,7 +73,7 @@ def measured(entry: Entry, X: Any, k: int, r: int, penalty: Any) -> tuple[Array,
 def scored(found: Array, X: Any, k: int, pca_loss: float) -> dict[str, float]:
     """What is lost and explained; of chosen columns, by the best encoder that reads them."""
     if found.ndim == 1:
-        view, columns = as_view(X, Preparation(center=True)), np.sort(found)
+        view, columns = as_view(X, Preprocessing(center=True)), np.sort(found)
         H = encoder_on(Selection(columns, view.gram_columns(columns)), k, view.total).components
         definitions: tuple[str, ...] = ("information",)
     else:

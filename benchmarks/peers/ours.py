@@ -7,7 +7,7 @@ from typing import Any
 from entry import Entry
 
 from sparing import ColumnSelector, SparseEncoder, SparsePCA
-from sparing.selection import Greedy
+from sparing.methods.selectors import Greedy
 
 
 def entry(name: str, model: type, shared: bool = False, **settings: Any) -> Entry:

@@ -6,8 +6,8 @@ import math
 import re
 from pathlib import Path
 
-from sparing.encoders.few_passes import CORE, DIRECTIONS, OVERSAMPLING, SMALLEST_POOL, SPACE_ENTRIES
-from sparing.estimators._few_passes import sketch_length
+from sparing.estimators.few_passes import sketch_length
+from sparing.methods.encoders.few_passes import CORE, DIRECTIONS, OVERSAMPLING, SMALLEST_POOL, SPACE_ENTRIES
 
 ROWS, FEATURES, WORDS = 10**9, 10**6, 100
 COMPONENTS, NONZERO = 10, 100

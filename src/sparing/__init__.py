@@ -3,7 +3,7 @@
 from sparing.data.readers import open_data
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
-from sparing.estimators.foreign import certify, polish
+from sparing.estimators.external_loadings import certify, polish
 from sparing.estimators.metrics import explained_variance, information_loss
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
 from sparing.estimators.saving import load_model, save_model

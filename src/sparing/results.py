@@ -118,12 +118,12 @@ class Selection:
         """``A[J, J]``."""
         return self.gram_columns[self.columns]
 
-    def squares(self, turn: Array, *, careful: bool = False) -> Array:
+    def squares(self, rotation: Array, *, careful: bool = False) -> Array:
         """``(Z turn)'(Z turn)``; with care where ``turn`` is ill-conditioned."""
         if careful:
-            W = self.images(turn)
+            W = self.images(rotation)
             return W.T @ W
-        return turn.T @ (self.gram_columns.T @ self.gram_columns) @ turn
+        return rotation.T @ (self.gram_columns.T @ self.gram_columns) @ rotation
 
     def images(self, directions: Array) -> Array:
         """``Z directions``."""

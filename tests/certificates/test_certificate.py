@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sparing import SparseEncoder
 from sparing.certificates import Certificate, Problem
-from sparing.data import Preparation
+from sparing.data import Preprocessing
 from sparing.datasets import load_pitprops, make_spiked
 from sparing.results import Bound, Guarantee, Reference
 
@@ -27,7 +27,7 @@ def certificate_of(value, bound, *, objective="loss", total=100.0, pca_value=10.
         total=total,
         support=np.arange(5),
         loadings=np.ones((2, 5)),
-        preparation=Preparation(),
+        preprocessing=Preprocessing(),
     )
 
 

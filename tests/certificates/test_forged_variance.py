@@ -10,15 +10,15 @@ from scipy import sparse
 
 from small_problems import GAMED, nonnegative_optimum, optimum
 from sparing import NonnegativeSparsePCA, SparsePCA
-from sparing.bounds import EachAlone, LargestDiagonals, nonnegative_optimality
-from sparing.bounds.direct_optimality import recompute as by_samples
-from sparing.bounds.doubly_nonnegative_dual import recompute as one_sided
-from sparing.bounds.semidefinite_dual import recompute as two_sided
-from sparing.budget import Budget
 from sparing.certificates import Problem
-from sparing.data import Covariance
+from sparing.gram import DenseGram
+from sparing.methods.solvers import NonnegativeExact
+from sparing.proof.bounds import EachAlone, LargestDiagonals, nonnegative_optimality
+from sparing.proof.bounds.direct_optimality import recompute as by_samples
+from sparing.proof.bounds.doubly_nonnegative_dual import recompute as one_sided
+from sparing.proof.bounds.semidefinite_dual import recompute as two_sided
 from sparing.results import Bound
-from sparing.solvers import NonnegativeExact
+from sparing.run import Budget
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_pcas_variance_may_not_be_overstated(A, genuine):
 
 
 def test_k_times_one_needs_orthogonal_components():
-    view, one = Covariance(GAMED), Problem(1, 3, 5, "variance")
+    view, one = DenseGram(GAMED), Problem(1, 3, 5, "variance")
     single = LargestDiagonals().bound(view, one, None, np.random.default_rng(0), budget=Budget())
     problem = Problem(2, 3, 5, "variance", shared_support=False, orthogonal=True)
     found = EachAlone(single).bound(view, problem, None, np.random.default_rng(0), budget=Budget())
@@ -79,16 +79,16 @@ def test_k_times_one_needs_orthogonal_components():
 def test_witnesses_of_another_shape_or_not_finite_prove_nothing():
     D, problem = np.diag([1.0, 0.5, 2.0]), Problem(1, 1, 3, "variance", nonnegative=True)
     row = np.array([[0.0, 0.0, 50.0]])
-    assert one_sided(Covariance(D), problem, row) == np.inf
-    assert two_sided(Covariance(D), problem, row) == np.inf
-    assert one_sided(Covariance(D), problem, np.full((3, 3), np.nan)) == np.inf
-    ones, four = Covariance(np.ones((4, 4))), Problem(1, 3, 4, "variance", nonnegative=True)
+    assert one_sided(DenseGram(D), problem, row) == np.inf
+    assert two_sided(DenseGram(D), problem, row) == np.inf
+    assert one_sided(DenseGram(D), problem, np.full((3, 3), np.nan)) == np.inf
+    ones, four = DenseGram(np.ones((4, 4))), Problem(1, 3, 4, "variance", nonnegative=True)
     narrow = (0.1, np.eye(2), np.ones(2), np.ones((2, 1)), 0.0)
     assert by_samples(ones, four, narrow) == np.inf
 
 
 def test_a_wedge_without_a_number_proves_nothing(A):
-    view, problem = Covariance(A), Problem(1, 3, 6, "variance", nonnegative=True)
+    view, problem = DenseGram(A), Problem(1, 3, 6, "variance", nonnegative=True)
     bound = nonnegative_optimality.NonnegativeOptimality().bound(
         view, problem, None, np.random.default_rng(0), budget=Budget()
     )

@@ -11,15 +11,16 @@ import pytest
 from sklearn.datasets import load_wine
 
 from sparing import DoublySparseEncoder, NonnegativeSparsePCA, SparseEncoder, SparsePCA, certify, load_model, save_model
-from sparing.bounds import leading_variance, loss_tree, pca_loss, row_sums, shared_part
 from sparing.certificates.rules import fresh_spectrum
 from sparing.certificates.sentences import share
-from sparing.data import Covariance, as_view
+from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.estimators.nonnegative_sparse_pca import _promised
+from sparing.gram import DenseGram
+from sparing.methods.solvers.nonnegative import Spannogram
+from sparing.proof.bounds import leading_variance, loss_tree, pca_loss, row_sums, shared_part
+from sparing.proof.trees.single_component_proof import bound_of_one_component
 from sparing.results import Guarantee, Reference
-from sparing.search.best_of_one import most_of_one
-from sparing.solvers.nonnegative import Spannogram
 
 PITPROPS = load_pitprops().correlation
 
@@ -211,7 +212,7 @@ def test_promises_about_nonnegative_components_are_computed_again(solver):
 def test_a_promise_can_fail_where_the_optimum_is_known():
     """Without the optimum nothing can be measured beyond the limit; with it there is nothing to hide behind."""
     model = NonnegativeSparsePCA(n_nonzero=5, solver="spannogram", precomputed=True, random_state=0).fit(PITPROPS)
-    view, rng = Covariance(PITPROPS), np.random.default_rng(0)
+    view, rng = DenseGram(PITPROPS), np.random.default_rng(0)
     for reached in (False, True):
         witness = replace(model.certificate_.witness, value=100 * model.certificate_.value, reached=reached)
         (guarantee,) = _promised(replace(model.certificate_, witness=witness), view, Spannogram(), rng)
@@ -255,9 +256,9 @@ def test_parts_of_many_components_are_rechecked_with_the_spectrum_of_all(rng):
 def test_a_proof_that_is_given_another_can_be_saved_and_is_no_proof_by_itself(tmp_path, rng):
     X = rng.standard_normal((60, 28))
     model = SparsePCA(2, n_nonzero=7, deflation="disjoint", random_state=0).fit(X)
-    assert model.certificate_.witness.check.keywords == {"single": most_of_one}
+    assert model.certificate_.witness.check.keywords == {"single": bound_of_one_component}
     save_model(model, tmp_path / "some.model")
     certificate = load_model(tmp_path / "some.model").certificate_
-    assert certificate.witness.check.keywords == {"single": most_of_one}
+    assert certificate.witness.check.keywords == {"single": bound_of_one_component}
     assert certificate.recheck(X)
-    assert not proved_by(certificate, most_of_one).recheck(X)
+    assert not proved_by(certificate, bound_of_one_component).recheck(X)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from counted_rows import factors
 from sparing import SparseEncoder, information_loss
 from sparing.certificates import streamed as module
-from sparing.data import streamed as stream_module
+from sparing.data import stream as stream_module
 from sparing.results import Guarantee, Reference
 
 PROMISE = Guarantee("Loss over PCA's loss", 1.1, 1.0, "always", Reference("magdonismail2015", "Theorem 6(i)"))
@@ -75,8 +75,8 @@ def test_control_without_what_was_dropped_the_claims_are_false(monkeypatch):
     real = module.certify_stream
     with monkeypatch.context() as patch:
         patch.setattr(
-            "sparing.estimators._streaming.certify_stream",
-            lambda likeness, dropped, *rest: real(likeness, 0.0, *rest),
+            "sparing.estimators.streaming.certify_stream",
+            lambda sketched, dropped, *rest: real(sketched, 0.0, *rest),
         )
         too_small = too_large = 0
         for seed in range(3):

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparing import SparsePCA
-from sparing.bounds import BranchAndBound
 from sparing.certificates import Problem, VarianceCertificate, certify_variance
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
+from sparing.proof.bounds import BranchAndBound
 from sparing.results import Bound
 
 COUNTEREXAMPLE = np.array(
@@ -112,12 +112,12 @@ def test_copies_of_one_feature_are_named():
 
 def test_a_bound_below_the_value_is_never_shown():
     C = load_pitprops().correlation
-    view = as_view(C, Preparation(precomputed=True))
+    view = as_view(C, Preprocessing(precomputed=True))
     found = encoder_of(view, np.eye(13, 1), view.total)
     wrong = Bound(0.5, "wishful thinking", "always", lambda *_: 0.5)
     spectrum = top_spectrum(view, 1, np.random.default_rng(0))
     with pytest.raises(RuntimeError, match=r"wishful thinking.*a fault of sparing"):
-        certify_variance(view, found, spectrum, [wrong], Problem(1, 1, 13, "variance"), Preparation(precomputed=True))
+        certify_variance(view, found, spectrum, [wrong], Problem(1, 1, 13, "variance"), Preprocessing(precomputed=True))
 
 
 def test_dear_bounds_are_left_out_once_a_cheap_one_proves_the_value(monkeypatch):
@@ -166,7 +166,7 @@ def test_a_recheck_knows_the_rules_of_the_problem():
         H = several.loadings.copy()
         H[1, np.flatnonzero(H[0])[0]] = -0.5
         problem = replace(several.problem, n_nonzero=5, **rule)
-        value = replace(several, loadings=H)._value_on(as_view(A, Preparation(precomputed=True)))
+        value = replace(several, loadings=H)._value_on(as_view(A, Preprocessing(precomputed=True)))
         certificate = replace(several, problem=problem, loadings=H, value=value, parts=())
         assert words in str(certificate.recheck(A))
     other = replace(several.parts[1], value=1.01 * several.parts[1].value)

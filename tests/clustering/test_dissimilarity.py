@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparing.clustering import (
-    Complement,
-    ElementwiseDissimilarity,
-    SquaredDifferences,
-    absolute_difference,
-    read_table,
-)
+from sparing.clustering import Complement, ElementwiseDissimilarity, SquaredDifferences, absolute_difference, read_table
 from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.data import as_rows
 

@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from sparing.budget import Budget
 from sparing.clustering import AGREEMENT, fewest_agreeing
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
+from sparing.run import Budget
 
 BOTH = pytest.mark.parametrize("kind", [SparseHierarchicalClustering, SparseKMeans])
 

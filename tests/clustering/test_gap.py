@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparing.budget import Budget
 from sparing.clustering import bound_for_count, bound_grid, permutation_gap, read_table
 from sparing.data import as_rows
 from sparing.linalg.soft_threshold import l1_l2_maximiser
+from sparing.run import Budget
 
 
 @pytest.fixture

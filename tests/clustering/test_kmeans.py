@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from sparing.budget import Budget
 from sparing.clustering import best_clusters, cluster_path, means_of, read_table, uniform
 from sparing.clustering.kmeans import alternate_clusters, between, lloyd, seeded, weighted_table
 from sparing.data import as_rows
 from sparing.linalg.soft_threshold import l1_l2_maximiser
+from sparing.run import Budget
 
 SETTINGS = {"tol": 1e-9, "max_iter": 100, "budget": Budget()}
 

@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
-from sparing.budget import Budget
 from sparing.clustering import SquaredDifferences, alternate, read_table, uniform
 from sparing.data import as_rows
 from sparing.errors import SparingWarning
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
+from sparing.run import Budget
 
 BOTH = pytest.mark.parametrize("kind", [SparseHierarchicalClustering, SparseKMeans])
 BIG = 10**400

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
-from sparing.budget import Budget
 from sparing.clustering import (
     Complement,
     ElementwiseDissimilarity,
@@ -25,6 +24,7 @@ from sparing.clustering import (
 from sparing.clustering import weights as module
 from sparing.data import as_rows
 from sparing.linalg.soft_threshold import l1_l2_maximiser
+from sparing.run import Budget
 
 
 def distances(X, kind="squared"):

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from small_problems import matrices, optimum
-from sparing import bounds
-from sparing.bounds import LeadingVariance
-from sparing.budget import Budget
 from sparing.certificates import Problem
-from sparing.data import Covariance
+from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
+from sparing.objectives.variance import RayleighObjective
+from sparing.proof import bounds
+from sparing.proof.bounds import LeadingVariance
 from sparing.results import Encoder
-from sparing.search.quotient import Quotient
+from sparing.run import Budget
 
 BIBLIOGRAPHY = Path(__file__).parents[2] / "docs" / "references.bib"
 
@@ -48,7 +48,7 @@ def compute(name, view, size):
     rng = np.random.default_rng(0)
     spectrum = top_spectrum(view, 1, rng) if view.is_psd else None
     method = kind(spectrum) if kind is LeadingVariance else kind()
-    found = Quotient(view).component(Quotient(view).grown(size))
+    found = RayleighObjective(view).component(RayleighObjective(view).grown(size))
     incumbent = Encoder(found.support, found.loadings[None], np.zeros((0, view.n_features)), np.zeros(0), np.nan)
     problem = Problem(1, size, view.n_features, "variance")
     return method.bound(view, problem, incumbent, rng, budget=Budget()), problem
@@ -65,7 +65,7 @@ def test_nothing_passes_it_and_it_can_be_computed_again(name):
         psd = bool(np.linalg.eigvalsh(A)[0] >= -1e-12 * np.abs(A).max())
         if not psd and name == "LeadingVariance":
             continue
-        view = Covariance(A, is_psd=psd, shortfall=1e-12 * float(np.abs(A).max()))
+        view = DenseGram(A, is_psd=psd, psd_slack=1e-12 * float(np.abs(A).max()))
         for size in (1, 2, len(A) - 1, len(A)):
             bound, problem = compute(name, view, size)
             if bound is None:
@@ -82,8 +82,8 @@ def test_nothing_passes_it_and_it_can_be_computed_again(name):
 @every_bound
 def test_units_do_not_matter(name):
     _, A = next(pair for pair in matrices(8, 9) if pair[0] == "dense")
-    plain, _ = compute(name, Covariance(A), 2)
-    large, _ = compute(name, Covariance(1e10 * A), 2)
+    plain, _ = compute(name, DenseGram(A), 2)
+    large, _ = compute(name, DenseGram(1e10 * A), 2)
     assert large.value == pytest.approx(1e10 * plain.value, rel=1e-5)
 
 
@@ -91,7 +91,7 @@ def test_units_do_not_matter(name):
 def test_it_is_for_one_component_or_says_nothing(name):
     """Only Ky Fan's sum and the largest variances speak of several; k times a bound on one would be wrong."""
     A = next(A for kind, A in matrices(8, 9) if kind == "dense")
-    view = Covariance(A)
+    view = DenseGram(A)
     several = Problem(2, 2, len(A), "variance", shared_support=False)
     rng = np.random.default_rng(0)
     kind = getattr(bounds, name)

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
-from sparing.deflation import CONSTRAINTS, DEFLATIONS
-from sparing.encoders import Sequential
-from sparing.encoders.sequential import sequential_directions
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import basis
-from sparing.solvers import Auto
+from sparing.methods.deflation import CONSTRAINTS, DEFLATIONS
+from sparing.methods.encoders import Sequential
+from sparing.methods.encoders.sequential import sequential_directions
+from sparing.methods.solvers import Auto
+from sparing.run import Budget
 
 ALL = {**DEFLATIONS, **CONSTRAINTS}
 every = pytest.mark.parametrize("deflation", ALL.values(), ids=ALL.keys())
@@ -90,7 +90,7 @@ def test_the_same_in_every_storage(deflation, rng):
     X = rng.standard_normal((40, 8)) * (rng.random((40, 8)) < 0.6)
     H, J = unit(rng.standard_normal((8, 2))), np.array([1, 4, 6])
     Z = X - X.mean(axis=0)
-    views = [as_view(X), as_view(sparse.csr_array(X)), as_view(Z.T @ Z, Preparation(precomputed=True))]
+    views = [as_view(X), as_view(sparse.csr_array(X)), as_view(Z.T @ Z, Preprocessing(precomputed=True))]
     lefts = [deflation().deflate(view, H) for view in views]
     blocks = [left.view.restricted(J).gram() * view.square_unit for left, view in zip(lefts, views, strict=True)]
     for block in blocks[1:]:
@@ -126,7 +126,7 @@ TABLE = {"hotelling": 81.50, "projection": 82.60, "schur": 81.79, "orthogonalize
 @pytest.mark.parametrize("name", TABLE)
 def test_pit_props_six_components_of_five_features(name):
     """Cumulative basis variance in percent, measured independently."""
-    view = as_view(load_pitprops().correlation, Preparation(precomputed=True))
+    view = as_view(load_pitprops().correlation, Preprocessing(precomputed=True))
     rng = np.random.default_rng(0)
     spectrum = top_spectrum(view, 6, rng)
     found = Sequential(Auto(), DEFLATIONS[name]()).encode(view, spectrum, 5, rng, budget=Budget())

@@ -13,11 +13,12 @@ from sklearn import datasets
 
 from laws import Unformed, assert_cites, assert_one_verb
 from small_problems import nonnegative_optimum
-from sparing.budget import Budget
-from sparing.data import Adjusted, Covariance, DataMatrix, Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
+from sparing.gram import DataMatrix, DenseGram, LowRankUpdate
 from sparing.linalg.metric import NearIdentity
-from sparing.solvers import NONNEGATIVE_SOLVERS
+from sparing.methods.solvers import NONNEGATIVE_SOLVERS
+from sparing.run import Budget
 
 solvers = pytest.mark.parametrize("solver", NONNEGATIVE_SOLVERS.values(), ids=NONNEGATIVE_SOLVERS.keys())
 
@@ -30,9 +31,9 @@ deterministic = pytest.mark.parametrize("solver", DETERMINISTIC.values(), ids=DE
 
 def solve(solver, view, r, *, seed=0, budget=None, **given):
     if not isinstance(view, DataMatrix):
-        view = Covariance(np.asarray(view, dtype=float))
-    how = solver() if isinstance(solver, type) else solver
-    return how.solve(view, r, np.random.default_rng(seed), budget=budget or Budget(), **given)
+        view = DenseGram(np.asarray(view, dtype=float))
+    config = solver() if isinstance(solver, type) else solver
+    return config.solve(view, r, np.random.default_rng(seed), budget=budget or Budget(), **given)
 
 
 def assert_lawful(found, A, r, M=None):
@@ -100,10 +101,10 @@ def test_permutations(solver, rng):
 def test_signs_of_features_matter(rng):
     """A feature that only opposes the others is of no use until it is turned around."""
     A = np.array([[2.0, 1.0, -0.9], [1.0, 2.0, -0.9], [-0.9, -0.9, 1.0]])
-    turn = np.array([1.0, 1.0, -1.0])
+    rotation = np.array([1.0, 1.0, -1.0])
     for solver in NONNEGATIVE_SOLVERS.values():
         assert solve(solver, A, 3).support.tolist() == [0, 1]
-        assert solve(solver, turn[:, None] * A * turn, 3).support.tolist() == [0, 1, 2]
+        assert solve(solver, rotation[:, None] * A * rotation, 3).support.tolist() == [0, 1, 2]
 
 
 @solvers
@@ -155,7 +156,7 @@ def test_same_answer_in_every_storage(solver, rng):
     X[:, :4] += 2 * X[:, 4:5]
     centred = X - X.mean(axis=0)
     views = [as_view(Z) for Z in (X, sparse.csc_array(X), np.asfortranarray(X))]
-    views.append(as_view(centred.T @ centred, Preparation(precomputed=True)))
+    views.append(as_view(centred.T @ centred, Preprocessing(precomputed=True)))
     plain, *others = (solve(solver, view, 5) for view in views)
     for view, other in zip(views[1:], others, strict=True):
         np.testing.assert_array_equal(other.support, plain.support)
@@ -175,7 +176,7 @@ def test_matrices_that_no_data_have(solver, rng, r):
     """Hotelling's deflation of a direction that is no eigenvector leaves negative eigenvalues."""
     A, w = covariance(rng, d=10), np.eye(10, 1)
     A = A / np.trace(A)
-    adjusted = Adjusted(Covariance(A), w, np.array([[-3 * A[0, 0]]]), is_psd=False)
+    adjusted = LowRankUpdate(DenseGram(A), w, np.array([[-3 * A[0, 0]]]), is_psd=False)
     lower = A - 3 * A[0, 0] * w @ w.T
     found = solve(solver, adjusted, r)
     assert_lawful(found, lower, r)
@@ -205,8 +206,8 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_auto_is_at_least_as_good_as_any_other(problem):
-    load, preparation = PROBLEMS[problem]
-    view = Covariance(as_view(load(), Preparation(**preparation)).gram())
+    load, preprocessing = PROBLEMS[problem]
+    view = DenseGram(as_view(load(), Preprocessing(**preprocessing)).gram())
     for r in (2, 5, 12):
         best = solve(NONNEGATIVE_SOLVERS["auto"], view, r).variance
         for name in ("em", "nspca", "spannogram_net"):

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing import bounds, encoders
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.linalg import encoder_on, top_spectrum
-from sparing.selection import SELECTORS
+from sparing.methods import encoders
+from sparing.methods.selectors import SELECTORS
+from sparing.proof import bounds
+from sparing.run import Budget
 
 ALGORITHMS = [
     *SELECTORS.values(),
@@ -34,8 +35,8 @@ DETERMINISTIC = {name: selector for name, selector in SELECTORS.items() if name 
 deterministic = pytest.mark.parametrize("selector", DETERMINISTIC.values(), ids=DETERMINISTIC.keys())
 
 
-def select(selector, X, r, k=2, seed=0, **preparation):
-    view = as_view(X, Preparation(**preparation))
+def select(selector, X, r, k=2, seed=0, **preprocessing):
+    view = as_view(X, Preprocessing(**preprocessing))
     spectrum = top_spectrum(view, k, np.random.default_rng(seed))
     return selector().select(view, r, spectrum, np.random.default_rng(seed), budget=Budget()), spectrum
 

@@ -12,11 +12,12 @@ from scipy import linalg, sparse
 from sklearn import datasets
 
 from laws import Unformed, assert_cites, assert_one_verb
-from sparing.budget import Budget
-from sparing.data import Adjusted, Covariance, DataMatrix, Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
+from sparing.gram import DataMatrix, DenseGram, LowRankUpdate
 from sparing.linalg.metric import NearIdentity
-from sparing.solvers import SOLVERS
+from sparing.methods.solvers import SOLVERS
+from sparing.run import Budget
 
 solvers = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS.keys())
 
@@ -35,7 +36,7 @@ deterministic = pytest.mark.parametrize("solver", DETERMINISTIC.values(), ids=DE
 
 def solve(solver, view, r, *, seed=0, budget=None, **given):
     if not isinstance(view, DataMatrix):
-        view = Covariance(np.asarray(view, dtype=float))
+        view = DenseGram(np.asarray(view, dtype=float))
     return solver().solve(view, r, np.random.default_rng(seed), budget=budget or Budget(), **given)
 
 
@@ -182,7 +183,7 @@ def test_same_answer_in_every_storage(solver, rng):
     X[:, :4] += 2 * X[:, 4:5]
     centred = X - X.mean(axis=0)
     views = [as_view(Z) for Z in (X, sparse.csc_array(X), np.asfortranarray(X))]
-    views.append(as_view(centred.T @ centred, Preparation(precomputed=True)))
+    views.append(as_view(centred.T @ centred, Preprocessing(precomputed=True)))
     plain, *others = (solve(solver, view, 5) for view in views)
     for view, other in zip(views[1:], others, strict=True):
         np.testing.assert_array_equal(other.support, plain.support)
@@ -204,7 +205,7 @@ def test_matrices_that_no_data_have(solver, rng, r):
     """Hotelling's deflation of a direction that is no eigenvector leaves negative eigenvalues."""
     A, w = covariance(rng, d=10), np.eye(10, 1)
     A = A / np.trace(A)
-    adjusted = Adjusted(Covariance(A), w, np.array([[-3 * A[0, 0]]]), is_psd=False)
+    adjusted = LowRankUpdate(DenseGram(A), w, np.array([[-3 * A[0, 0]]]), is_psd=False)
     lower = A - 3 * A[0, 0] * w @ w.T
     found = solve(solver, adjusted, r)
     assert_lawful(found, lower, r)
@@ -234,8 +235,8 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_auto_is_at_least_as_good_as_any_other(problem):
-    load, preparation = PROBLEMS[problem]
-    view = Covariance(as_view(load(), Preparation(**preparation)).gram())
+    load, preprocessing = PROBLEMS[problem]
+    view = DenseGram(as_view(load(), Preprocessing(**preprocessing)).gram())
     for r in (2, 3, 5, 8):
         best = solve(SOLVERS["auto"], view, r).variance
         for name, solver in LIGHT.items():

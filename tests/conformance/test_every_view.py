@@ -8,19 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing.data import (
-    Adjusted,
-    Affine,
-    ArrayRows,
-    Covariance,
-    Masked,
-    Preparation,
-    Projected,
-    Remembered,
-    SparseRows,
-    as_view,
-)
-from sparing.data.gathered import Gathered
+from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view
+from sparing.gram import CachedGram, DenseGram, LowRankUpdate, Masked, Projected
+from sparing.gram.columns import ColumnBlock
 
 N, D = 40, 9
 DIRECTIONS = np.linalg.qr(np.random.default_rng(5).standard_normal((D, 2)))[0]
@@ -65,29 +55,29 @@ KEPT = np.ones(D)
 KEPT[[5, 6]] = 0.0
 
 
-def adjusted(view) -> Adjusted:
+def adjusted(view) -> LowRankUpdate:
     """The view off DIRECTIONS, as A + W C W'."""
     Q, AQ, zero = DIRECTIONS, view.gram_matmat(DIRECTIONS), np.zeros((2, 2))
     C = np.block([[Q.T @ AQ, -np.eye(2)], [-np.eye(2), zero]])
-    return Adjusted(view, np.column_stack([Q, AQ]), C, is_psd=True)
+    return LowRankUpdate(view, np.column_stack([Q, AQ]), C, is_psd=True)
 
 
 VIEWS = {
     "dense": (lambda X, p: as_view(X), centred),
     "fortran": (lambda X, p: as_view(np.asfortranarray(X)), centred),
     "strided": (lambda X, p: as_view(np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2]), centred),
-    "scaled": (lambda X, p: as_view(X, Preparation(scale=True)), lambda X: centred(X, scale=True)),
-    "uncentred": (lambda X, p: as_view(X, Preparation(center=False)), lambda X: X),
+    "scaled": (lambda X, p: as_view(X, Preprocessing(scale=True)), lambda X: centred(X, scale=True)),
+    "uncentred": (lambda X, p: as_view(X, Preprocessing(center=False)), lambda X: X),
     "csr": (lambda X, p: as_view(sparse.csr_array(X)), centred),
     "csc": (lambda X, p: as_view(sparse.csc_matrix(X)), centred),
     "csr scaled": (
-        lambda X, p: as_view(sparse.csr_array(X), Preparation(scale=True)),
+        lambda X, p: as_view(sparse.csr_array(X), Preprocessing(scale=True)),
         lambda X: centred(X, scale=True),
     ),
     "memory map": (lambda X, p: as_view(memmap_of(X, p)), centred),
-    "small blocks": (lambda X, p: Affine(ArrayRows(X, block_rows=7)), centred),
-    "covariance": (lambda X, p: as_view(centred(X).T @ centred(X), Preparation(precomputed=True)), centred),
-    "gathered": (lambda X, p: Gathered(centred(X)), centred),
+    "small blocks": (lambda X, p: StandardizedRows(ArrayRows(X, block_rows=7)), centred),
+    "covariance": (lambda X, p: as_view(centred(X).T @ centred(X), Preprocessing(precomputed=True)), centred),
+    "gathered": (lambda X, p: ColumnBlock(centred(X)), centred),
     "projected": (lambda X, p: Projected(as_view(X), directions=DIRECTIONS), lambda X: off(centred(X))),
     "residual": (lambda X, p: Projected(as_view(X), residual_of=DIRECTIONS), lambda X: residual(centred(X))),
     "both, sparse": (
@@ -96,18 +86,18 @@ VIEWS = {
     ),
     "both, covariance": (
         lambda X, p: Projected(
-            Covariance(centred(X).T @ centred(X)), directions=DIRECTIONS[:, :1], residual_of=DIRECTIONS
+            DenseGram(centred(X).T @ centred(X)), directions=DIRECTIONS[:, :1], residual_of=DIRECTIONS
         ),
         lambda X: residual(centred(X)) @ (np.eye(D) - DIRECTIONS[:, :1] @ DIRECTIONS[:, :1].T),
     ),
     "adjusted": (lambda X, p: adjusted(as_view(X)), lambda X: off(centred(X))),
     "adjusted, remembered, sparse": (
-        lambda X, p: adjusted(Remembered(as_view(sparse.csr_array(X)))),
+        lambda X, p: adjusted(CachedGram(as_view(sparse.csr_array(X)))),
         lambda X: off(centred(X)),
     ),
-    "remembered": (lambda X, p: Remembered(as_view(X)), centred),
+    "remembered": (lambda X, p: CachedGram(as_view(X)), centred),
     "masked": (lambda X, p: Masked(as_view(X), np.array([5, 6])), lambda X: centred(X) * KEPT),
-    "masked, remembered": (lambda X, p: Remembered(Masked(as_view(X), np.array([5, 6]))), lambda X: centred(X) * KEPT),
+    "masked, remembered": (lambda X, p: CachedGram(Masked(as_view(X), np.array([5, 6]))), lambda X: centred(X) * KEPT),
 }
 
 
@@ -192,8 +182,8 @@ def test_float32_stays_float32_in_storage(rng):
 def test_whole_weights_count_as_copies(rng):
     X, weights = rng.standard_normal((20, 4)), rng.integers(0, 4, 20)
     for rows in (ArrayRows(X), SparseRows(sparse.csr_array(X)), ArrayRows(X, block_rows=3)):
-        weighted = Affine(rows, scale=True, weights=weights.astype(float))
-        repeated = Affine(ArrayRows(np.repeat(X, weights, axis=0)), scale=True)
+        weighted = StandardizedRows(rows, scale=True, weights=weights.astype(float))
+        repeated = StandardizedRows(ArrayRows(np.repeat(X, weights, axis=0)), scale=True)
         np.testing.assert_allclose(weighted.mean, repeated.mean)
         np.testing.assert_allclose(weighted.scale, repeated.scale)
         np.testing.assert_allclose(weighted.gram(), repeated.gram(), atol=1e-10)
@@ -222,7 +212,7 @@ def test_passes_are_counted_and_jobs_share_one(rng):
 )
 def test_blocks_and_powers_of_two_change_no_digit_that_matters(n, d, block, seed, exponent):
     X = np.random.default_rng(seed).integers(-3, 4, (n, d)).astype(float)
-    whole, parts = as_view(X), Affine(ArrayRows(X * 2.0**exponent, block_rows=block))
+    whole, parts = as_view(X), StandardizedRows(ArrayRows(X * 2.0**exponent, block_rows=block))
     np.testing.assert_allclose(
         parts.gram() * 2.0 ** (2 * (np.log2(whole.unit) - np.log2(parts.unit) - exponent)), whole.gram(), atol=1e-12
     )

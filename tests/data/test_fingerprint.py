@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 
 from sparing.data import ArrayRows
-from sparing.data.affine import Placement, mapped
 from sparing.data.fingerprint import fingerprint
 from sparing.data.jobs import Columns, GramColumns, GramProduct, Moments
-from sparing.solvers import Greedy, Rounding
+from sparing.data.standardized import Standardization, mapped
+from sparing.methods.solvers import Greedy, Rounding
 
 
 class Own:
@@ -24,7 +24,7 @@ class Own:
 
 def works():
     x, J = np.arange(6.0).reshape(3, 2), np.array([1, 0])
-    placement = Placement(1.0, x[0], x[1], None, None)
+    placement = Standardization(1.0, x[0], x[1], None, None)
     return [
         partial(mapped, (GramProduct(x),), placement),
         partial(mapped, (GramProduct(x.reshape(2, 3)),), placement),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sparing import SparsePCA, open_data
-from sparing.data import Affine
+from sparing.data import StandardizedRows
 from sparing.data.dense import DenseBlock
 from sparing.data.jobs import GramBlock
 from sparing.data.readahead import read_ahead
@@ -108,7 +108,7 @@ def test_nested_and_parallel_readings_do_not_meet(tmp_path, rng):
     assert n_blocks > 4
     np.testing.assert_allclose(rows.run(outer, float.__add__), (n_blocks + 1) * X.sum())
     results = []
-    threads = [threading.Thread(target=lambda: results.append(Affine(rows).gram())) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: results.append(StandardizedRows(rows).gram())) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -137,7 +137,7 @@ def test_errors_of_the_reader_keep_their_sentence(tmp_path):
     assert not readers()
     (tmp_path / "X").write_text("changed")
     with pytest.raises(UnreadableError, match="has changed since it was opened"):
-        Affine(rows).one_pass(GramBlock())
+        StandardizedRows(rows).one_pass(GramBlock())
 
 
 def test_settings_of_the_caller_hold_for_the_reader():

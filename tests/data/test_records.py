@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparing.data.affine import AffineBlock, Placement
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.jobs import ColumnMoments
 from sparing.data.records import decoded, encoded
-from sparing.data.sketches import Sketch
+from sparing.data.sketch import Sketch
+from sparing.data.standardized import Standardization, StandardizedBlock
 
 
 def again(thing):
@@ -44,7 +44,7 @@ def test_classes_of_the_data_layer_come_back_as_themselves(rng):
 @pytest.mark.parametrize("kind", [DenseBlock, lambda X: CscBlock(sparse.csr_array(X))])
 def test_blocks_of_rows(kind, rng):
     X, w = rng.standard_normal((5, 3)), np.arange(1.0, 6.0)
-    block = AffineBlock(kind(X), Placement(1.0, X.mean(axis=0), np.ones(3), None, w))
+    block = StandardizedBlock(kind(X), Standardization(1.0, X.mean(axis=0), np.ones(3), None, w))
     back = again([block])[0]
     np.testing.assert_array_equal(back.columns(slice(None)), block.columns(slice(None)))
     np.testing.assert_array_equal(back.matmat(np.eye(3)), block.matmat(np.eye(3)))
@@ -63,7 +63,7 @@ def test_what_cannot_be_stored_is_refused_at_once(thing):
         {"class": ["sparing.data.jobs", "np"], "fields": {}},
         {"class": ["sparing.data.jobs", "dataclass"], "fields": {}},
         {"class": ["sparing.data.nowhere", "A"], "fields": {}},
-        {"class": ["sparing.data.affine", "Covariance"], "fields": {}},
+        {"class": ["sparing.data.standardized", "Covariance"], "fields": {}},
         {"array": 3},
         {"sparse": "csr_array", "parts": []},
         {"what": 1},

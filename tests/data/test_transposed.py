@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparing.budget import Budget
-from sparing.data import Affine, ArrayRows, Covariance, Preparation, Projected, SparseRows, as_view, transposed
+from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view, transposed
 from sparing.data.transposed import Transposed
+from sparing.gram import DenseGram, Projected
 from sparing.linalg import encoder_on, top_spectrum
-from sparing.selection import DualSet, Greedy
+from sparing.methods.selectors import DualSet, Greedy
+from sparing.run import Budget
 
 N, D = 40, 9
 DIRECTIONS = np.linalg.qr(np.random.default_rng(5).standard_normal((D, 2)))[0]
@@ -45,21 +46,21 @@ def memmap_of(X: np.ndarray, folder) -> np.memmap:
 BASES = {
     "dense": (lambda X, p: as_view(X), centred),
     "fortran": (lambda X, p: as_view(np.asfortranarray(X)), centred),
-    "scaled": (lambda X, p: as_view(X, Preparation(scale=True)), lambda X: centred(X, scale=True)),
-    "uncentred": (lambda X, p: as_view(X, Preparation(center=False)), lambda X: X),
+    "scaled": (lambda X, p: as_view(X, Preprocessing(scale=True)), lambda X: centred(X, scale=True)),
+    "uncentred": (lambda X, p: as_view(X, Preprocessing(center=False)), lambda X: X),
     "csr": (lambda X, p: as_view(sparse.csr_array(X)), centred),
     "csr scaled": (
-        lambda X, p: as_view(sparse.csr_array(X), Preparation(scale=True)),
+        lambda X, p: as_view(sparse.csr_array(X), Preprocessing(scale=True)),
         lambda X: centred(X, scale=True),
     ),
     "csr weighted": (
-        lambda X, p: Affine(SparseRows(sparse.csr_array(X)), weights=WEIGHTS),
+        lambda X, p: StandardizedRows(SparseRows(sparse.csr_array(X)), weights=WEIGHTS),
         lambda X: centred(X, weights=WEIGHTS),
     ),
     "memory map": (lambda X, p: as_view(memmap_of(X, p)), centred),
-    "small blocks": (lambda X, p: Affine(ArrayRows(X, block_rows=7)), centred),
+    "small blocks": (lambda X, p: StandardizedRows(ArrayRows(X, block_rows=7)), centred),
     "small blocks, weighted": (
-        lambda X, p: Affine(ArrayRows(X, block_rows=7), weights=WEIGHTS),
+        lambda X, p: StandardizedRows(ArrayRows(X, block_rows=7), weights=WEIGHTS),
         lambda X: centred(X, weights=WEIGHTS),
     ),
     "projected": (
@@ -136,7 +137,7 @@ def test_long_and_many_rows_are_taken_by_strips(rng, monkeypatch):
 
 
 def test_a_covariance_has_no_samples_to_choose():
-    for view in (Covariance(np.eye(4)), Projected(Covariance(np.eye(4)), directions=np.eye(4)[:, :1])):
+    for view in (DenseGram(np.eye(4)), Projected(DenseGram(np.eye(4)), directions=np.eye(4)[:, :1])):
         with pytest.raises(
             ValueError, match="Choosing data points works on the rows of X, but only a 4 x 4 covariance"
         ):
@@ -161,7 +162,7 @@ def test_passes_are_those_of_the_base_and_lengths_are_read_once(rng):
 @pytest.mark.parametrize("shape", [(40, 300), (1500, 20)], ids=str)
 def test_choosing_columns_of_it_is_choosing_columns_of_the_turned_table(selector, shape, rng):
     X = rng.standard_normal((shape[0], 6)) @ rng.standard_normal((6, shape[1])) + 0.3 * rng.standard_normal(shape)
-    uncentred, losses = Preparation(center=False), []
+    uncentred, losses = Preprocessing(center=False), []
     for storage in (X, sparse.csr_array(X)):
         turned = Transposed(as_view(storage, uncentred))
         for view in (turned, as_view(np.ascontiguousarray(X.T), uncentred)):

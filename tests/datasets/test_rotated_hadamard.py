@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import make_rotated_hadamard
-from sparing.solvers import MaxComponent
+from sparing.methods.solvers import MaxComponent
+from sparing.run import Budget
 
 
 def test_is_the_printed_construction():
@@ -18,9 +18,9 @@ def test_is_the_printed_construction():
     G = np.eye(n)
     for k in range(1, n // 4 + 1):
         i, j = n // 2 + 2 * k - 2, n // 2 + 2 * k - 1  # the printed indices begin at one
-        turn = np.eye(n)
-        turn[[i, i, j, j], [i, j, i, j]] = np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)
-        G = G @ turn
+        rotation = np.eye(n)
+        rotation[[i, i, j, j], [i, j, i, j]] = np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)
+        G = G @ rotation
     V = G @ linalg.hadamard(n) / np.sqrt(n)
     strength = np.array([100.0, *np.exp(-np.arange(2.0, m + 1))])
     bunch = make_rotated_hadamard(m, n, noise=0.0)
@@ -42,7 +42,7 @@ def test_figure_1a_cannot_come_from_it():
     s = np.linalg.svd(X, compute_uv=False)
     assert (s[1] / s[0]) ** 2 < 3e-6
     leading = np.sort(np.linalg.svd(X, full_matrices=False)[2][0] ** 2)[::-1]
-    view = as_view(X, Preparation(center=False))
+    view = as_view(X, Preprocessing(center=False))
     for r in (5, 51, 200, 400):
         found = MaxComponent().solve(view, r, np.random.default_rng(0), budget=Budget()).variance * view.square_unit
         assert found >= leading[:r].sum() * s[0] ** 2 * (1 - 1e-9)

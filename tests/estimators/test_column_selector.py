@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparing import SparseEncoder, information_loss, open_data
 from sparing.estimators.column_selector import ColumnSelector
-from sparing.selection import Greedy
+from sparing.methods.selectors import Greedy
 
 
 @parametrize_with_checks([ColumnSelector(), ColumnSelector(1, 1, scale=True, selector="dual_set")])

@@ -21,9 +21,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparing import SparseEncoder, load_model, save_model
 from sparing.certificates.reconstruction import reconstruction_loss
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
-from sparing.selection import DualSet, Greedy
+from sparing.methods.selectors import DualSet, Greedy
 
 
 @parametrize_with_checks(
@@ -247,7 +247,7 @@ def test_certifying_never_changes_the_components():
 
 def test_the_loss_of_any_decoder_is_recomputed_from_residuals_where_it_is_tiny(rng):
     thin = rng.standard_normal((30, 2)) @ rng.standard_normal((2, 6)) + 1e-7 * rng.standard_normal((30, 6))
-    view = as_view(thin, Preparation(center=False))
+    view = as_view(thin, Preprocessing(center=False))
     Z = thin / np.sqrt(view.square_unit)
     H = np.linalg.svd(Z)[2][:2]
     for G in (H, H + 1e-6 * rng.standard_normal(H.shape)):

@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from counted_rows import CountedRows, factors
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, information_loss, open_data
-from sparing.bounds import loss_tree
-from sparing.data.followed import Followed
+from sparing.data.tracked import TrackedRows
 from sparing.errors import SparingWarning
-from sparing.estimators import _few_passes as module
+from sparing.estimators import few_passes as module
+from sparing.proof.bounds import loss_tree
 
 K, R = 3, 9
 ANY = SparseEncoder(K, n_nonzero=R, passes="any", random_state=0)
@@ -46,8 +46,8 @@ def close(found, wanted, X, sample_weight=None):
     assert found.certificate_.recheck(X, sample_weight)
     assert found.certificate_.bound == pytest.approx(wanted.certificate_.bound, rel=1e-4)
     if sample_weight is None:
-        how = {name: getattr(found, name) for name in ("center", "scale")}
-        assert found.loss_ == pytest.approx(information_loss(found.components_, X, **how), rel=1e-9)
+        config = {name: getattr(found, name) for name in ("center", "scale")}
+        assert found.loss_ == pytest.approx(information_loss(found.components_, X, **config), rel=1e-9)
 
 
 def same(found, wanted):
@@ -94,9 +94,9 @@ def test_more_rows_are_not(sketched, rng):
 @pytest.mark.parametrize("center", [True, False])
 def test_close_to_the_usual_answer(sketched, scale, center, X, rng):
     for Z, readings in ((X, 3), (counts(rng), 5)):
-        how = {"scale": scale, "center": center}
+        config = {"scale": scale, "center": center}
         rows = CountedRows(Z, 30)
-        found, wanted = clone(FEW).set_params(**how).fit(rows), clone(ANY).set_params(**how).fit(Z)
+        found, wanted = clone(FEW).set_params(**config).fit(rows), clone(ANY).set_params(**config).fit(Z)
         close(found, wanted, Z)
         assert found.n_passes_ == readings
         assert rows.readings == readings + rows.first_block
@@ -161,8 +161,8 @@ def test_unknown_passes_get_a_sentence(passes, X):
 
 def test_covariances_are_read_once_whatever_is_said(sketched, X):
     C = np.cov(X, rowvar=False)
-    how = {"precomputed": True, "strategy": "joint"}
-    same(clone(FEW).set_params(**how).fit(C), clone(ANY).set_params(**how).fit(C))
+    config = {"precomputed": True, "strategy": "joint"}
+    same(clone(FEW).set_params(**config).fit(C), clone(ANY).set_params(**config).fit(C))
 
 
 # weights, missing values, types
@@ -361,7 +361,7 @@ class Killed(Exception):
 def test_a_killed_fit_goes_on(sketched, kind, survived, X, tmp_path, monkeypatch):
     X = kind(np.where(X > 2, X, 0.0))
     wanted = clone(FEW).fit(CountedRows(X, 50))
-    real, done = Followed._read, []
+    real, done = TrackedRows._read, []
 
     def read(self, work, merge):
         if len(done) == survived:
@@ -370,10 +370,10 @@ def test_a_killed_fit_goes_on(sketched, kind, survived, X, tmp_path, monkeypatch
         return real(self, work, merge)
 
     model = clone(FEW).set_params(checkpoint=tmp_path / "passes")
-    monkeypatch.setattr(Followed, "_read", read)
+    monkeypatch.setattr(TrackedRows, "_read", read)
     with pytest.raises(Killed):
         model.fit(CountedRows(X, 50))
-    monkeypatch.setattr(Followed, "_read", real)
+    monkeypatch.setattr(TrackedRows, "_read", real)
     rows = CountedRows(X, 50)
     found = clone(model).fit(rows)
     np.testing.assert_array_equal(found.components_, wanted.components_)

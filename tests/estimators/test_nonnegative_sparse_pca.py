@@ -12,8 +12,8 @@ from sklearn.datasets import load_digits, load_wine
 from small_problems import nonnegative_optimum
 from sparing import NonnegativeSparsePCA, SparsePCA
 from sparing.datasets import load_pitprops
-from sparing.deflation import DEFLATIONS
-from sparing.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, Spannogram, TruncatedPower
+from sparing.methods.deflation import DEFLATIONS
+from sparing.methods.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, Spannogram, TruncatedPower
 
 PITPROPS = load_pitprops().correlation
 

@@ -30,7 +30,7 @@ from sparing import (
 )
 from sparing.data import writing
 from sparing.errors.models import ModelFileError
-from sparing.selection import Adaptive, Greedy
+from sparing.methods.selectors import Adaptive, Greedy
 
 rng = np.random.default_rng(4)
 X = rng.standard_normal((60, 8)) @ np.diag(np.linspace(3, 1, 8)) @ np.linalg.qr(rng.standard_normal((8, 8)))[0] + 5.0
@@ -219,8 +219,10 @@ HOSTILE = {
     "shadowed method": put("fitted", "transform", 1),
     "dunder": put("fitted", "__class__", 1),
     "foreign function": put("fitted", "certificate_", {"~check": "os:system"}),
-    "function of ours that is no check": put("fitted", "certificate_", {"~check": "sparing.bounds.loss_tree:LossTree"}),
-    "imported name": put("fitted", "certificate_", {"~check": "sparing.search.nonnegative_proof:rounded_up"}),
+    "function of ours that is no check": put(
+        "fitted", "certificate_", {"~check": "sparing.proof.bounds.loss_tree:LossTree"}
+    ),
+    "imported name": put("fitted", "certificate_", {"~check": "sparing.proof.trees.nonnegative_proof:rounded_up"}),
     "foreign record": put("fitted", "certificate_", {"~record": ["subprocess:Popen", {"args": "true"}]}),
     "module by a long way": put("fitted", "certificate_", {"~record": ["sparing.data.readers.text:csv", {}]}),
     "record of ours with odd fields": put(

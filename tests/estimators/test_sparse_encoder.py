@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 from sparing import SparseEncoder
 from sparing.datasets import load_pitprops, make_spiked
-from sparing.selection import DualSet, Greedy
+from sparing.methods.selectors import DualSet, Greedy
 
 X = make_spiked(60, 10, n_nonzero=3, random_state=1).X
 C = np.cov(X, rowvar=False)

@@ -13,10 +13,10 @@ from sklearn.decomposition import SparsePCA as Theirs
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, explained_variance
 from sparing.datasets import load_pitprops, make_spiked
-from sparing.deflation import DEFLATIONS, GeneralizedDeflation, OrthogonalConstraint
-from sparing.encoders import ElasticNet
 from sparing.errors import SparingWarning
-from sparing.solvers import SOLVERS, Greedy, Rounding
+from sparing.methods.deflation import DEFLATIONS, GeneralizedDeflation, OrthogonalConstraint
+from sparing.methods.encoders import ElasticNet
+from sparing.methods.solvers import SOLVERS, Greedy, Rounding
 
 
 def correlation():

@@ -24,10 +24,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparing import errors, load_model, save_model
-from sparing.data import Preparation, as_rows, as_view
+from sparing.data import Preprocessing, as_rows, as_view
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
-from sparing.selection import DualSet, Greedy
-from sparing.selection.response import Response
+from sparing.methods.selectors import DualSet, Greedy
+from sparing.methods.selectors.response import Response
 
 
 def make(**parameters):
@@ -438,7 +438,7 @@ def test_passes_are_told_and_are_those_of_this_fit(rng, capsys, monkeypatch):
     rows = as_rows(X)
     once, again = (make().fit(rows, y).n_passes_ for _ in range(2))
     assert once == again
-    monkeypatch.setattr("sparing.data.followed.SECONDS", 0)
+    monkeypatch.setattr("sparing.data.tracked.SECONDS", 0)
     make(verbose=True).fit(X, y)
     assert f"[sparing] pass 1: 100% of {len(X)} rows" in capsys.readouterr().out
 
@@ -455,7 +455,7 @@ def test_memory_maps_are_read_in_blocks_and_counted(tmp_path, rng):
     plain, mapped = make().fit(X, y), make().fit(stored, y)
     np.testing.assert_allclose(mapped.coef_, plain.coef_, atol=1e-9)
     assert mapped.n_passes_ == plain.n_passes_ > 0
-    assert as_view(X, Preparation()).n_samples == 3000
+    assert as_view(X, Preprocessing()).n_samples == 3000
 
 
 def test_sparse_data_are_never_held_dense():
@@ -515,10 +515,10 @@ def test_missing_values_are_means_where_that_is_asked_for(storage, center, inter
     holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
     means = np.nanmean(holes, axis=0)
     whole = np.where(np.isnan(holes), means, holes)
-    how = {"center": center, "fit_intercept": intercept}
+    config = {"center": center, "fit_intercept": intercept}
     with pytest.raises(ValueError, match="NaN"):
-        make(**how).fit(storage(holes), y)
-    found, wanted = make(missing="mean", **how).fit(storage(holes), y), make(**how).fit(whole, y)
+        make(**config).fit(storage(holes), y)
+    found, wanted = make(missing="mean", **config).fit(storage(holes), y), make(**config).fit(whole, y)
     np.testing.assert_allclose(found.imputation_, means)
     np.testing.assert_array_equal(found.support_, wanted.support_)
     np.testing.assert_allclose(found.coef_, wanted.coef_, atol=1e-9)

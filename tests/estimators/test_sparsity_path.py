@@ -8,13 +8,13 @@ import pytest
 from scipy import sparse
 
 from sparing import SparseEncoder, information_loss, open_data, sparsity_path
-from sparing.bounds.loss_tree import usual_nodes
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops, make_spiked
-from sparing.estimators._walk import PROOF_NODES, walked
+from sparing.estimators.path_search import PROOF_NODES, path_search
 from sparing.linalg import encoder_on, top_spectrum
+from sparing.proof.bounds.loss_tree import usual_nodes
 from sparing.results import Selection
+from sparing.run import Budget
 
 X = make_spiked(60, 25, n_nonzero=4, random_state=1).X
 
@@ -110,7 +110,7 @@ def test_progress_is_told_and_changes_nothing(monkeypatch, capsys):
     sparsity_path(X, max_features=6, random_state=0, verbose=True)
     said = capsys.readouterr().out
     assert f"[sparing] 1 to 6 features: loss ratio {silent.loss_ratio[0]:.4f} to {silent.loss_ratio[5]:.4f}" in said
-    monkeypatch.setattr("sparing.data.followed.SECONDS", 0)
+    monkeypatch.setattr("sparing.data.tracked.SECONDS", 0)
     told = sparsity_path(X, max_features=6, random_state=0, verbose=True)
     assert "[sparing] pass 1: 100% of 60 rows" in capsys.readouterr().out
     np.testing.assert_array_equal(told.loss_ratio, silent.loss_ratio)
@@ -154,7 +154,7 @@ def test_small_losses_of_nearly_one_direction_keep_their_digits(improve):
 def test_all_proofs_together_cost_a_few_certificates():
     """Noise, where no tree closes: each number of features had the nodes of a certificate of its own, a minute."""
     X = np.random.default_rng(0).standard_normal((60, 24))
-    walk = walked(X, 5, Preparation(), 24, np.random.default_rng(0), budget=Budget())
+    walk = path_search(X, 5, Preprocessing(), 24, np.random.default_rng(0), budget=Budget())
     spent = sum(proof.witness[1] for proof in walk.proofs if proof is not None)
     assert usual_nodes(24) < spent <= PROOF_NODES * usual_nodes(24) + 24
     assert np.all(walk.bound <= walk.loss_ratio)

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from counted_rows import CountedRows, factors
 from sparing import SparseEncoder, information_loss
-from sparing.bounds import loss_tree
+from sparing.proof.bounds import loss_tree
 
 MODEL = SparseEncoder(2, n_nonzero=6, random_state=0)
 

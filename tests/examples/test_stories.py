@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 
 import sparing
 import sparing.datasets
-import sparing.plots
+import sparing.show.plots
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -101,7 +101,7 @@ def test_the_reference_has_every_public_name():
     text = (ROOT / "docs" / "api.md").read_text()
     described = set(re.findall(r"^::: sparing\.(\S+)$", text, re.MULTILINE))
     public = {name for name in sparing.__all__ if name != "__version__"}
-    public |= {f"plots.{name}" for name in sparing.plots.__all__}
+    public |= {f"plots.{name}" for name in sparing.show.plots.__all__}
     public |= {f"datasets.{name}" for name in sparing.datasets.__all__}
     assert public <= described
 

@@ -19,10 +19,10 @@ from sparing import (
     SparsePCA,
     SparsePCARegressor,
 )
-from sparing.deflation import CONSTRAINTS, DEFLATIONS
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS
-from sparing.selection import SELECTORS
-from sparing.solvers import NONNEGATIVE_SOLVERS, SOLVERS
+from sparing.methods.deflation import CONSTRAINTS, DEFLATIONS
+from sparing.methods.selectors import SELECTORS
+from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
 
 few = st.integers(1, 4)
 features = st.integers(1, 12)

@@ -18,7 +18,8 @@ from scipy import sparse
 
 from hard.files import X, h5ad, write_model, write_npz, write_parquet, write_sparse_npz
 from sparing import load_model, open_data
-from sparing.data.readers import base, room, text
+from sparing.data.readers import base, text
+from sparing.data.readers import memory_check as room
 from sparing.errors.files import UnreadableError
 from sparing.errors.models import ModelFileError
 

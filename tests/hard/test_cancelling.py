@@ -37,11 +37,12 @@ from sparing import (
     save_model,
 )
 from sparing.data import checkpoint, writing
-from sparing.data.readers import compressed, plink, scratch, text
+from sparing.data.readers import compressed, plink, text
+from sparing.data.readers import temporary_files as scratch
 from sparing.errors.checkpoints import CheckpointError
 from sparing.errors.files import UnwritableError
 from sparing.linalg import single_threaded_blas
-from sparing.report import explore
+from sparing.show.report import explore
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 """An interruption inside a finaliser is heard by nobody."""

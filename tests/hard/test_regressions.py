@@ -34,14 +34,14 @@ from sparing import (
     open_data,
     polish,
 )
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.data.readahead import read_ahead
 from sparing.data.readers import base, parquet
 from sparing.data.transposed import Transposed
-from sparing.encoders.elastic_net import ElasticNet
 from sparing.errors import SparingWarning
 from sparing.errors.files import UnreadableError
 from sparing.linalg import single_threaded_blas, threads
+from sparing.methods.encoders.elastic_net import ElasticNet
 
 ESTIMATORS = [getattr(sparing, name) for name in sorted(PUBLIC)]
 
@@ -123,7 +123,7 @@ def test_sparse_features_far_from_zero_beside_sparse_ones():
     weights = np.r_[np.zeros(5), np.ones(35)]
     table[:3, 0] = 0.0
     for scale in (False, True):
-        dense, sparsely = (as_view(X, Preparation(True, scale), weights) for X in (table, sparse.csr_array(table)))
+        dense, sparsely = (as_view(X, Preprocessing(True, scale), weights) for X in (table, sparse.csr_array(table)))
         np.testing.assert_allclose(sparsely.gram(), dense.gram(), rtol=1e-12, atol=1e-12 * dense.total)
         squares = (Transposed(view).gram_diagonal() for view in (dense, sparsely))
         np.testing.assert_allclose(*squares, rtol=1e-9)

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.linalg import top_spectrum
 from sparing.linalg.krylov import block_krylov, value_error
 from sparing.linalg.signs import orientations
 
-UNCENTRED = Preparation(center=False)
+UNCENTRED = Preprocessing(center=False)
 
 
 def truth(X: np.ndarray, rank: int) -> tuple[np.ndarray, float]:

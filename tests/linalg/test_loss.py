@@ -8,10 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing.data import Preparation, Remembered, as_view
+from sparing.data import Preprocessing, as_view
+from sparing.gram import CachedGram
 from sparing.linalg import additional_variance, information_loss_of
 
-UNCENTRED = Preparation(center=False)
+UNCENTRED = Preprocessing(center=False)
 
 
 def by_least_squares(X, H):
@@ -43,7 +44,7 @@ def test_a_tiny_loss_keeps_its_digits(rng):
     for storage in (X, sparse.csr_array(X)):
         view = as_view(storage, UNCENTRED)
         np.testing.assert_allclose(information_loss_of(view, H) * view.square_unit, wanted, rtol=1e-6)
-    gram_only = as_view(X.T @ X, Preparation(precomputed=True))  # control: a difference cannot know it
+    gram_only = as_view(X.T @ X, Preprocessing(precomputed=True))  # control: a difference cannot know it
     assert abs(information_loss_of(gram_only, H) * gram_only.square_unit / wanted - 1) > 1e-6
 
 
@@ -87,7 +88,7 @@ def test_scores_that_nearly_cancel_and_nearly_repeat_one_another():
             view = as_view(X, UNCENTRED)
             if held:
                 view.gram()
-            for seen in (view, Remembered(view)):
+            for seen in (view, CachedGram(view)):
                 found = information_loss_of(seen, H) * view.square_unit
                 assert wanted * (1 - 1e-9) <= found <= wanted * (1 + 1e-3)
 
@@ -95,7 +96,7 @@ def test_scores_that_nearly_cancel_and_nearly_repeat_one_another():
 def test_without_rows_such_losses_are_rounded_against_us():
     for seed in [*range(40), 740]:
         X, H = cancelling_and_repeating(seed)
-        view = as_view(X.T @ X, Preparation(precomputed=True))
+        view = as_view(X.T @ X, Preprocessing(precomputed=True))
         assert information_loss_of(view, H) * view.square_unit >= by_least_squares(X, H) * (1 - 1e-6)
 
 

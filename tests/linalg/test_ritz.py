@@ -9,16 +9,17 @@ import pytest
 from scipy import sparse
 
 from counted_rows import CountedRows, factors
-from sparing.budget import Budget
-from sparing.data import Affine, Covariance
-from sparing.data.sketches import sketch_of
-from sparing.encoders import FewPasses
+from sparing.data import StandardizedRows
+from sparing.data.sketch import sketch_of
+from sparing.gram import DenseGram
 from sparing.linalg.ritz import RitzSpace
-from sparing.selection import Greedy
+from sparing.methods.encoders import FewPasses
+from sparing.methods.selectors import Greedy
+from sparing.run import Budget
 
 
 def spectrum_after(A, start, products, rank):
-    view, space = Covariance(A), RitzSpace(start)
+    view, space = DenseGram(A), RitzSpace(start)
     for _ in range(products):
         space.absorb(view.gram_matmat(space.wanted))
     return space, space.spectrum(view, rank)
@@ -46,7 +47,7 @@ def test_pca_never_loses_less_than_is_said():
     for seed in range(24):
         X, k = planted(seed)
         rows = CountedRows(X, 130)
-        view = Affine(rows, sketch=sketch_of(rows, 30 if rows.is_dense else 60, seed, scale=False))
+        view = StandardizedRows(rows, sketch=sketch_of(rows, 30 if rows.is_dense else 60, seed, scale=False))
         _, spectrum, _ = FewPasses(Greedy()).encode(view, k, 8, np.random.default_rng(seed), budget=Budget())
         tail = np.linalg.eigvalsh(view.gram())[:-k].sum()
         assert spectrum.least_loss <= tail * (1 + 1e-12)

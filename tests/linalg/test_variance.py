@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing.data import Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.linalg.variance import DEFINITIONS, adjusted, basis, information, symmetric, symmetric_total
 
 every = pytest.mark.parametrize("variance", DEFINITIONS.values(), ids=DEFINITIONS.keys())
-UNCENTRED = Preparation(center=False)
+UNCENTRED = Preprocessing(center=False)
 
 
 def unit(H):
@@ -36,7 +36,7 @@ sizes = {"seed": st.integers(0, 10**6), "n": st.integers(2, 10), "d": st.integer
 def test_principal_components_have_their_eigenvalues(variance, rng):
     A = np.cov(rng.standard_normal((30, 6)) @ rng.standard_normal((6, 6)), rowvar=False)
     values, V = np.linalg.eigh(A)
-    view = as_view(A, Preparation(precomputed=True))
+    view = as_view(A, Preprocessing(precomputed=True))
     for order in ([5, 4, 3], [3, 5, 4]):  # in every order
         np.testing.assert_allclose(variance(view, V[:, order]) * view.square_unit, values[order])
 
@@ -94,7 +94,7 @@ def test_adjusted_is_the_diagonal_of_qr(seed, n, d, k):
 
 
 def test_only_adjusted_has_a_total_that_depends_on_the_order():
-    view = as_view(load_pitprops().correlation, Preparation(precomputed=True))
+    view = as_view(load_pitprops().correlation, Preprocessing(precomputed=True))
     H = unit(np.array([[1.0] * 3 + [0.0] * 10, [0.0, 1.0, 1.0, 1.0] + [0.0] * 9]).T)
     for variance in DEFINITIONS.values():
         forth, back = variance(view, H).sum(), variance(view, H[:, ::-1]).sum()
@@ -128,7 +128,7 @@ def test_storage_does_not_matter(variance, rng):
         for view in (
             as_view(X),
             as_view(sparse.csr_array(X)),
-            as_view(np.cov(X, rowvar=False), Preparation(precomputed=True)),
+            as_view(np.cov(X, rowvar=False), Preprocessing(precomputed=True)),
             as_view(1e6 * X),
         )
     ]

@@ -7,12 +7,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sparing.budget import Budget
-from sparing.data import Covariance
-from sparing.linalg.nonnegative_promises import approximation_factor, rank_needed
-from sparing.solvers.nonnegative import spannogram
-from sparing.solvers.nonnegative.spannogram import Spannogram
-from sparing.solvers.nonnegative.spannogram_net import SpannogramNet, best_of_net, draws_needed
+from sparing.gram import DenseGram
+from sparing.linalg.nonnegative_theorem_bounds import approximation_factor, rank_needed
+from sparing.methods.solvers.nonnegative import spannogram
+from sparing.methods.solvers.nonnegative.spannogram import Spannogram
+from sparing.methods.solvers.nonnegative.spannogram_net import SpannogramNet, best_of_net, draws_needed
+from sparing.run import Budget
 
 
 def optimum(A, r):
@@ -41,7 +41,7 @@ def covariances(count, seed=0):
 def test_theorem_1(rank, refit):
     solver = Spannogram(rank=rank, refit=refit)
     for A, values, r, rng in covariances(30, rank):
-        found = solver.solve(Covariance(A), r, rng, budget=Budget())
+        found = solver.solve(DenseGram(A), r, rng, budget=Budget())
         promised = approximation_factor(values, len(A), r, rank)
         assert r / (2 * len(A)) <= promised <= 1
         assert found.variance >= promised * optimum(A, r) * (1 - 1e-9)
@@ -60,7 +60,7 @@ def test_theorem_1_is_sharper_for_lowered_eigenvalues_alone(rank, monkeypatch):
     monkeypatch.setattr(spannogram, "leading_factors", lambda *args: (true(*args)[1],) * 2)
     solver = Spannogram(rank=rank, refit=False)
     for A, values, r, rng in covariances(60, rank):
-        found = solver.solve(Covariance(A), r, rng, budget=Budget())
+        found = solver.solve(DenseGram(A), r, rng, budget=Budget())
         promised = approximation_factor(values, len(A), r, rank, shifted=True)
         assert approximation_factor(values, len(A), r, rank) <= promised <= 1
         assert found.variance >= promised * optimum(A, r) * (1 - 1e-9)
@@ -113,6 +113,6 @@ def test_theorem_2_by_the_solver():
     for A, values, r, rng in covariances(30, 9):
         promised = 0.8 * approximation_factor(values, len(A), r, 2) * optimum(A, r)
         for _ in range(5):
-            missed += solver.solve(Covariance(A), r, rng, budget=Budget()).variance < promised
+            missed += solver.solve(DenseGram(A), r, rng, budget=Budget()).variance < promised
             runs += 1
     assert missed / runs <= 1 / 8

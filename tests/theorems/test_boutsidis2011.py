@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
-from sparing.encoders.regression import Regression, regression_on
+from sparing.data import Preprocessing, as_view
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
 from sparing.linalg import single_threaded_blas, top_spectrum
+from sparing.methods.encoders.regression import Regression, regression_on
+from sparing.methods.selectors import DualSet, Leverage
+from sparing.methods.selectors.dual_set import dual_set_weights
 from sparing.results import Selection
-from sparing.selection import DualSet, Leverage
-from sparing.selection.dual_set import dual_set_weights
+from sparing.run import Budget
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -52,7 +52,7 @@ def unspanned(X, columns, Y):
 def test_table_2_draws_are_unbiased(rng):
     """E[sum v_i v_i' / (r p_i)] = I, which Theorem 2 rests on; weights for uniform draws do not fit."""
     V = np.linalg.qr(rng.standard_normal((40, 3)) * rng.random((40, 1)) ** 4)[0]
-    view = as_view(np.linalg.qr(rng.standard_normal((60, 3)))[0] * [3, 2, 1] @ V.T, Preparation(center=False))
+    view = as_view(np.linalg.qr(rng.standard_normal((60, 3)))[0] * [3, 2, 1] @ V.T, Preprocessing(center=False))
     target = top_spectrum(view, 3, rng)
     p = (V**2).sum(axis=1) / 3
     drawn = np.bincount(
@@ -73,7 +73,7 @@ def test_theorem_2_corrected():
     v = np.zeros(d)
     v[rng.choice(d, 500, replace=False)] = 1.0
     X = np.outer(rng.standard_normal(n), v) + 1e-3 * rng.standard_normal((n, d))
-    view = as_view(X, Preparation(center=False))
+    view = as_view(X, Preprocessing(center=False))
     target = top_spectrum(view, k, rng)
     U = np.linalg.qr(X @ target.basis)[0]
     limit = np.sqrt(36 * k * np.log(20 * k) / r) * np.sqrt(target.tail / target.values[k - 1])
@@ -97,7 +97,7 @@ def test_table_3_dsf_takes_the_first_feasible_column(shared):
         for split in range(20):
             rng = np.random.default_rng(split)
             rows = rng.permutation(len(y))[: int(0.8 * len(y))]
-            view = as_view(X[rows], Preparation(center=False))
+            view = as_view(X[rows], Preprocessing(center=False))
             C = X[np.ix_(rows, selector.select(view, r, top_spectrum(view, 5, rng), rng, budget=Budget()).columns)]
             errors.append(np.sqrt(np.mean((C @ np.linalg.lstsq(C, y[rows])[0] - y[rows]) ** 2)))
         return np.mean(errors)
@@ -109,7 +109,7 @@ def test_table_3_dsf_takes_the_first_feasible_column(shared):
 
 def best_in_span(X, columns, Y, k):
     """||Y - Pi_{C,k}(Y)|| by the library."""
-    return regression_on(as_view(X, Preparation(center=False)), np.asarray(columns), Y, k).residual
+    return regression_on(as_view(X, Preprocessing(center=False)), np.asarray(columns), Y, k).residual
 
 
 def weighted_columns(rng, d, r):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sparing.linalg.soft_threshold import l1_l2_maximiser
-from sparing.solvers.rounding import sparsify
+from sparing.methods.solvers.rounding import sparsify
 
 K, EPSILON, N = 2, 0.25, 20000
 ENOUGH = 200 * K / EPSILON**2

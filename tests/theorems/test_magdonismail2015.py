@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from sparing import SparseEncoder, information_loss
-from sparing.budget import Budget
-from sparing.data import Preparation, as_view
-from sparing.encoders import Batch
+from sparing.data import Preprocessing, as_view
 from sparing.linalg import encoder_on, top_spectrum
-from sparing.linalg.promises import adaptive_factor, dual_set_factor
+from sparing.linalg.theorem_bounds import adaptive_factor, dual_set_factor
+from sparing.methods.encoders import Batch
+from sparing.methods.selectors import Adaptive, DualSet, Greedy
+from sparing.methods.selectors.adaptive import extend_by_draws, extend_by_expectations
+from sparing.methods.selectors.filling import Filling, order_of_draws
 from sparing.results import Selection
-from sparing.selection import Adaptive, DualSet, Greedy
-from sparing.selection.adaptive import extend_by_draws, extend_by_expectations
-from sparing.selection.filling import Filling, order_of_draws
+from sparing.run import Budget
 
-UNCENTRED = Preparation(center=False)
+UNCENTRED = Preprocessing(center=False)
 
 
 def signal_in_few_columns(rng, n=60, d=40, k=2):

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from sparing import SparseEncoder, information_loss
-from sparing.budget import Budget
-from sparing.data import Preparation, Projected, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.datasets import make_hard_columns
-from sparing.encoders.doubly_sparse import DoublySparse
+from sparing.gram import Projected
 from sparing.linalg import encoder_on, single_threaded_blas, top_spectrum
-from sparing.linalg.promises import doubly_sparse_factor, dual_set_factor, theorem_11_bound, theorem_11_schedule
+from sparing.linalg.theorem_bounds import doubly_sparse_factor, dual_set_factor, theorem_11_bound, theorem_11_schedule
+from sparing.methods.encoders.doubly_sparse import DoublySparse
+from sparing.methods.selectors import Adaptive, DualSet, Greedy, Uniform
 from sparing.results import Selection
-from sparing.selection import Adaptive, DualSet, Greedy, Uniform
+from sparing.run import Budget
 
-UNCENTRED = Preparation(center=False)
+UNCENTRED = Preprocessing(center=False)
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,8 @@ from sparing.certificates.rules import (
     same_promise,
 )
 from sparing.certificates.sentences import other_data, possible, promised_loss, reached
-from sparing.data import DataMatrix, Preparation, as_view
+from sparing.data import Preprocessing, as_view
+from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Spectrum
 
@@ -110,7 +111,7 @@ class Certificate:
     total: float
     support: Indices
     loadings: Array
-    preparation: Preparation
+    preprocessing: Preprocessing
     nothing: float = 0.0
     pca_error: float = 0.0
     guarantees: tuple[Guarantee, ...] = ()
@@ -186,7 +187,7 @@ class Certificate:
         >>> bool(certificate.recheck(2 * C))
         False
         """
-        view = as_view(X, self.preparation, sample_weight)
+        view = as_view(X, self.preprocessing, sample_weight)
         if view.n_features != self.problem.n_features:
             raise errors.wrong_n_features(view.n_features, self.problem.n_features, "this certificate")
         pca = fresh_spectrum(view, max(one.problem.n_components for one in (self, *self.parts)))

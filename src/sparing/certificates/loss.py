@@ -9,9 +9,10 @@ import numpy as np
 
 from sparing import errors
 from sparing.certificates.certificate import Certificate, Problem
-from sparing.data import DataMatrix, Preparation
+from sparing.data import Preprocessing
+from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
-from sparing.linalg.promises import PROJECTED, adaptive_factor, dual_set_factor, theorem_11_bound
+from sparing.linalg.theorem_bounds import PROJECTED, adaptive_factor, dual_set_factor, theorem_11_bound
 from sparing.results import Bound, Encoder, Guarantee, Reference, Spectrum
 
 CONTRADICTION = 1e-7
@@ -24,7 +25,7 @@ def certify_loss(
     spectrum: Spectrum,
     bounds: Sequence[Bound],
     problem: Problem,
-    preparation: Preparation,
+    preprocessing: Preprocessing,
     *,
     theorem: str | None = None,
 ) -> Certificate:
@@ -48,7 +49,7 @@ def certify_loss(
         total=spectrum.total * unit,
         support=found.support,
         loadings=found.loadings,
-        preparation=preparation,
+        preprocessing=preprocessing,
         nothing=spectrum.nothing * unit,
         guarantees=_promised(theorem, found, spectrum, problem.n_nonzero, spectrum.loss_ratio(value)),
     )

@@ -12,10 +12,11 @@ import numpy as np
 
 from sparing import errors
 from sparing.certificates.certificate import Certificate, Problem
-from sparing.data import DataMatrix, Preparation
+from sparing.data import Preprocessing
 from sparing.data.transposed import Transposed
+from sparing.gram import DataMatrix
 from sparing.linalg.loss import RESIDUAL_ENTRIES, STRIP_ENTRIES, TINY_LOSS
-from sparing.linalg.promises import doubly_sparse_factor
+from sparing.linalg.theorem_bounds import doubly_sparse_factor
 from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Reference, Spectrum
 
 
@@ -86,7 +87,7 @@ def certify_reconstruction(
     spectrum: Spectrum,
     bounds: Sequence[Bound],
     problem: Problem,
-    preparation: Preparation,
+    preprocessing: Preprocessing,
     *,
     promised_rows: int | None = None,
 ) -> ReconstructionCertificate:
@@ -106,7 +107,7 @@ def certify_reconstruction(
         total=spectrum.total * unit,
         support=found.support,
         loadings=found.loadings,
-        preparation=preparation,
+        preprocessing=preprocessing,
         guarantees=_promises(spectrum, value, problem.n_nonzero, promised_rows),
         rows=rows,
         row_weights=row_weights,

@@ -12,10 +12,11 @@ import numpy as np
 from sparing import errors
 from sparing.certificates.certificate import Recheck
 from sparing.certificates.rules import same_promise
-from sparing.data import DataMatrix, Preparation, as_view
+from sparing.data import Preprocessing, as_view
 from sparing.data.targets import Targets
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.linalg.promises import dual_set_factor
+from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.results import Array, Guarantee, Indices, Reference, Spectrum
 
 RESOLVED = 1e-8
@@ -54,7 +55,7 @@ class RegressionCertificate:
     n_features: int
     support: Indices
     coefficients: Array
-    preparation: Preparation
+    preprocessing: Preprocessing
     fit_intercept: bool
     promise: str | None = None
     guarantees: tuple[Guarantee, ...] = ()
@@ -95,7 +96,7 @@ class RegressionCertificate:
         Recheck
             True where the claim holds; printed, it says what was found.
         """
-        view, fitted = _views(X, self.preparation, self.fit_intercept)
+        view, fitted = _views(X, self.preprocessing, self.fit_intercept)
         if view.n_features != self.n_features:
             raise errors.wrong_n_features(view.n_features, self.n_features, "this certificate")
         assert view.n_samples is not None
@@ -112,7 +113,7 @@ class RegressionCertificate:
             self.support,
             self.coefficients,
             n_nonzero=self.n_nonzero,
-            preparation=self.preparation,
+            preprocessing=self.preprocessing,
             fit_intercept=self.fit_intercept,
             promise=self.promise,
         )
@@ -166,7 +167,7 @@ def certify_regression(
     coefficients: Array,
     *,
     n_nonzero: int,
-    preparation: Preparation,
+    preprocessing: Preprocessing,
     fit_intercept: bool,
     promise: str | None = None,
 ) -> RegressionCertificate:
@@ -192,19 +193,19 @@ def certify_regression(
         n_features=view.n_features,
         support=support,
         coefficients=coefficients,
-        preparation=preparation,
+        preprocessing=preprocessing,
         fit_intercept=fit_intercept,
         promise=promise,
         guarantees=guarantees,
     )
 
 
-def _views(X: Any, preparation: Preparation, fit_intercept: bool) -> tuple[DataMatrix, DataMatrix]:
+def _views(X: Any, preprocessing: Preprocessing, fit_intercept: bool) -> tuple[DataMatrix, DataMatrix]:
     """What the components are of, and what the targets are regressed on; one and the same where both are centred."""
-    view = as_view(X, preparation)
-    if preparation.center == fit_intercept:
+    view = as_view(X, preprocessing)
+    if preprocessing.center == fit_intercept:
         return view, view
-    return view, as_view(X, replace(preparation, center=fit_intercept))
+    return view, as_view(X, replace(preprocessing, center=fit_intercept))
 
 
 def _pca_residual(view: DataMatrix, spectrum: Spectrum, targets: Targets, fit_intercept: bool) -> float:
@@ -225,15 +226,15 @@ def _promises(
     size = float(np.linalg.norm(targets.values, 2)) * targets.unit
     if promise == "dual_set" and r > k:
         factor = math.sqrt(dual_set_factor(k, r) - 1.0)  # 1 / (1 - sqrt(k/r))
-        how, strength, where = "deterministic selection", "always" if spectrum.exact else "numerical", "Theorem 1"
+        config, strength, where = "deterministic selection", "always" if spectrum.exact else "numerical", "Theorem 1"
     elif promise == "leverage" and r > 144 * k * math.log(20 * k):
         factor = math.sqrt(36 * k * math.log(20 * k) / r)
-        how, strength, where = "leverage sampling", "probability 0.7", "Theorem 2"
+        config, strength, where = "leverage sampling", "probability 0.7", "Theorem 2"
     else:
         return ()
     return (
         Guarantee(
-            claim=f"Residual norm for {r} features by {how}",
+            claim=f"Residual norm for {r} features by {config}",
             limit=pca_value + factor * spread * size,
             measured=value,
             strength=strength,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Guarantee, Spectrum
 

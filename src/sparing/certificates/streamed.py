@@ -10,9 +10,10 @@ import numpy as np
 from sparing.certificates.certificate import WRONG, Certificate, Problem, Recheck
 from sparing.certificates.rules import broken_rule, counts_for_none
 from sparing.certificates.sentences import counted, other_data, percent, share, where
-from sparing.data import DataMatrix, Preparation
-from sparing.data.sketched import Sketched
-from sparing.data.sketches import row_gram_of
+from sparing.data import Preprocessing
+from sparing.data.sketch import row_gram_of
+from sparing.data.sketched_gram import SketchedGram
+from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.results import Array, Bound, Encoder, Spectrum
 
@@ -80,12 +81,12 @@ class StreamCertificate(Certificate):
 
 
 def certify_stream(
-    likeness: Sketched,
+    sketch: SketchedGram,
     dropped: float,
     found: Encoder,
     spectrum: Spectrum,
     problem: Problem,
-    preparation: Preparation,
+    preprocessing: Preprocessing,
     check: Callable[..., float],
 ) -> StreamCertificate:
     """Bounds of both losses from the kept directions B, with E = X'X - B'B >= 0 and no eigenvalue above ``dropped``.
@@ -94,21 +95,21 @@ def certify_stream(
     tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2 for e = ``dropped``; PCA keeps at most sum(values of B'B) + k e.
     Neither e nor k e need exceed tr E, which is known.
     """
-    total, unit = likeness.total, likeness.square_unit
+    total, unit = sketch.total, sketch.square_unit
     H, G = found.components.T, found.decoder
-    B = likeness.parts[0]
+    B = sketch.parts[0]
     scores = B.matmat(H)
     cross = B.rmatmat(scores)  # B'B H
     saved = 2 * float(np.sum(cross * G.T)) - float(np.sum((scores.T @ scores) * (G @ G.T)))
     sizes = singular_values(H, G)
-    rounding = 1e-10 * total + 2 * float(np.sqrt(total)) * likeness.noise
+    rounding = 1e-10 * total + 2 * float(np.sqrt(total)) * sketch.rounding_error
     gram = row_gram_of(B.rows)
     left = max(total - float(np.trace(gram)), 0.0)  # tr E
     dropped = min(dropped, left)
     value = total - saved + dropped * float(2 * sizes.sum() + np.square(sizes).sum()) + rounding
     most = float(np.linalg.eigvalsh(gram)[-problem.n_components :].sum())
     bound = min(max(total - most - min(problem.n_components * dropped, left) - rounding, 0.0), value)
-    estimate = information_loss_of(likeness, found.components)
+    estimate = information_loss_of(sketch, found.components)
     return StreamCertificate(
         problem=problem,
         value=min(value, total) * unit,
@@ -117,7 +118,7 @@ def certify_stream(
         total=total * unit,
         support=found.support,
         loadings=found.loadings,
-        preparation=preparation,
+        preprocessing=preprocessing,
         nothing=spectrum.nothing * unit,
         estimate=estimate * unit,
     )

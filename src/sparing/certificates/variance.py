@@ -14,8 +14,9 @@ from sparing import errors
 from sparing.certificates.certificate import Certificate, Problem
 from sparing.certificates.rules import error_agrees, fresh_spectrum
 from sparing.certificates.sentences import PROVED, counted, percent, share, where
-from sparing.data import DataMatrix, Preparation
-from sparing.linalg.nonnegative_promises import approximation_factor
+from sparing.data import Preprocessing
+from sparing.gram import DataMatrix
+from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
 from sparing.linalg.variance import symmetric_total
 from sparing.results import Array, Bound, Encoder, Guarantee, Reference, Spectrum
 
@@ -103,7 +104,7 @@ def certify_variance(
     spectrum: Spectrum,
     bounds: Sequence[Bound],
     problem: Problem,
-    preparation: Preparation,
+    preprocessing: Preprocessing,
     *,
     parts: Sequence[Certificate] = (),
 ) -> VarianceCertificate:
@@ -124,7 +125,7 @@ def certify_variance(
         total=spectrum.total * unit,
         support=found.support,
         loadings=found.loadings,
-        preparation=preparation,
+        preprocessing=preprocessing,
         parts=tuple(parts),
         notes=_copies(view, found, value),
     )

@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from sparing.budget import Budget
 from sparing.results import Array, Indices
+from sparing.run import Budget
 
 AGREEMENT = 0.9
 """Adjusted Rand index from which on two clusterings count as the same."""

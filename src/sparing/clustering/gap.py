@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparing.budget import Budget
 from sparing.clustering.table import Table
 from sparing.results import Array, Indices
+from sparing.run import Budget
 
 GRID = 12
 """Bounds that are tried."""

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sparing.budget import Budget
 from sparing.clustering.entries import dense, squared, times
 from sparing.clustering.table import Table
 from sparing.clustering.weights import BETTER, uniform
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.results import Array, Indices
+from sparing.run import Budget
 
 LLOYD_TURNS = 300
 """Turns of one k-means run; each lowers the loss, and few need more than a tenth."""

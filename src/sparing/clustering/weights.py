@@ -10,10 +10,10 @@ from itertools import islice
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from sparing.budget import Budget
 from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.results import Array
+from sparing.run import Budget
 
 SINGLES = 3
 """Single features that a search begins with, where the bound leaves room for few ..."""

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from sparing import errors
-from sparing.data.blocks import RawBlock, Rows
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
+from sparing.data.rows import RawBlock, Rows
 
 
 def is_dask(X: Any) -> bool:

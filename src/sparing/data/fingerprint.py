@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparing.data.blocks import Rows
+from sparing.data.rows import Rows
 
 DIGITS = 16
 """Bytes of a mark."""

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from sparing.data.blocks import RawBlock, Rows
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
+from sparing.data.rows import RawBlock, Rows
 from sparing.results import Array
 
 STRIP = 256

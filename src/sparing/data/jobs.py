@@ -14,13 +14,13 @@ import numpy as np
 from sparing.results import Array, Indices
 
 if TYPE_CHECKING:
-    from sparing.data.affine import AffineBlock
+    from sparing.data.standardized import StandardizedBlock
 
 
 class Job(Protocol):
     """``map`` each block, ``merge`` neighbours, ``finish`` once."""
 
-    def map(self, block: AffineBlock) -> Any:
+    def map(self, block: StandardizedBlock) -> Any:
         """The result for one block of rows."""
 
     def merge(self, first: Any, second: Any) -> Any:
@@ -61,7 +61,7 @@ class Product(Stacked):
 
     V: Array
 
-    def map(self, block: AffineBlock) -> list[Array]:
+    def map(self, block: StandardizedBlock) -> list[Array]:
         """Rows of the product."""
         return [block.matmat(self.V)]
 
@@ -72,7 +72,7 @@ class Columns(Stacked):
 
     J: Indices | slice
 
-    def map(self, block: AffineBlock) -> list[Array]:
+    def map(self, block: StandardizedBlock) -> list[Array]:
         """Rows of the columns."""
         return [block.columns(self.J)]
 
@@ -83,7 +83,7 @@ class TransposedProduct(Summed):
 
     U: Array
 
-    def map(self, block: AffineBlock) -> Array:
+    def map(self, block: StandardizedBlock) -> Array:
         """The share of the block's rows."""
         return block.rmatmat(self.U[block.start : block.stop])
 
@@ -94,7 +94,7 @@ class GramProduct(Summed):
 
     V: Array
 
-    def map(self, block: AffineBlock) -> Array:
+    def map(self, block: StandardizedBlock) -> Array:
         """The share of the block's rows."""
         return block.rmatmat(block.matmat(self.V))
 
@@ -105,7 +105,7 @@ class GramColumns(Summed):
 
     J: Indices
 
-    def map(self, block: AffineBlock) -> Array:
+    def map(self, block: StandardizedBlock) -> Array:
         """The share of the block's rows."""
         return block.gram_columns(self.J)
 
@@ -116,7 +116,7 @@ class GramBlock(Summed):
 
     J: Indices | None = None
 
-    def map(self, block: AffineBlock) -> Array:
+    def map(self, block: StandardizedBlock) -> Array:
         """The share of the block's rows."""
         return block.gram_block(self.J)
 
@@ -136,7 +136,7 @@ class Moments:
 
     unit: float = 1.0
 
-    def map(self, block: AffineBlock) -> ColumnMoments:
+    def map(self, block: StandardizedBlock) -> ColumnMoments:
         """Of one block."""
         return block.raw.moments(self.unit, block.weights)
 
@@ -162,7 +162,7 @@ class Moments:
 class Extent:
     """The largest absolute value, and the first entry that is not finite."""
 
-    def map(self, block: AffineBlock) -> tuple[float, tuple[int, int, float] | None]:
+    def map(self, block: StandardizedBlock) -> tuple[float, tuple[int, int, float] | None]:
         """Of one block."""
         peak, flaw = block.raw.extent()
         return peak, None if flaw is None else (flaw[0] + block.start, flaw[1], flaw[2])

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from sparing import errors
-from sparing.data.blocks import ArrayRows
 from sparing.data.readers.base import BLOCK_BYTES, plain, rows_within
+from sparing.data.rows import ArrayRows
 from sparing.results import Array
 
 

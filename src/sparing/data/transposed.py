@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparing import errors
-from sparing.data.affine import GATHER_RATIO, Affine, AffineBlock
-from sparing.data.base import GRAM_LIMIT, DataMatrix
-from sparing.data.covariance import Covariance
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
-from sparing.data.gathered import Gathered
 from sparing.data.jobs import Stacked
+from sparing.data.standardized import GATHER_RATIO, StandardizedBlock, StandardizedRows
+from sparing.gram.base import GRAM_LIMIT, DataMatrix
+from sparing.gram.columns import ColumnBlock
+from sparing.gram.dense import DenseGram
 from sparing.results import Array, Indices
 
 STRIP_ENTRIES = 2**18
@@ -79,7 +79,7 @@ class Transposed(DataMatrix):
     def gram_diagonal(self) -> Array:
         """Squared lengths of the samples, read once and kept."""
         if self._squares is None:
-            if isinstance(self.base, Affine):
+            if isinstance(self.base, StandardizedRows):
                 self._squares = cast(Array, self.base.one_pass(RowSquares(self.base))[0])
             else:
                 self._squares = np.zeros(self.n_features)
@@ -102,13 +102,13 @@ class Transposed(DataMatrix):
     def restricted(self, J: Indices) -> DataMatrix:
         """The samples J: as themselves where they are not much longer than many, else as their Gram matrix."""
         if self.has_gram:
-            return Covariance(self.gram()[np.ix_(J, J)])
+            return DenseGram(self.gram()[np.ix_(J, J)])
         if (self.n_samples or 0) <= GATHER_RATIO * len(J):
-            return Gathered(self.columns(J))
+            return ColumnBlock(self.columns(J))
         gram = np.zeros((len(J), len(J)))
         for strip in self._rows_by_strips(J):
             gram += strip @ strip.T
-        return Covariance(gram)
+        return DenseGram(gram)
 
     def matmat(self, V: Array) -> Array:
         """``X.T @ V``."""
@@ -129,7 +129,7 @@ class Transposed(DataMatrix):
 
     def _rows_by_strips(self, J: Indices) -> Iterator[Array]:
         """Centred and scaled rows J in the order given, some columns at a time."""
-        if not isinstance(self.base, Affine):
+        if not isinstance(self.base, StandardizedRows):
             width = max(1, STRIP_ENTRIES // self.n_features)  # unit vectors that are dense at a time
             runs = [J[first : first + width] for first in range(0, len(J), width)]
             yield np.concatenate([self.base.rmatmat(_unit_vectors(self.n_features, run)).T for run in runs])
@@ -146,16 +146,16 @@ class PickedRows:
 
     numbers: Indices
 
-    def map(self, block: AffineBlock) -> list[AffineBlock]:
+    def map(self, block: StandardizedBlock) -> list[StandardizedBlock]:
         """Those that lie in the block."""
         first, last = np.searchsorted(self.numbers, [block.start, block.stop])
         return [_picked(block, self.numbers[first:last] - block.start)] if last > first else []
 
-    def merge(self, first: list[AffineBlock], second: list[AffineBlock]) -> list[AffineBlock]:
+    def merge(self, first: list[StandardizedBlock], second: list[StandardizedBlock]) -> list[StandardizedBlock]:
         """In the order of the rows."""
         return first + second
 
-    def finish(self, result: list[AffineBlock]) -> list[AffineBlock]:
+    def finish(self, result: list[StandardizedBlock]) -> list[StandardizedBlock]:
         """Nothing is left to do."""
         return result
 
@@ -164,9 +164,9 @@ class PickedRows:
 class RowSquares(Stacked):
     """Squared lengths of centred and scaled rows."""
 
-    affine: Affine
+    affine: StandardizedRows
 
-    def map(self, block: AffineBlock) -> list[Array]:
+    def map(self, block: StandardizedBlock) -> list[Array]:
         """Of one block."""
         if isinstance(block.raw, CscBlock):
             return [self._of_stored(block, block.raw)]
@@ -176,7 +176,7 @@ class RowSquares(Stacked):
             squares += np.einsum("ij,ij->i", C, C)
         return [squares]
 
-    def _of_stored(self, block: AffineBlock, raw: CscBlock) -> Array:
+    def _of_stored(self, block: StandardizedBlock, raw: CscBlock) -> Array:
         """From stored entries: each replaces what a zero would have added, the mean's square."""
         affine, n = self.affine, block.stop - block.start
         of_zeros = block.mean * affine.factor
@@ -194,7 +194,7 @@ class RowSquares(Stacked):
         return squares
 
 
-def _picked(block: AffineBlock, rows: Indices) -> AffineBlock:
+def _picked(block: StandardizedBlock, rows: Indices) -> StandardizedBlock:
     """A block of some of its rows, in the same storage."""
     part, raw = copy(block), block.raw
     if isinstance(raw, CscBlock):

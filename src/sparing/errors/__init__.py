@@ -48,13 +48,7 @@ from sparing.errors.data import (
     weights_of_a_covariance,
     wrong_n_features,
 )
-from sparing.errors.kinds import (
-    NeedsRowsError,
-    NotFiniteError,
-    NotNumericError,
-    ShapeError,
-    SparingWarning,
-)
+from sparing.errors.kinds import NeedsRowsError, NotFiniteError, NotNumericError, ShapeError, SparingWarning
 from sparing.errors.nonnegative import negative_loadings, too_many_draws, too_many_sets
 from sparing.errors.notices import (
     capped,

@@ -153,9 +153,9 @@ def weights_not_converged(n_iter: int, change: float, timed_out: bool) -> str:
 
 def permutations_cut_short(done: int, wanted: int) -> str:
     """The time was up before all permutations were done."""
-    how = "the bound is chosen from those" if done else "the bound in the middle of those tried is used"
+    config = "the bound is chosen from those" if done else "the bound in the middle of those tried is used"
     return (
-        f"time_limit ended the search for weight_bound after {done} of {wanted} permutations; {how}. A larger "
+        f"time_limit ended the search for weight_bound after {done} of {wanted} permutations; {config}. A larger "
         f"time_limit, fewer n_permutations, or a weight_bound of your own avoids this."
     )
 

@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparing.errors.parameters import (
-    not_a_flag,
-    not_a_nonnegative_number,
-    not_an_integer,
-)
+from sparing.errors.parameters import not_a_flag, not_a_nonnegative_number, not_an_integer
 
 
 def check_settings(algorithm: Any) -> None:

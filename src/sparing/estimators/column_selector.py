@@ -13,25 +13,26 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.budget import Budget
-from sparing.data import DataMatrix, Rows, as_matrix
+from sparing.data import Rows, as_matrix
 from sparing.data.sources import is_lazy
-from sparing.encoders import Batch
-from sparing.estimators._encoding import FillsGaps, HasSupport
-from sparing.estimators._input import (
-    all_or_nothing,
+from sparing.estimators.encoding import FillsGaps, HasSupport
+from sparing.estimators.inputs import (
+    check_has_variance,
     checked_rows,
     checked_view,
     count,
+    fit_context,
     generator_of,
-    preparation_from,
+    preprocessing_from,
     resolved,
-    steady,
-    with_variance,
+    restore_on_failure,
 )
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
+from sparing.methods.encoders import Batch
+from sparing.methods.selectors import SELECTORS, DualSet, Greedy
 from sparing.results import Indices, Spectrum
-from sparing.selection import SELECTORS, DualSet, Greedy
+from sparing.run import Budget
 
 
 class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
@@ -100,7 +101,7 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
+    @restore_on_failure
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ColumnSelector:
         """Choose the features.
 
@@ -115,16 +116,16 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
         -------
         ColumnSelector
         """
-        preparation = preparation_from(self.center, self.scale, missing=self.missing)
+        preprocessing = preprocessing_from(self.center, self.scale, missing=self.missing)
         budget, rng, encoder = Budget.of(None, self.verbose), generator_of(self.random_state), self._encoder()
         wanted = count("n_features_to_select", self.n_features_to_select)
         n_components = count("n_components", self.n_components)
-        view = checked_view(self, X, preparation, sample_weight, budget.say)
+        view = checked_view(self, X, preprocessing, sample_weight, budget.say)
         self._learn_imputation(view)
         if n_components > view.n_features:
             raise errors.n_components_too_large(n_components, view.n_features)
-        with_variance(view, preparation.center)
-        with steady(view, n_components):
+        check_has_variance(view, preprocessing.center)
+        with fit_context(view, n_components):
             at_most = min(wanted, view.n_features)
             spectrum = top_spectrum(view, min(n_components, at_most), rng)
             found = encoder.encode(view, spectrum, at_most, rng, budget=budget)

@@ -8,28 +8,29 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.bounds import LossTree, PcaLoss
-from sparing.budget import Budget
 from sparing.certificates import Problem
 from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
-from sparing.data import DataMatrix, Preparation
-from sparing.encoders.doubly_sparse import DoublySparse, RowEncoder
-from sparing.estimators._encoding import EncodingEstimator
-from sparing.estimators._input import (
-    all_or_nothing,
+from sparing.data import Preprocessing
+from sparing.estimators.encoding import EncodingEstimator
+from sparing.estimators.inputs import (
+    check_has_variance,
     checked_view,
     count,
+    fit_context,
     flag,
     generator_of,
-    preparation_from,
+    preprocessing_from,
     resolved,
-    steady,
-    with_variance,
+    restore_on_failure,
 )
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
+from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
+from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy
+from sparing.methods.selectors.applicable_theorem import applicable_theorem
+from sparing.proof.bounds import LossTree, PcaLoss
 from sparing.results import Array, Indices, Spectrum
-from sparing.selection import SELECTORS, DualSet, Exact, Greedy
-from sparing.selection.quoted import quoted_as
+from sparing.run import Budget
 
 PER_COMPONENT = 5
 """Features and data points per component where their number is not given."""
@@ -127,7 +128,7 @@ class DoublySparseEncoder(EncodingEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
+    @restore_on_failure
     def fit(self, X: Any, y: Any = None) -> DoublySparseEncoder:
         """Choose features and samples, and learn encoder and decoder.
 
@@ -141,22 +142,22 @@ class DoublySparseEncoder(EncodingEstimator):
         DoublySparseEncoder
         """
         self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preparation = preparation_from(self.center, self.scale, missing=self.missing)
+        preprocessing = preprocessing_from(self.center, self.scale, missing=self.missing)
         certify = flag("certify", self.certify)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         columns, rows, safeguard = self._selectors()
-        view = checked_view(self, X, preparation, say=budget.say)
+        view = checked_view(self, X, preprocessing, say=budget.say)
         self._learn_imputation(view)
         n_components, n_nonzero, n_rows = self._counts(view)
-        with_variance(view, preparation.center)
-        with steady(view, n_components):
+        check_has_variance(view, preprocessing.center)
+        with fit_context(view, n_components):
             spectrum = top_spectrum(view, min(n_components, n_nonzero, n_rows), rng)
             encoder = DoublySparse(columns, n_rows, rows, safeguard)
             found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
             self._publish(view, found, spectrum)
             if certify:
                 problem = Problem(spectrum.rank, n_nonzero, view.n_features)
-                self.certificate_ = self._certified(view, found, spectrum, problem, preparation, n_rows, rng, budget)
+                self.certificate_ = self._certified(view, found, spectrum, problem, preprocessing, n_rows, rng, budget)
                 self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
         self.n_passes_ = view.passes
         self._warn(n_components, n_nonzero, n_rows, spectrum)
@@ -188,14 +189,14 @@ class DoublySparseEncoder(EncodingEstimator):
         found: RowEncoder,
         spectrum: Spectrum,
         problem: Problem,
-        preparation: Preparation,
+        preprocessing: Preprocessing,
         n_rows: int,
         rng: np.random.Generator,
         budget: Budget,
     ) -> ReconstructionCertificate:
         proofs = (PcaLoss(spectrum), LossTree())  # the best decoder of the best features loses no more than ours
         bounds = [proof.bound(view, problem, found, rng, budget=budget) for proof in proofs]
-        promised = quoted_as(self.selector) == "dual_set"
+        promised = applicable_theorem(self.selector) == "dual_set"
         return certify_reconstruction(
             view,
             found,
@@ -204,7 +205,7 @@ class DoublySparseEncoder(EncodingEstimator):
             spectrum,
             [bound for bound in bounds if bound is not None],
             problem,
-            preparation,
+            preprocessing,
             promised_rows=n_rows if promised else None,
         )
 

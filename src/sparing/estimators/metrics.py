@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.data import DataMatrix, Preparation, as_matrix, as_view
-from sparing.estimators._input import one_of, preparation_from, with_variance
+from sparing.data import Preprocessing, as_matrix, as_view
+from sparing.estimators.inputs import check_has_variance, one_of, preprocessing_from
+from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.linalg.variance import DEFINITIONS
 from sparing.results import Array
@@ -42,7 +43,7 @@ def information_loss(
     >>> round(information_loss(pair, load_pitprops().correlation, precomputed=True), 3)  # of 13, the total
     7.738
     """
-    view, H = prepared(components, X, preparation_from(center, scale, precomputed))
+    view, H = prepared(components, X, preprocessing_from(center, scale, precomputed))
     return information_loss_of(view, H) * view.square_unit
 
 
@@ -106,15 +107,15 @@ def explained_variance(
     [0.15  0.188]
     """
     definition = one_of("definition", definition, DEFINITIONS)
-    view, H = prepared(components, X, preparation_from(center, scale, precomputed))
+    view, H = prepared(components, X, preprocessing_from(center, scale, precomputed))
     shares = DEFINITIONS[definition](view, H.T / np.linalg.norm(H, axis=1)) / view.total
     return np.minimum(np.cumsum(shares) if cumulative else shares, 1.0)
 
 
-def prepared(components: Any, X: Any, preparation: Preparation) -> tuple[DataMatrix, Array]:
+def prepared(components: Any, X: Any, preprocessing: Preprocessing) -> tuple[DataMatrix, Array]:
     """A checked view and checked loadings that fit it."""
-    view = as_view(X, preparation)
-    with_variance(view, preparation.center)
+    view = as_view(X, preprocessing)
+    check_has_variance(view, preprocessing.center)
     try:
         H = as_matrix(components)
     except errors.NotFiniteError as flaw:

@@ -11,19 +11,25 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.budget import Budget
 from sparing.certificates import Problem, VarianceCertificate
-from sparing.data import DataMatrix
-from sparing.deflation import DEFLATIONS, Deflation, DisjointDeflation, GeneralizedDeflation, OrthogonalizedDeflation
-from sparing.encoders import JointNonnegative, OrthogonalNonnegative, Sequential
-from sparing.estimators._components import ComponentsEstimator
-from sparing.estimators._input import count, flag, one_of, resolved, share
+from sparing.estimators.components import ComponentsEstimator
+from sparing.estimators.inputs import count, flag, one_of, resolved, share
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.linalg.nonnegative_promises import approximation_factor
+from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
+from sparing.methods.deflation import (
+    DEFLATIONS,
+    Deflation,
+    DisjointDeflation,
+    GeneralizedDeflation,
+    OrthogonalizedDeflation,
+)
+from sparing.methods.encoders import JointNonnegative, OrthogonalNonnegative, Sequential
+from sparing.methods.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, NonnegativeExact, Spannogram, SpannogramNet
 from sparing.results import Encoder, Guarantee, Reference
-from sparing.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, NonnegativeExact, Spannogram, SpannogramNet
+from sparing.run import Budget
 
-QUICK = NonnegativeAuto(starts=4, finalists=2, kicks=0)
+QUICK = NonnegativeAuto(starts=4, finalists=2, perturbations=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
 
 STARTING = dataclasses.replace(QUICK, surrogates=False, any_sign=False, pool=128)

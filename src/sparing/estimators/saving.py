@@ -17,11 +17,11 @@ from sparing.data.genotypes import GenotypeCoding
 from sparing.data.readers.npy import header_of
 from sparing.data.writing import replacing
 from sparing.errors import files, models
-from sparing.estimators._plain import Unplain, decoded, encoded
+from sparing.estimators.codec import Unplain, decoded, encoded
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
-from sparing.estimators.narrowing import WIDE
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
+from sparing.estimators.restrict import WIDE
 from sparing.estimators.sparse_encoder import SparseEncoder
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans

@@ -12,35 +12,36 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.bounds import LossTree, PcaLoss
-from sparing.budget import Budget
 from sparing.certificates import Certificate, Problem, certify_loss
-from sparing.data import Affine, DataMatrix, Preparation, Remembered, Rows
-from sparing.encoders import Batch, FewPasses, Iterative, Joint, fewest_features, fewest_for_each
-from sparing.encoders.batch import orthonormalised
-from sparing.encoders.few_passes import MOST
-from sparing.encoders.path import nested_path
-from sparing.estimators._few_passes import Reading, reading_of
-from sparing.estimators._input import (
-    all_or_nothing,
+from sparing.data import Preprocessing, Rows, StandardizedRows
+from sparing.estimators.few_passes import Reading, reading_of
+from sparing.estimators.inputs import (
+    check_has_variance,
     checked_view,
     checkpoint_of,
     count,
     feature_count,
+    fit_context,
     flag,
     generator_of,
     loss_limit,
     one_of,
-    preparation_of,
+    preprocessing_of,
     resolved,
-    steady,
-    with_variance,
+    restore_on_failure,
 )
-from sparing.estimators._streaming import StreamingEncoder
+from sparing.estimators.streaming import StreamingEncoder
+from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg import top_spectrum
+from sparing.methods.encoders import Batch, FewPasses, Iterative, Joint, fewest_features, fewest_for_each
+from sparing.methods.encoders.batch import orthonormalised
+from sparing.methods.encoders.few_passes import MOST
+from sparing.methods.encoders.path import nested_path
+from sparing.methods.selectors import SELECTORS, DualSet, Greedy
+from sparing.methods.selectors.applicable_theorem import applicable_theorem
+from sparing.proof.bounds import LossTree, PcaLoss
 from sparing.results import Array, Encoder, Indices, Spectrum
-from sparing.selection import SELECTORS, DualSet, Greedy
-from sparing.selection.quoted import quoted_as
+from sparing.run import Budget
 
 DEFAULT_MAX_LOSS = 1.1
 STRATEGIES = ("batch", "iterative", "joint")
@@ -174,7 +175,7 @@ class SparseEncoder(StreamingEncoder):
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
+    @restore_on_failure
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SparseEncoder:
         """Choose the features and learn encoder and decoder.
 
@@ -192,17 +193,17 @@ class SparseEncoder(StreamingEncoder):
         """
         for learned in ("certificate_", "n_samples_seen_", "_stream"):  # of an earlier fit
             self.__dict__.pop(learned, None)
-        preparation, certify = preparation_of(self), flag("certify", self.certify)
+        preprocessing, certify = preprocessing_of(self), flag("certify", self.certify)
         checkpoint = checkpoint_of(self)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state, checkpoint)
         encoder = self._encoder()
-        reading = partial(self._reading, encoder, preparation, rng)
-        view = checked_view(self, X, preparation, sample_weight, budget.say, checkpoint, reading)
+        reading = partial(self._reading, encoder, preprocessing, rng)
+        view = checked_view(self, X, preprocessing, sample_weight, budget.say, checkpoint, reading)
         self._learn_imputation(view)
         n_components, n_nonzero = self._counts(view.n_features)
-        with steady(view, n_components):
-            with_variance(view, preparation.center)
-            if isinstance(view, Affine) and view.has_likeness:
+        with fit_context(view, n_components):
+            check_has_variance(view, preprocessing.center)
+            if isinstance(view, StandardizedRows) and view.has_sketch:
                 found, spectrum, known = self._in_few_passes(view, n_components, n_nonzero, rng, budget)
             else:
                 known = view
@@ -214,7 +215,7 @@ class SparseEncoder(StreamingEncoder):
                     found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)  # type: ignore[arg-type]
             self._publish(view, found, spectrum)
             if certify:
-                self.certificate_ = self._certified(known, found, spectrum, n_nonzero, preparation, rng, budget)
+                self.certificate_ = self._certified(known, found, spectrum, n_nonzero, preprocessing, rng, budget)
                 self.loss_ = self.certificate_.value
                 self.loss_ratio_ = self.certificate_.ratio
         self.n_passes_ = view.passes
@@ -224,23 +225,23 @@ class SparseEncoder(StreamingEncoder):
         return self
 
     def _reading(
-        self, encoder: Batch | Iterative | Joint, preparation: Preparation, rng: np.random.Generator, rows: Rows
+        self, encoder: Batch | Iterative | Joint, preprocessing: Preprocessing, rng: np.random.Generator, rows: Rows
     ) -> Reading:
         """How often the rows will be read."""
         n_nonzero = self._counts(rows.shape[1])[1]
         possible = isinstance(encoder, Batch) and isinstance(encoder.selector, Greedy) and encoder.sketch is None
         most = n_nonzero if isinstance(n_nonzero, int) else MOST
-        return reading_of(rows, self.passes, possible, most, rng, preparation)
+        return reading_of(rows, self.passes, possible, most, rng, preprocessing)
 
     def _in_few_passes(
-        self, view: Affine, n_components: int, n_nonzero: Any, rng: np.random.Generator, budget: Budget
+        self, view: StandardizedRows, n_components: int, n_nonzero: Any, rng: np.random.Generator, budget: Budget
     ) -> tuple[Encoder, Spectrum, DataMatrix]:
         """Encoder and spectrum, and a view that knows the Gram columns which the certificate needs."""
         selector = Greedy(swaps=n_nonzero is not None)  # a nested order, where the fewest features are sought
         found, spectrum, selection = FewPasses(selector).encode(
             view, n_components, n_nonzero, rng, budget=budget, max_loss=self._max_loss()
         )
-        known = Remembered(view)
+        known = CachedGram(view)
         known.remember(selection.columns, selection.gram_columns)
         return orthonormalised(found) if self.orthonormal else found, spectrum, known
 
@@ -328,7 +329,7 @@ class SparseEncoder(StreamingEncoder):
         found: Encoder,
         spectrum: Spectrum,
         n_nonzero: int | list[int] | None,
-        preparation: Preparation,
+        preprocessing: Preprocessing,
         rng: np.random.Generator,
         budget: Budget,
     ) -> Certificate:
@@ -339,9 +340,9 @@ class SparseEncoder(StreamingEncoder):
         bounds = [PcaLoss(spectrum).bound(view, problem, found, rng, budget=budget)]
         if shared and (tree := LossTree().bound(view, problem, found, rng, budget=budget)) is not None:
             bounds.append(tree)
-        few = isinstance(view, Remembered)
+        few = isinstance(view, CachedGram)
         theorem = None if few else self._theorem()
-        certificate = certify_loss(view, found, spectrum, bounds, problem, preparation, theorem=theorem)
+        certificate = certify_loss(view, found, spectrum, bounds, problem, preprocessing, theorem=theorem)
         return replace(certificate, notes=(CHOSEN.format(view.passes),)) if few else certificate
 
     def _theorem(self) -> str | None:
@@ -349,7 +350,7 @@ class SparseEncoder(StreamingEncoder):
         if self.sketch is not None:  # loadings from a sketch are not the best on their features
             return None
         theorems = {("batch", "dual_set"): "6(i)", ("batch", "adaptive"): "6(ii)", ("iterative", "adaptive"): "11"}
-        return theorems.get((self.strategy, quoted_as(self.selector) or ""))
+        return theorems.get((self.strategy, applicable_theorem(self.selector) or ""))
 
     def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:
         self.components_: Array = found.components

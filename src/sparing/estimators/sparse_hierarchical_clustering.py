@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import clone
 
 from sparing import errors
-from sparing.budget import Budget
 from sparing.clustering import (
     LINKAGES,
     Complement,
@@ -25,10 +24,11 @@ from sparing.clustering import (
     weight_path,
 )
 from sparing.errors import clustering as sentences
-from sparing.estimators._clustering import ClusteringEstimator, is_number
-from sparing.estimators._input import all_or_nothing, flag, generator_of, is_whole
+from sparing.estimators.clustering import ClusteringEstimator, is_number
+from sparing.estimators.inputs import flag, generator_of, is_whole, restore_on_failure
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
+from sparing.run import Budget
 
 DIFFERENCES = ("absolute", "squared")
 
@@ -158,7 +158,7 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
+    @restore_on_failure
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find weights and tree.
 

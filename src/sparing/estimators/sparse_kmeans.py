@@ -8,23 +8,15 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sparing.budget import Budget
-from sparing.clustering import (
-    Partition,
-    Table,
-    best_clusters,
-    cluster_path,
-    means_of,
-    read_table,
-    weighted_squares,
-)
+from sparing.clustering import Partition, Table, best_clusters, cluster_path, means_of, read_table, weighted_squares
 from sparing.data import Rows
 from sparing.errors import clustering as sentences
-from sparing.estimators._clustering import ClusteringEstimator
-from sparing.estimators._encoding import in_precision_of
-from sparing.estimators._input import all_or_nothing, checked_rows, count, generator_of, is_whole
+from sparing.estimators.clustering import ClusteringEstimator
+from sparing.estimators.encoding import in_precision_of
+from sparing.estimators.inputs import checked_rows, count, generator_of, is_whole, restore_on_failure
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
+from sparing.run import Budget
 
 LOOSE = 1e-4
 """Tolerance of the many fits that only serve to choose a bound."""
@@ -127,7 +119,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
+    @restore_on_failure
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters and weights.
 

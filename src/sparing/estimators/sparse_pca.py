@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.budget import Budget
 from sparing.certificates import Problem, VarianceCertificate
-from sparing.data import DataMatrix
-from sparing.deflation import (
+from sparing.estimators.components import ComponentsEstimator
+from sparing.estimators.inputs import count, flag, one_of, resolved
+from sparing.gram import DataMatrix
+from sparing.methods.deflation import (
     CONSTRAINTS,
     DEFLATIONS,
     Deflation,
@@ -22,14 +23,13 @@ from sparing.deflation import (
     GeneralizedDeflation,
     OrthogonalizedDeflation,
 )
-from sparing.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
-from sparing.encoders.joint_search import ALIKE, unsigned_cosines
-from sparing.estimators._components import ComponentsEstimator
-from sparing.estimators._input import count, flag, one_of, resolved
+from sparing.methods.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
+from sparing.methods.encoders.joint_search import ALIKE, unsigned_cosines
+from sparing.methods.solvers import SOLVERS, Auto, Exact
 from sparing.results import Encoder
-from sparing.solvers import SOLVERS, Auto, Exact
+from sparing.run import Budget
 
-QUICK = Auto(starts=3, finalists=2, kicks=0)
+QUICK = Auto(starts=3, finalists=2, perturbations=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
 
 BLOCK_SOLVERS: dict[str, Any] = {"elastic_net": ElasticNet, "varimax": Varimax}

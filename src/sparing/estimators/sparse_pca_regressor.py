@@ -11,29 +11,30 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Regress
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.budget import Budget
 from sparing.certificates.regression import RegressionCertificate, certify_regression
-from sparing.data import Affine, DataMatrix, Preparation, Rows, as_view
-from sparing.data.followed import Followed
+from sparing.data import Preprocessing, Rows, StandardizedRows, as_view
 from sparing.data.targets import Targets
-from sparing.encoders.regression import Regression, SparseRegression
-from sparing.estimators._encoding import FillsGaps, HasSupport, in_precision_of
-from sparing.estimators._input import (
-    all_or_nothing,
+from sparing.data.tracked import TrackedRows
+from sparing.estimators.encoding import FillsGaps, HasSupport, in_precision_of
+from sparing.estimators.inputs import (
     checked_rows,
     count,
     features_named,
+    fit_context,
     flag,
     generator_of,
-    preparation_from,
+    preprocessing_from,
     resolved,
-    steady,
+    restore_on_failure,
 )
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
+from sparing.methods.encoders.regression import Regression, SparseRegression
+from sparing.methods.selectors import SELECTORS, DualSet, Greedy
+from sparing.methods.selectors.applicable_theorem import applicable_theorem
+from sparing.methods.selectors.response import Response
 from sparing.results import Array, Indices, Spectrum
-from sparing.selection import SELECTORS, DualSet, Greedy
-from sparing.selection.quoted import quoted_as
-from sparing.selection.response import Response
+from sparing.run import Budget
 
 DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
 
@@ -137,7 +138,7 @@ class SparsePCARegressor(
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
+    @restore_on_failure
     def fit(self, X: Any, y: Any) -> SparsePCARegressor:
         """Choose the features and fit the targets on them.
 
@@ -151,29 +152,31 @@ class SparsePCARegressor(
         SparsePCARegressor
         """
         self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preparation = preparation_from(self.center, self.scale, missing=self.missing)
+        preprocessing = preprocessing_from(self.center, self.scale, missing=self.missing)
         intercept, certify = flag("fit_intercept", self.fit_intercept), flag("certify", self.certify)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         regression = self._regression()
-        rows = Followed(checked_rows(self, X, reset=True), budget.say)
+        rows = TrackedRows(checked_rows(self, X, reset=True), budget.say)
         targets = Targets.of(y, rows.shape[0], center=intercept, who=type(self).__name__)
         with features_named(self):
-            view = as_view(rows, preparation)
-            fitted = view if preparation.center == intercept else as_view(rows, replace(preparation, center=intercept))
+            view = as_view(rows, preprocessing)
+            fitted = (
+                view if preprocessing.center == intercept else as_view(rows, replace(preprocessing, center=intercept))
+            )
         self._learn_imputation(view)
         if view.total <= 0 or fitted.total <= 0:
-            raise errors.no_variance(preparation.center or intercept)
+            raise errors.no_variance(preprocessing.center or intercept)
         n_components, n_nonzero, notice = self._counts(view.n_features)
-        with steady(view, n_components):
+        with fit_context(view, n_components):
             spectrum = top_spectrum(view, n_components, rng)
             found = regression.encode(
                 view, spectrum, targets.values, n_nonzero, rng, budget=budget, on=None if fitted is view else fitted
             )
             self._publish(fitted, found, targets)
             if certify:
-                self.certificate_ = self._certified(view, fitted, spectrum, targets, n_nonzero, preparation)
+                self.certificate_ = self._certified(view, fitted, spectrum, targets, n_nonzero, preprocessing)
         self.n_passes_ = rows.passes
-        notice = notice or self._shortfall(n_components, n_nonzero, spectrum, targets)
+        notice = notice or self._fewer_components(n_components, n_nonzero, spectrum, targets)
         if notice is not None:
             warnings.warn(notice, errors.SparingWarning, stacklevel=3)
         return self
@@ -212,7 +215,7 @@ class SparsePCARegressor(
         check_is_fitted(self)
         rows = self._filled(checked_rows(self, X, reset=False))
         with features_named(self):
-            view = Affine(rows, mean=self.mean_, deviation=self.scale_)
+            view = StandardizedRows(rows, mean=self.mean_, deviation=self.scale_)
         return view.columns(self.support_), rows
 
     def _regression(self) -> Regression:
@@ -253,7 +256,7 @@ class SparsePCARegressor(
         spectrum: Spectrum,
         targets: Targets,
         n_nonzero: int,
-        preparation: Preparation,
+        preprocessing: Preprocessing,
     ) -> RegressionCertificate:
         return certify_regression(
             view,
@@ -263,12 +266,12 @@ class SparsePCARegressor(
             self.support_,
             np.atleast_2d(self.coef_)[:, self.support_],
             n_nonzero=n_nonzero,
-            preparation=preparation,
+            preprocessing=preprocessing,
             fit_intercept=self.fit_intercept,
-            promise=quoted_as(self.selector),
+            promise=applicable_theorem(self.selector),
         )
 
-    def _shortfall(self, n_components: int, n_nonzero: int, spectrum: Spectrum, targets: Targets) -> str | None:
+    def _fewer_components(self, n_components: int, n_nonzero: int, spectrum: Spectrum, targets: Targets) -> str | None:
         """What to say where fewer eigenfeatures came out than components and independent targets would allow."""
         got, wanted = len(self.components_), min(n_components, targets.values.shape[1])
         if got < wanted:

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.budget import Budget
 from sparing.data import as_rows
-from sparing.estimators._input import (
+from sparing.estimators.inputs import (
     feature_names_of,
     features_called,
     flag,
     generator_of,
     loss_limit,
-    preparation_from,
+    preprocessing_from,
 )
-from sparing.estimators._walk import walked
+from sparing.estimators.path_search import path_search
 from sparing.results import Array, Indices
+from sparing.run import Budget
 
 LONGEST = 100
 """Features of the longest support where nothing else is asked for."""
@@ -157,14 +157,14 @@ def sparsity_path(
     >>> path.smallest(1.05)
     4
     """
-    preparation = preparation_from(center, scale, precomputed, missing)
+    preprocessing = preprocessing_from(center, scale, precomputed, missing)
     rows = as_rows(X)
     names = feature_names_of(X, rows)
     with features_called(names):
-        walk = walked(
+        walk = path_search(
             rows,
             n_components,
-            preparation,
+            preprocessing,
             LONGEST if max_features is None else max_features,
             generator_of(random_state),
             budget=Budget.of(time_limit, verbose),

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from sparing import errors
-from sparing.data import GRAM_LIMIT, DataMatrix
+from sparing.gram import GRAM_LIMIT, DataMatrix
 from sparing.linalg.krylov import block_krylov
 from sparing.linalg.signs import orientations
 from sparing.linalg.symmetric import top_eigenpairs
@@ -67,7 +67,7 @@ def _exact(view: DataMatrix, gram: Array, values: Array, basis: Array) -> Spectr
         tail = float(np.maximum(everything[: size - len(values)], 0.0).sum())
     top = float(values[0]) if len(values) else 0.0
     error = 8 * EPS * (len(values) * size * top + np.sqrt(view.n_features) * total)
-    error += 8 * len(values) * np.sqrt(top) * view.noise
+    error += 8 * len(values) * np.sqrt(top) * view.rounding_error
     return Spectrum(basis, values, basis * values, total, max(tail, 0.0), error, exact=True)
 
 
@@ -87,12 +87,12 @@ def _from_products(
         pairs = block_krylov(view.gram_matmat, d, rank, total, rng, tolerance=tolerance)
         keep = pairs.values > d * EPS * pairs.values[0]
         basis, cross = pairs.vectors[:, keep], pairs.images[:, keep]
-    values, turn = np.linalg.eigh(basis.T @ cross)
-    values, turn = values[::-1], turn[:, ::-1]
-    basis, cross = basis @ turn, cross @ turn
+    values, rotation = np.linalg.eigh(basis.T @ cross)
+    values, rotation = values[::-1], rotation[:, ::-1]
+    basis, cross = basis @ rotation, cross @ rotation
     signs = orientations(basis)
     rounding = 8 * EPS * (len(values) + np.sqrt(d)) * total
-    rounding += 8 * len(values) * float(np.sqrt(max(values[0], 0.0))) * view.noise
+    rounding += 8 * len(values) * float(np.sqrt(max(values[0], 0.0))) * view.rounding_error
     tail = max(total - float(values.sum()), 0.0)
     gained = float(values.sum() - pairs.values.sum())  # half a step of the power method, on the way to the other side
     error = max(pairs.error - gained, 0.0) + rounding

@@ -83,24 +83,24 @@ def block_krylov(
             complete = float(np.abs(rest).max()) <= rounding
             if restart == 0 and depth < min(MIN_BLOCKS, most) and not complete:
                 continue
-            values, turn = np.linalg.eigh(projected)
-            values, turn = values[::-1], turn[:, ::-1]
-            leaving = rest @ turn[-block:]  # A basis = basis projected + start rest: what the basis does not hold
+            values, rotation = np.linalg.eigh(projected)
+            values, rotation = values[::-1], rotation[:, ::-1]
+            leaving = rest @ rotation[-block:]  # A basis = basis projected + start rest: what the basis does not hold
             wanted = min(rank, len(values))
             error = value_error(values, np.linalg.norm(leaving, axis=0), wanted)
             tail = max(total - float(values[:wanted].sum()), 0.0)
             settled = restart > 0 or depth >= MIN_BLOCKS or complete
             if settled and error <= max(tolerance * tail, rounding):
-                return _pairs(basis, turn, values, start @ leaving[:, :wanted], error)
+                return _pairs(basis, rotation, values, start @ leaving[:, :wanted], error)
         if restart + 1 < MAX_RESTARTS:
-            start = np.linalg.qr(basis @ turn[:, :block])[0]
-    return _pairs(basis, turn, values, start @ leaving[:, :wanted], error)
+            start = np.linalg.qr(basis @ rotation[:, :block])[0]
+    return _pairs(basis, rotation, values, start @ leaving[:, :wanted], error)
 
 
-def _pairs(basis: Array, turn: Array, values: Array, outside: Array, error: float) -> RitzPairs:
+def _pairs(basis: Array, rotation: Array, values: Array, outside: Array, error: float) -> RitzPairs:
     """As many leading pairs as there are columns ``outside``: what of their images lies outside the basis."""
     wanted = outside.shape[1]
-    vectors = basis @ turn[:, :wanted]
+    vectors = basis @ rotation[:, :wanted]
     return RitzPairs(vectors, vectors * values[:wanted] + outside, values[:wanted], error)
 
 

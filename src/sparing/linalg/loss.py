@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 from sparing.results import Array
 
 REPEATED = 1e-12
@@ -38,13 +38,13 @@ def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
     images = view.gram_matmat(H)
     sizes = np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H)  # of scores whose features do not cancel
     inside = (H.T @ images + images.T @ H) / 2
-    turn, left = _orthonormalising(inside, ROUNDING * np.square(sizes))
+    rotation, left = _orthonormalising(inside, ROUNDING * np.square(sizes))
     if (left < DOUBTFUL * np.square(sizes)).any():
         if view.origin.has_rows:
             return _by_scores(view.origin, H, sizes)
         lifted = inside + np.diag(len(inside) * ROUNDING * np.square(sizes))  # above H'AH: no loss is understated
-        turn, _ = _orthonormalising(lifted, ROUNDING * np.square(sizes))
-    return np.square(images @ turn).sum(axis=0), H @ turn
+        rotation, _ = _orthonormalising(lifted, ROUNDING * np.square(sizes))
+    return np.square(images @ rotation).sum(axis=0), H @ rotation
 
 
 def _orthonormalising(gram: Array, nothing: Array) -> tuple[Array, Array]:
@@ -52,34 +52,34 @@ def _orthonormalising(gram: Array, nothing: Array) -> tuple[Array, Array]:
 
     Of a vector that is nothing, or repeats those before it, the column is zero.
     """
-    turn, left = np.zeros_like(gram), np.zeros(len(gram))
+    rotation, left = np.zeros_like(gram), np.zeros(len(gram))
     for j in range(len(gram)):
         combination = np.eye(len(gram))[:, j]
         for _ in range(2):  # twice is enough
-            combination -= turn @ (turn.T @ (gram @ combination))
+            combination -= rotation @ (rotation.T @ (gram @ combination))
         left[j] = float(combination @ gram @ combination)
         if gram[j, j] > nothing[j] and left[j] > REPEATED * gram[j, j]:
-            turn[:, j] = combination / np.sqrt(left[j])
-    return turn, left
+            rotation[:, j] = combination / np.sqrt(left[j])
+    return rotation, left
 
 
 def _by_scores(view: DataMatrix, H: Array, sizes: Array) -> tuple[Array, Array]:
     """The same from the scores themselves, in two more products with X, and rounded against us."""
     scores = view.matmat(H)
-    error = ROUNDING * sizes + 32 * (view.noises @ np.abs(H)) / max(view.n_samples or 1, 1)
-    turn, Q = np.zeros((H.shape[1], H.shape[1])), np.zeros_like(scores)
+    error = ROUNDING * sizes + 32 * (view.rounding_errors @ np.abs(H)) / max(view.n_samples or 1, 1)
+    rotation, Q = np.zeros((H.shape[1], H.shape[1])), np.zeros_like(scores)
     for j in range(H.shape[1]):
         rest, combination = scores[:, j].copy(), np.eye(H.shape[1])[:, j]
         for _ in range(2):
             overlap = Q.T @ rest
             rest -= Q @ overlap
-            combination -= turn @ overlap
+            combination -= rotation @ overlap
         left = float(np.linalg.norm(rest))
         if left > max(error[j], np.sqrt(REPEATED) * float(np.linalg.norm(scores[:, j]))):
-            Q[:, j], turn[:, j] = rest / left, combination / left
-    off = np.sqrt(view.total) * (error @ np.abs(turn))  # how far rounding may have turned each of them
+            Q[:, j], rotation[:, j] = rest / left, combination / left
+    off = np.sqrt(view.total) * (error @ np.abs(rotation))  # how far rounding may have turned each of them
     reached = np.linalg.norm(view.rmatmat(Q), axis=0)
-    return np.square(np.maximum(reached - off, 0.0)), H @ turn
+    return np.square(np.maximum(reached - off, 0.0)), H @ rotation
 
 
 def information_loss_of(view: DataMatrix, components: Array) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.krylov import value_error
 from sparing.linalg.signs import orientations
 from sparing.results import Array, Spectrum
@@ -44,9 +44,9 @@ class RitzSpace:
         small = basis.T @ images
         small = (small + small.T) / 2
         later = np.arange(len(small)) * TIE * float(np.abs(small).max(initial=0.0))
-        turn = np.linalg.eigh(small - np.diag(later))[1][:, : -self._size - 1 : -1]
-        values = np.einsum("ij,ij->j", turn, small @ turn)
-        self.basis, self.images, self.values = basis @ turn, images @ turn, np.maximum(values, 0.0)
+        rotation = np.linalg.eigh(small - np.diag(later))[1][:, : -self._size - 1 : -1]
+        values = np.einsum("ij,ij->j", rotation, small @ rotation)
+        self.basis, self.images, self.values = basis @ rotation, images @ rotation, np.maximum(values, 0.0)
         rest = self.images - self.basis * self.values
         rest /= np.maximum(np.linalg.norm(rest, axis=0), np.finfo(float).tiny)
         self.wanted = self._outside(rest)
@@ -68,7 +68,7 @@ class RitzSpace:
         residuals = np.linalg.norm(self.images - self.basis * self.values, axis=0)
         basis, values, images = self.basis[:, :rank], self.values[:rank], self.images[:, :rank]
         rounding = 8 * EPS * (rank + np.sqrt(view.n_features)) * total
-        rounding += 8 * rank * float(np.sqrt(top)) * view.noise
+        rounding += 8 * rank * float(np.sqrt(top)) * view.rounding_error
         error = value_error(self.values, residuals, rank) + rounding
         signs = orientations(basis)
         tail = max(total - float(values.sum()), 0.0)

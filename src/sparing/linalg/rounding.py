@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 
 EPS = float(np.finfo(float).eps)
 
@@ -19,5 +19,5 @@ def rounded_up(value: float, view: DataMatrix) -> float:
     """
     if math.isinf(value):
         return value
-    noise = view.noise
+    noise = view.rounding_error
     return value + abs(value) * 8 * view.n_features * EPS + (2 * math.sqrt(abs(value)) + noise) * noise

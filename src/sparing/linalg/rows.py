@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 from sparing.results import Array, Indices
 
 BLOCK = 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.signs import orientations
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Encoder, Indices, Selection
@@ -58,15 +58,15 @@ def encoder_on(
     J, inside = selection.columns, selection.inside()
     kept, R = independent_columns(inside)
     norms = np.sqrt(np.diagonal(inside)[kept])
-    turn = np.zeros((len(J), len(kept)))  # Q = X[:, J] @ turn
-    turn[kept] = linalg.solve_triangular(R, np.eye(len(R))) / norms[:, None]
+    rotation = np.zeros((len(J), len(kept)))  # Q = X[:, J] @ turn
+    rotation[kept] = linalg.solve_triangular(R, np.eye(len(R))) / norms[:, None]
     if sketch is not None:
-        W = _projected(selection.gram_columns, *sketch) @ turn
+        W = _projected(selection.gram_columns, *sketch) @ rotation
         G = W.T @ W
     else:  # squares of an ill-conditioned basis lose digits that the basis itself still has
-        G = selection.squares(turn, careful=bool(np.abs(np.diagonal(R)).min() <= WELL_CONDITIONED))
+        G = selection.squares(rotation, careful=bool(np.abs(np.diagonal(R)).min() <= WELL_CONDITIONED))
     captured, U = top_eigenpairs(G, min(rank, len(kept)))
-    loadings = turn @ U
+    loadings = rotation @ U
     images = selection.images(loadings)
     if sketch is not None:  # directions are approximate: count what they really capture, and order by it
         captured = np.square(images).sum(axis=0)
@@ -112,24 +112,24 @@ def encoder_of(view: DataMatrix, directions: Array, total: float) -> Encoder:
 def _with_images(columns: Indices, H: Array, images: Array, total: float) -> Encoder:
     """The encoder of unit directions H on ``columns`` whose images A H are known."""
     gram = H.T @ images[columns]
-    kept, turn, captured = [], np.zeros((H.shape[1], 0)), []
+    kept, rotation, captured = [], np.zeros((H.shape[1], 0)), []
     for j in range(H.shape[1]):
         direction = np.eye(H.shape[1])[:, j]
         for _ in range(2):  # twice is enough
-            direction = direction - turn @ (turn.T @ (gram @ direction))
+            direction = direction - rotation @ (rotation.T @ (gram @ direction))
         left = float(direction @ gram @ direction)
         if left <= DEPENDENT * gram[j, j]:
             continue
-        turn = np.column_stack([turn, direction / np.sqrt(left)])
+        rotation = np.column_stack([rotation, direction / np.sqrt(left)])
         kept.append(j)
-        captured.append(float(np.square(images @ turn[:, -1]).sum()))
-    H, turn = H[:, kept], turn[kept]
+        captured.append(float(np.square(images @ rotation[:, -1]).sum()))
+    H, rotation = H[:, kept], rotation[kept]
     used = np.flatnonzero(H.any(axis=1))
     order = used[np.argsort(columns[used])]
     return Encoder(
         support=columns[order],
         loadings=H[order].T,
-        decoder=turn @ (images[:, kept] @ turn).T,
+        decoder=rotation @ (images[:, kept] @ rotation).T,
         captured=np.array(captured),
         loss=max(total - float(np.sum(captured)), 0.0),
     )

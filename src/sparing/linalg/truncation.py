@@ -1,4 +1,4 @@
-"""Keeping the largest entries of vectors."""
+"""Truncation: the largest entries of vectors, and unit columns."""
 
 from __future__ import annotations
 
@@ -37,3 +37,10 @@ def keep_largest(V: Array, sizes: int | Sequence[int]) -> Array:
     tied = ~sure & (size >= level * (1 - TIE))
     kept = sure | (tied & (np.cumsum(tied, axis=0) <= counts - sure.sum(axis=0)))
     return cast(Array, np.where(kept, V, 0.0))
+
+
+def unit_columns(V: Array) -> Array:
+    """Columns of unit norm, without those that vanish."""
+    lengths = np.linalg.norm(V, axis=0)
+    alive = lengths > np.finfo(float).tiny
+    return np.asarray(V[:, alive] / lengths[alive])

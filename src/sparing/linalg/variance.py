@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.loss import REPEATED, additional_variance
 from sparing.results import Array
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparing.budget import Budget
+from sparing.objectives.variance import GROWTH, RayleighObjective
 from sparing.results import Array, Indices
-from sparing.search.power import distinct_ranks, furthest_starts, truncated_powers
-from sparing.search.quotient import GROWTH, Quotient
+from sparing.run import Budget
+from sparing.search.truncated_power import distinct_ranks, furthest_starts, truncated_powers
 
 SMALL = 50
 """Numbers of nonzeros up to which the best is shaken; larger ones are easier and each step is dear."""
@@ -22,36 +22,36 @@ class LocalSearch:
     starts: int = 20
     finalists: int = 6
     max_swaps: int = 200
-    kicks: int = 4
+    perturbations: int = 4
 
     def search(
-        self, quotient: Quotient, n_nonzero: int, leading: Array, rng: np.random.Generator, *, budget: Budget
+        self, objective: RayleighObjective, n_nonzero: int, leading: Array, rng: np.random.Generator, *, budget: Budget
     ) -> Indices:
         """The best support among all that are reached from the finalists, and by shaking the best of them."""
-        best, reached = np.flatnonzero(quotient.usable)[:n_nonzero], -np.inf
-        for support in self._finalists(quotient, n_nonzero, leading, budget):
-            rho, support, _ = quotient.improved(support, self.max_swaps)
+        best, reached = np.flatnonzero(objective.usable)[:n_nonzero], -np.inf
+        for support in self._finalists(objective, n_nonzero, leading, budget):
+            rho, support, _ = objective.improved(support, self.max_swaps)
             if rho > reached * (1 + GROWTH):
                 best, reached = support, rho
             if budget.expired:
                 return best
-        for _ in range(self.kicks if n_nonzero <= SMALL else 0):
+        for _ in range(self.perturbations if n_nonzero <= SMALL else 0):
             kept = rng.permutation(best)[: max(1, round(0.7 * n_nonzero))]
-            rho, support, _ = quotient.improved(quotient.grown(n_nonzero, kept), self.max_swaps)
+            rho, support, _ = objective.improved(objective.grown(n_nonzero, kept), self.max_swaps)
             if rho > reached * (1 + GROWTH):
                 best, reached = support, rho
             if budget.expired:
                 break
         return best
 
-    def _finalists(self, quotient: Quotient, n_nonzero: int, leading: Array, budget: Budget) -> list[Indices]:
+    def _finalists(self, objective: RayleighObjective, n_nonzero: int, leading: Array, budget: Budget) -> list[Indices]:
         """Distinct supports, best first."""
-        view = quotient.view
+        view = objective.view
         starts = np.column_stack([leading, furthest_starts(view.gram(), n_nonzero, self.starts)])
         ends = truncated_powers(view, starts, n_nonzero, max_iter=30, settled=2, budget=budget)
-        supports = {tuple(np.flatnonzero(x * quotient.usable)) for x in ends.T}
-        if self.kicks or n_nonzero <= SMALL:  # forward selection of many takes longer than all else
-            supports.add(tuple(np.sort(quotient.grown(n_nonzero))))
-        full = [np.array(quotient.grown(n_nonzero, np.array(S, dtype=np.intp))) for S in sorted(supports) if S]
-        ranks = distinct_ranks(np.array([quotient.solve(S)[0] for S in full]))
+        supports = {tuple(np.flatnonzero(x * objective.usable)) for x in ends.T}
+        if self.perturbations or n_nonzero <= SMALL:  # forward selection of many takes longer than all else
+            supports.add(tuple(np.sort(objective.grown(n_nonzero))))
+        full = [np.array(objective.grown(n_nonzero, np.array(S, dtype=np.intp))) for S in sorted(supports) if S]
+        ranks = distinct_ranks(np.array([objective.solve(S)[0] for S in full]))
         return [full[i] for i in np.argsort(ranks, kind="stable")[: self.finalists]]

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.budget import Budget
-from sparing.data import DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.metric import Metric
 from sparing.linalg.truncation import keep_largest
+from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component
-from sparing.search.candidates import best_component
-from sparing.search.power import leading_directions
-from sparing.search.quotient import Quotient
+from sparing.run import Budget
+from sparing.search.best_component import best_component
+from sparing.search.truncated_power import leading_directions
 
 PENALTIES = 8
 """Penalties that are tried at once: one product with A serves them all."""
@@ -115,8 +115,8 @@ def penalised_component(
     budget: Budget,
 ) -> Component:
     """The best direction with at most ``n_nonzero`` features on the paths from all starts."""
-    quotient = Quotient(view, metric)
-    path = PenaltyPath(view, quotient.usable, soft, psd_shift(view, rng), max_iter)
+    objective = RayleighObjective(view, metric)
+    path = PenaltyPath(view, objective.usable, soft, psd_shift(view, rng), max_iter)
     leading = leading_directions(view, 1, rng) if start is None else start
     starts = np.column_stack([unit_vectors(keep_largest(path.worth[:, None], n_starts)), leading])
     found = np.zeros((view.n_features, 0))
@@ -125,8 +125,8 @@ def penalised_component(
         if budget.expired:
             break
     if refit:
-        found = filled_up(view, quotient.usable, found, n_nonzero)
-    return best_component(quotient, found, refit=refit)
+        found = filled_up(view, objective.usable, found, n_nonzero)
+    return best_component(objective, found, refit=refit)
 
 
 def filled_up(view: DataMatrix, usable: NDArray[np.bool_], W: Array, n_nonzero: int) -> Array:

@@ -18,10 +18,10 @@ from sparing import (
     load_model,
     save_model,
 )
-from sparing.cli.commands import sparing
-from sparing.data.chosen import ChosenColumns
+from sparing.data.chosen_columns import ChosenColumns
 from sparing.data.readers import open_data
 from sparing.errors.models import ModelFileError
+from sparing.show.cli.commands import sparing
 
 bed_reader = pytest.importorskip("bed_reader")
 

@@ -15,9 +15,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from sparing.data.blocks import RawBlock, Rows
 from sparing.data.readahead import read_ahead
-from sparing.data.readers.room import check_room
+from sparing.data.readers.memory_check import check_room
+from sparing.data.rows import RawBlock, Rows
 from sparing.errors import files
 
 LONG, SCANTY = 2**24, 1000

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sparing.data.blocks import RawBlock
 from sparing.data.csc import CscBlock
 from sparing.data.readers.base import FileRows, Options, check_extent, check_stored
-from sparing.data.readers.room import check_room
-from sparing.data.readers.scratch import Scratch
+from sparing.data.readers.memory_check import check_room
+from sparing.data.readers.temporary_files import Scratch
+from sparing.data.rows import RawBlock
 from sparing.errors import files
 from sparing.results import Array
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows, layout_of, whole
-from sparing.data.readers.heaps import heaps_end
+from sparing.data.readers.hdf5_safety import heaps_end
+from sparing.data.rows import RawBlock
 from sparing.errors import files
 
 WHAT = "an HDF5 file (.h5, .hdf5, .h5ad)"

@@ -11,7 +11,7 @@ from scipy import io
 
 from sparing.data.readers.base import Options, readable
 from sparing.data.readers.memory import LoadedRows
-from sparing.data.readers.room import check_room
+from sparing.data.readers.memory_check import check_room
 from sparing.errors import files
 
 WHAT = "a Matrix Market file (.mtx)"

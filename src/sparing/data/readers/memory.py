@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sparing.data.blocks import RawBlock
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_extent
+from sparing.data.rows import RawBlock
 from sparing.errors import files
 
 

@@ -10,9 +10,9 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, readable
+from sparing.data.rows import RawBlock
 from sparing.errors import files
 
 WHAT = "a NumPy array (.npy)"

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from sparing.data.readers.base import Options, readable
 from sparing.data.readers.memory import LoadedRows
+from sparing.data.readers.memory_check import check_room
 from sparing.data.readers.npy import Header, header_of
-from sparing.data.readers.room import check_room
 from sparing.errors import files
 
 WHAT = "an archive of NumPy arrays or a SciPy sparse matrix (.npz)"

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
+from sparing.data.rows import RawBlock
 from sparing.errors import files
 
 WHAT = "a Parquet file (.parquet)"
 PEEK_BYTES = 4096  # read at once where one row of a column is wanted
 
 
-def opened(path: Path, **how: Any) -> Any:
+def opened(path: Path, **config: Any) -> Any:
     """The file, for reading."""
     try:
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
         raise errors.needs_package("Reading Parquet", "pyarrow", "io") from None
-    return pq.ParquetFile(path, **how)
+    return pq.ParquetFile(path, **config)
 
 
 class ParquetRows(FileRows):

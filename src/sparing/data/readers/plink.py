@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparing import errors
-from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.genotypes import UNKNOWN, GenotypeCoding
 from sparing.data.readers.base import FileRows, Options, readable
-from sparing.data.readers.scratch import Scratch
+from sparing.data.readers.temporary_files import Scratch
+from sparing.data.rows import RawBlock
 from sparing.errors import files, models
 from sparing.results import Indices
 

@@ -10,10 +10,10 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, readable
-from sparing.data.readers.scratch import Scratch
+from sparing.data.readers.temporary_files import Scratch
+from sparing.data.rows import RawBlock
 from sparing.errors import files
 from sparing.results import Array
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.data.blocks import RawBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
+from sparing.data.rows import RawBlock
 from sparing.errors import files
 
 WHAT = "a Zarr array or group (.zarr)"

@@ -1,0 +1,267 @@
+"""The one place where a user's data become a view."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sparing import errors
+from sparing.data.dask_rows import DaskRows, is_dask
+from sparing.data.imputed import Imputed
+from sparing.data.rows import ArrayRows, Rows, SparseRows
+from sparing.data.sketch import Condensed, CountSketch
+from sparing.data.sources import Slices, is_lazy, is_source, source_rows
+from sparing.data.standardized import StandardizedRows
+from sparing.gram.base import GRAM_LIMIT, DataMatrix
+from sparing.gram.dense import DenseGram
+from sparing.results import Array
+
+ROUNDING = 1e-8
+"""Asymmetry and negative eigenvalues below this share of the largest entry are taken for rounding."""
+
+DATES = ("Date", "Time", "Duration")
+"""How types of polars begin that hold no numbers but look like it."""
+
+SUMS = (1e-300, 1e305)
+"""Sums of squares that can be reported, and shares of them, without overflow or loss of digits."""
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """How X becomes the matrix whose components are sought; kept with a certificate so that it can be checked."""
+
+    center: bool = True
+    scale: bool = False
+    precomputed: bool = False
+    missing: str = "error"
+
+
+def as_view(
+    X: Any,
+    preprocessing: Preprocessing | None = None,
+    sample_weight: Any = None,
+    sketch: CountSketch | Condensed | None = None,
+) -> DataMatrix:
+    """Check X and wrap it, whatever it is stored in.
+
+    Dense arrays, memory maps, sparse matrices and data frames are taken as they are: nothing is copied but the
+    conversion of other sparse formats to CSC. Whatever else has ``shape``, ``dtype`` and slices of rows, such as a data
+    set of h5py, is read slice by slice. A view passes through. Whole numbers in ``sample_weight`` count as that
+    many copies of a row.
+    """
+    if isinstance(X, DataMatrix):
+        return X
+    config = preprocessing or Preprocessing()
+    if config.precomputed:
+        if sample_weight is not None:
+            raise errors.weights_of_a_covariance()
+        return _in_range(_covariance(X, config.scale))
+    rows = as_rows(X)
+    if config.center and rows.shape[0] == 1:
+        raise errors.one_row()
+    weights = None if sample_weight is None else checked_weights(sample_weight, rows.shape[0])
+    if config.missing == "mean":
+        rows = Imputed(rows, weights=weights)
+    return _in_range(StandardizedRows(rows, center=config.center, scale=config.scale, weights=weights, sketch=sketch))
+
+
+def checked_weights(sample_weight: Any, n_samples: int) -> Array:
+    """One weight for each row, none below zero and not all of them zero."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise errors.bad_weights("they are not numbers") from None
+    if weights.ndim == 0:
+        weights = np.full(n_samples, float(weights))
+    if weights.shape != (n_samples,):
+        raise errors.bad_weights(f"their shape is {weights.shape}, and X has {n_samples} rows")
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        raise errors.bad_weights("some are negative, infinite or missing")
+    if not weights.any():
+        raise errors.bad_weights("all of them are zero")
+    return weights
+
+
+def _in_range(view: DataMatrix) -> DataMatrix:
+    """Refuse data whose sums of squares are not ordinary numbers in the user's own unit."""
+    with np.errstate(over="ignore", under="ignore"):
+        total = np.float64(view.total) * view.square_unit
+        size = 1.0 / view.unit if isinstance(view, StandardizedRows) else np.sqrt(view.square_unit)
+    if view.total > 0 and not SUMS[0] < total < SUMS[1]:
+        raise errors.out_of_scale(float(size))
+    return view
+
+
+def is_symmetric(rows: Any) -> bool:
+    """Does the table read the same along rows and columns, as covariances do and samples hardly ever?"""
+    n, d = rows.shape
+    if n != d or not 2 < d <= GRAM_LIMIT or not rows.is_dense:
+        return False
+    table = rows.source
+    return bool(np.array_equal(table, table.T))
+
+
+def as_rows(X: Any) -> Rows:
+    """Raw rows of any accepted storage, checked for shape and type but not yet read."""
+    if isinstance(X, Rows):
+        return X
+    if is_lazy(X):
+        raise errors.lazy_table(X)
+    if is_dask(X):
+        if X.ndim != 2:
+            raise errors.ShapeError(X.shape)
+        _checked_kind(X)
+        rows = DaskRows(X)
+        if 0 in rows.shape:
+            raise errors.empty(rows.shape)
+        return rows
+    table: Any = X if sparse.issparse(X) else Slices(X) if is_source(X) else _as_array(X)
+    if table.ndim != 2:
+        raise errors.ShapeError(table.shape)
+    if 0 in table.shape:
+        raise errors.empty(table.shape)
+    _checked_kind(table)
+    if isinstance(table, Slices):
+        return source_rows(table)
+    return SparseRows(table) if sparse.issparse(table) else ArrayRows(table)
+
+
+def as_matrix(X: Any) -> Array:
+    """A small table of finite numbers of any size, such as scores or loadings, as a dense float64 array."""
+    rows = as_rows(X)
+    stored: Any = rows.block.matrix if isinstance(rows, SparseRows) else rows.source  # type: ignore[attr-defined]
+    matrix = np.asarray(stored.toarray() if hasattr(stored, "toarray") else stored, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        raise errors.NotFiniteError(float(matrix[i, j]), i, j)
+    return matrix
+
+
+def _as_array(X: Any) -> Any:
+    """A NumPy array that shares memory with X where it can; memory maps stay on disk."""
+    if isinstance(X, np.ma.MaskedArray):
+        values = _checked_kind(_as_array(np.ma.getdata(X))).astype(np.float64)
+        return np.where(np.ma.getmaskarray(X), np.nan, values)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        return _from_frame(X)
+    if isinstance(X, (str, bytes, dict, set)) or X is None:
+        raise errors.not_a_table(X)
+    try:
+        array = X if isinstance(X, np.memmap) else np.asarray(X)
+    except ValueError as ragged:
+        raise errors.ragged_rows() from ragged
+    if array.ndim == 0:
+        raise errors.not_a_table(X)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64)
+    return _numbers_of(array) if array.dtype == object else array
+
+
+def _checked_kind(table: Any) -> Any:
+    """Refuse tables of anything but real numbers."""
+    if table.dtype.kind == "c":
+        raise errors.complex_values()
+    if table.dtype.kind not in "fiub":
+        raise errors.not_numeric(table.dtype)
+    return table
+
+
+def _numbers_of(array: Any, columns: Sequence[object] = ()) -> Any:
+    """Python numbers in an object array as float64; None and pandas' NA are missing values."""
+    flat = [np.nan if value is None or type(value).__name__ == "NAType" else value for value in array.flat]
+    if any(isinstance(value, complex) for value in flat):
+        raise errors.complex_values()
+    if any(isinstance(value, (str, bytes, np.datetime64, np.timedelta64)) for value in flat):
+        raise errors.not_numeric(array.dtype, columns)
+    try:
+        return np.array(flat, dtype=np.float64).reshape(array.shape)
+    except (TypeError, ValueError) as broken:
+        raise errors.not_numeric(array.dtype, columns) from broken
+    except OverflowError as huge:
+        raise errors.not_representable() from huge
+
+
+def _from_frame(frame: Any) -> Any:
+    """A data frame's numbers; columns that hold anything else are named. Sparse frames stay sparse."""
+    kinds = [str(kind) for kind in getattr(frame, "dtypes", [])]
+    if kinds and hasattr(frame, "sparse") and all(kind.startswith("Sparse") for kind in kinds):
+        return frame.sparse.to_coo()
+    names = list(frame.columns)
+    try:
+        array = frame.to_numpy()
+    except TypeError:  # polars may find no type for numbers and dates together
+        array = None
+    dated = any(kind.startswith(DATES) for kind in kinds)  # which polars else turns into whole numbers
+    if array is not None and array.dtype.kind in "fiub" and not dated:
+        return array
+    strange = []
+    for place, name in enumerate(names):
+        column = np.asarray(frame.iloc[:, place] if hasattr(frame, "iloc") else frame[name])
+        if column.dtype.kind == "c":
+            raise errors.complex_values()
+        if column.dtype.kind not in "fiubO" or (column.dtype == object and _holds_text(column)):
+            strange.append(name)
+    if strange or array is None:
+        found = {kinds[names.index(name)] for name in strange or names}
+        raise errors.not_numeric(" and ".join(sorted(found)), strange)
+    return _numbers_of(np.asarray(array, dtype=object), names)
+
+
+def _holds_text(column: Any) -> bool:
+    return any(isinstance(value, (str, bytes)) or hasattr(value, "isoformat") for value in column)
+
+
+def _covariance(C: Any, scale: bool) -> DenseGram:
+    """A symmetric matrix given in place of data, in units where its largest entry is near 1."""
+    if sparse.issparse(C):
+        raise errors.sparse_covariance()
+    rows = as_rows(C)
+    if not rows.is_dense:
+        raise errors.sparse_covariance()
+    if rows.shape[0] != rows.shape[1]:
+        raise errors.not_square(rows.shape)
+    A = _without_the_faint(as_matrix(rows))
+    digits = np.finfo(rows.dtype).eps if rows.dtype.kind == "f" else 0.0
+    tolerance = max(ROUNDING, len(A) * float(digits))
+    largest = float(np.abs(A).max())
+    square_unit = 1.0 if largest == 0 else math.ldexp(1.0, min(round(math.log2(largest)), 1000))
+    A = A / square_unit
+    skew = np.abs(A - A.T)
+    if skew.max() > tolerance:
+        i, j = (int(index) for index in np.unravel_index(np.argmax(skew), skew.shape))
+        raise errors.not_symmetric(float(skew[i, j]) * square_unit, i, j)
+    A = (A + A.T) / 2
+    if not scale:
+        return DenseGram(A, **_definiteness(A, tolerance), square_unit=square_unit)
+    variances = np.diagonal(A)
+    deviation = np.sqrt(np.where(variances > 0, variances, 1.0))
+    correlation = A / np.multiply.outer(deviation, deviation)
+    return DenseGram(correlation, **_definiteness(correlation, tolerance), scale=deviation * np.sqrt(square_unit))
+
+
+def _without_the_faint(A: Array) -> Array:
+    """A with zeros for features whose variance is so small that double precision has lost digits of it."""
+    variances = np.diagonal(A)
+    faint = (variances > 0) & (variances < np.finfo(float).tiny)
+    return np.where(faint[:, None] | faint, 0.0, A) if faint.any() else A
+
+
+def _definiteness(A: Array, tolerance: float) -> dict[str, Any]:
+    """Is no eigenvalue below zero by more than rounding, and how far may one be?
+
+    Entries that were rounded move eigenvalues by about sqrt(d) times as much.
+    """
+    largest = max(float(np.abs(A).max()), np.finfo(float).tiny)
+    for share in (4 * len(A) * np.finfo(float).eps, tolerance * math.sqrt(len(A))):
+        try:
+            np.linalg.cholesky(A + share * largest * np.eye(len(A)))
+        except np.linalg.LinAlgError:
+            continue
+        return {"is_psd": True, "psd_slack": 2 * share * largest}  # twice: Cholesky rounds, too
+    return {"is_psd": False}

@@ -1,0 +1,163 @@
+"""Where rows come from: one in-memory block, or slices of something too large to hold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from sparing.data.csc import CscBlock
+from sparing.data.dense import DenseBlock
+from sparing.data.genotypes import GenotypeCoding
+from sparing.data.jobs import ColumnMoments
+from sparing.results import Array, Indices
+
+BLOCK_ENTRIES = 2**21
+BLOCK_ROWS = 2048
+"""Dense rows are taken in blocks of 16 MiB of float64, or of this many rows where they are long."""
+
+
+class RawBlock(Protocol):
+    """Consecutive raw rows in some storage."""
+
+    start: int
+    stop: int
+    is_dense: bool
+
+    @property
+    def density(self) -> float:
+        """The share of entries that are stored."""
+
+    def matmat(self, V: Array) -> Array:
+        """``rows @ V``."""
+
+    def rmatmat(self, U: Array) -> Array:
+        """``rows.T @ U``."""
+
+    def columns(self, J: Indices | slice) -> Array:
+        """``rows[:, J]``, dense."""
+
+    def dense_rows(self, height: int) -> Iterator[tuple[slice, Array]]:
+        """Copies of so many rows at a time, dense."""
+
+    def restricted(self, J: Indices) -> RawBlock:
+        """The same rows, columns J alone."""
+
+    def shifted(self, reference: Array) -> RawBlock:
+        """The same rows less a reference row; of sparse rows one that is zero for features that are."""
+
+    def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
+        """Means and centred sums of squares of the columns."""
+
+    def extent(self) -> tuple[float, tuple[int, int, float] | None]:
+        """Largest absolute value; place and value of the first entry that is not finite."""
+
+
+class Rows(ABC):
+    """A source of raw rows that can be read again and again; each reading of all of them is counted."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    is_dense: bool
+    is_local: bool = True  # is work done in this process?
+    is_resident: bool = False  # are all rows in this process's memory?
+    stamp: tuple[int, int] | None = None  # size and time of a file
+
+    def __init__(self) -> None:
+        self.passes = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """How much there is to read in one pass, as far as that is known."""
+        if self.stamp is not None and not self.is_dense:
+            return self.stamp[0]
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize if self.is_dense else 0
+
+    @abstractmethod
+    def blocks(self) -> Iterator[RawBlock]:
+        """The rows, in order."""
+
+    def first(self, look: Callable[[RawBlock], Any]) -> Any:
+        """What ``look`` finds in the first block where that is not None; the blocks after it are not read."""
+        return next((found for found in map(look, self.blocks()) if found is not None), None)
+
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """``work`` on every block, and the results merged in order: here one after the other."""
+        return reduce(merge, map(work, self.blocks()))
+
+    def genotype_coding(self) -> GenotypeCoding | None:
+        """What makes numbers of genotypes; None where the rows are numbers already."""
+        return None
+
+    def recoded(self, coding: GenotypeCoding) -> Rows:
+        """Genotypes by another coding, such as that of a fit; numbers are what they are."""
+        return self
+
+
+class SparseRows(Rows):
+    """A sparse matrix: one block."""
+
+    is_dense = False
+    is_resident = True
+
+    def __init__(self, matrix: Any) -> None:
+        super().__init__()
+        self.block = CscBlock(matrix)
+        self.shape, self.dtype = matrix.shape, matrix.dtype
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """The one block."""
+        yield self.block
+
+
+class ArrayRows(Rows):
+    """Anything that gives dense rows when sliced: an array, a memory map, a data set in a file."""
+
+    is_dense = True
+
+    def __init__(self, source: Any, block_rows: int | None = None) -> None:
+        super().__init__()
+        self.source = source
+        self.shape, self.dtype = source.shape, source.dtype
+        self.is_resident = isinstance(source, np.ndarray) and not isinstance(source, np.memmap)
+        self.block_rows = block_rows or max(BLOCK_ROWS, BLOCK_ENTRIES // max(self.shape[1], 1))
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """Slices of ``block_rows`` rows."""
+        for start in range(0, self.shape[0], self.block_rows):
+            yield DenseBlock(np.asarray(self.source[start : start + self.block_rows]), start)
+
+
+class InMemoryRows(Rows):
+    """Rows in memory, copied as they are stored where they are elsewhere; reading these again is no pass."""
+
+    is_resident = True
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__()
+        self.shape, self.dtype, self.is_dense = rows.shape, rows.dtype, rows.is_dense
+        self._copy = rows
+        if rows.is_resident:
+            return
+        parts: list[Any] = list(rows.blocks())
+        if rows.is_dense:
+            self._copy = ArrayRows(np.concatenate([part.rows for part in parts]))
+        else:
+            self._copy = SparseRows(sparse.vstack([part.matrix for part in parts], format="csc"))
+
+    @property
+    def passes(self) -> int:
+        """One, for the copy."""
+        return 1
+
+    @passes.setter
+    def passes(self, count: int) -> None:
+        """Readings of the copy are not counted."""
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """Those of the copy."""
+        return self._copy.blocks()

@@ -1,0 +1,96 @@
+"""Rows that come once and are gone: what is kept of a stream, as a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy, deepcopy
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.data.jobs import Job, Moments
+from sparing.data.rows import RawBlock, Rows
+from sparing.data.sketch import Condensed, column_squares, sketch_of
+from sparing.data.sketched_gram import SketchedGram
+from sparing.data.standardized import Standardization, StandardizedRows, mapped, merged_pair
+from sparing.results import Array
+
+LENGTH = 200
+"""Directions of a stream that are kept."""
+
+
+class Stream:
+    """Moments and leading directions of all rows so far; its size does not grow with them.
+
+    Parameters
+    ----------
+    rows : Rows
+        The first ones: they say which sizes to expect.
+    scale : bool
+        Will features be divided by their deviations?
+    length : int
+        Directions that are kept.
+    """
+
+    def __init__(self, rows: Rows, *, scale: bool, length: int = LENGTH) -> None:
+        reference = sketch_of(rows, length, 0, scale=scale).reference
+        self.job = Condensed(length, reference, double=True)
+        self.n_samples, self.is_weighted = 0, False
+        self._kept: list[Any] | None = None
+
+    def extended(self, rows: Rows, weights: Array | None) -> Stream:
+        """The stream with more rows, read once; this one stays as it is, whatever happens to them."""
+        jobs: list[Job] = [Moments(self.job.unit), self.job]
+        d = rows.shape[1]
+        placement = Standardization(1.0, np.zeros(d), np.ones(d), None, weights)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            fresh = rows.run(partial(mapped, jobs, placement), partial(merged_pair, jobs))
+        if not np.isfinite(fresh[0].deviation).all():
+            StandardizedRows(rows)  # says what is wrong, and where
+            raise errors.out_of_scale(float(np.abs(fresh[0].mean).max()) / self.job.unit)
+        longer = copy(self)
+        longer.n_samples, longer.is_weighted = self.n_samples + rows.shape[0], self.is_weighted or weights is not None
+        longer._kept = fresh if self._kept is None else merged_pair(jobs, deepcopy(self._kept), fresh)
+        return longer
+
+    def views(self, *, center: bool, scale: bool) -> tuple[StandardizedRows, SketchedGram, float]:
+        """Exact means, scales and norms of the features; a sketch of their products; how far off that may be.
+
+        No eigenvalue of X'X less that of the kept directions exceeds the last.
+        """
+        weights = np.empty(0) if self.is_weighted else None  # those of the rows are gone with them
+        rows = ExhaustedStream((self.n_samples, len(self.job.reference)), deepcopy(self._kept))
+        exact = StandardizedRows(rows, center=center, scale=scale, weights=weights, sketch=self.job)
+        sketch, dropped = exact.sketch()
+        extra = np.maximum(exact.gram_diagonal() - column_squares(sketch), 0.0)
+        return exact, SketchedGram([sketch], extra, square_unit=exact.square_unit, noise=self._noise(exact)), dropped
+
+    def _noise(self, exact: StandardizedRows) -> float:
+        """Means of batches are rounded before they are compared."""
+        assert self._kept is not None
+        offset = np.linalg.norm(exact.unit_mean * exact.factor)
+        return 8 * float(np.finfo(float).eps * np.sqrt(self._kept[0].weight) * offset)
+
+
+class ExhaustedStream(Rows):
+    """Rows of which the results of one reading are kept, and nothing else."""
+
+    is_dense = True
+
+    def __init__(self, shape: tuple[int, int], kept: Any) -> None:
+        super().__init__()
+        self.shape, self.dtype = shape, np.dtype(np.float64)
+        self._kept = kept
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """They are gone."""
+        raise errors.stream_is_gone()
+
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """What the first reading found; there is no second."""
+        if self._kept is None:
+            raise errors.stream_is_gone()
+        kept, self._kept = self._kept, None
+        return kept

@@ -1,0 +1,96 @@
+"""Rows of one fit: its passes are counted, shown as they go, and kept in a checkpoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sparing.data.checkpoint import Checkpoint
+from sparing.data.fingerprint import fingerprint
+from sparing.data.rows import RawBlock, Rows
+
+SECONDS = 2.0
+"""Time between two lines of progress, so that a quick fit says nothing and a slow one is never silent for long."""
+
+
+class TrackedRows(Rows):
+    """The same rows, for one fit.
+
+    Parameters
+    ----------
+    rows : Rows
+    say : callable
+        Where progress is reported.
+    checkpoint : Checkpoint, optional
+        Where finished passes are kept and found again.
+    sample_weight : array, optional
+        What else belongs to the data of the fit.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        say: Callable[[str], None],
+        checkpoint: Checkpoint | None = None,
+        sample_weight: Any = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self.rows, self._say, self._checkpoint, self._clock = rows, say, checkpoint, clock
+        self.shape, self.dtype, self.is_dense, self.is_local = rows.shape, rows.dtype, rows.is_dense, rows.is_local
+        self.is_resident, self.stamp = rows.is_resident, rows.stamp
+        self._number, self._said_at, self._last_said = 0, clock(), 0
+        if checkpoint is not None:
+            stored = checkpoint.begin(_facts(rows, sample_weight))
+            if stored:
+                say(f"resuming from the checkpoint: {stored} passes need not be read again")
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """Those of the rows."""
+        return self.rows.blocks()
+
+    def first(self, look: Callable[[RawBlock], Any]) -> Any:
+        """As the rows do it, wherever they are."""
+        return self.rows.first(look)
+
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """One pass: read and kept, or found where an earlier process kept it."""
+        self._number += 1
+        if self._checkpoint is None:
+            return self._read(work, merge)
+        return self._checkpoint.passed(self._number, work, lambda: self._read(work, merge))
+
+    def _read(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        if not self.is_local:
+            self._say(f"pass {self._number}: {self.shape[0]:,} rows")
+            return self.rows.run(work, merge)
+
+        def followed(block: RawBlock) -> Any:
+            result = work(block)
+            self._progress(block.stop)
+            return result
+
+        return self.rows.run(followed, merge)
+
+    def _progress(self, done: int) -> None:
+        """A line every few seconds, and one for the end of a pass that had any."""
+        now, total = self._clock(), self.shape[0]
+        ends = done == total and self._last_said == self._number
+        if ends or now - self._said_at >= SECONDS:
+            self._said_at, self._last_said = now, self._number
+            self._say(f"pass {self._number}: {100 * done // total}% of {total:,} rows")
+
+
+def _facts(rows: Rows, sample_weight: Any) -> dict[str, Any]:
+    """What tells the data of a fit from others, without reading more than a block."""
+    weights = None if sample_weight is None else np.asarray(sample_weight)
+    return {
+        "shape of X": rows.shape,
+        "type of X": str(rows.dtype),
+        "file of X": rows.stamp,
+        "first rows of X": rows.first(fingerprint).encode(),
+        "sample_weight": fingerprint(weights).encode(),
+    }

@@ -1,0 +1,74 @@
+"""When and how an estimator reads the data only a few times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.data import Preprocessing, Rows
+from sparing.data.rows import InMemoryRows
+from sparing.data.sketch import Condensed, CountSketch, sketch_of
+
+PASSES = ("auto", "any", "few")
+
+LARGE = 2**32
+"""Bytes of rows outside of memory (4 GiB) from which ``passes="auto"`` means few."""
+
+NARROW = 1024
+"""Features up to which X'X is computed in one pass: the same answer as in memory, for about the work of few passes."""
+
+SKETCH_BYTES = 2**29
+"""Memory that a sketch may take where it would profit from more rows."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How rows are read: all of them as often as needed, their Gram matrix at once, or with a sketch in few passes."""
+
+    rows: Rows
+    gram: bool = False
+    sketch: CountSketch | Condensed | None = None
+
+
+def reading_of(
+    rows: Rows, passes: Any, possible: bool, n_nonzero: int, rng: np.random.Generator, preprocessing: Preprocessing
+) -> Reading:
+    """What suits the size of the rows and the user's wish; ``possible`` says whether the method has a few-pass form."""
+    n, d = rows.shape
+    if not _few(rows, passes) or preprocessing.precomputed:
+        return Reading(rows)
+    if d <= NARROW:
+        return Reading(rows, gram=True)
+    if not possible:
+        if passes == "few":
+            raise errors.few_passes_not_possible(NARROW)
+        return Reading(rows)
+    length = sketch_length(rows.is_dense, n_nonzero, d)
+    if n <= (2 * length if rows.is_dense else length):  # a sketch would have as many rows
+        return Reading(InMemoryRows(rows))
+    return Reading(rows, sketch=sketch_of(rows, length, int(rng.integers(2**63)), scale=preprocessing.scale))
+
+
+def gram_or_rows(rows: Rows, *, passes: Any, precomputed: bool) -> Reading:
+    """For methods that have no few-pass form: the Gram matrix where there are few features."""
+    few = _few(rows, passes) and not precomputed
+    if few and rows.shape[1] > NARROW and passes == "few":
+        raise errors.few_passes_not_possible(NARROW)
+    return Reading(rows, gram=few and rows.shape[1] <= NARROW)
+
+
+def _few(rows: Rows, passes: Any) -> bool:
+    """Does the user, or the size of the rows, ask for few passes?"""
+    if not isinstance(passes, str) or passes not in PASSES:
+        raise errors.unknown_choice("passes", passes, PASSES)
+    return passes == "few" or (passes == "auto" and not rows.is_resident and rows.n_bytes >= LARGE)
+
+
+def sketch_length(is_dense: bool, n_nonzero: int, n_features: int) -> int:
+    """Rows of the sketch: with the features sought, and for sparse rows as many more as are cheap."""
+    if is_dense:
+        return max(100, 3 * n_nonzero // 2)
+    return max(300, 6 * n_nonzero, min(1000, SKETCH_BYTES // (4 * n_features)))

@@ -1,0 +1,141 @@
+"""The steps of a sparsity path, with what proves each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.certificates import Certificate, Problem, certify_loss
+from sparing.data import Preprocessing, as_rows, as_view
+from sparing.data.tracked import TrackedRows
+from sparing.estimators.inputs import check_has_variance, count, fit_context
+from sparing.gram import CachedGram, DataMatrix
+from sparing.linalg import encoder_on, information_loss_of, top_spectrum
+from sparing.methods.encoders.path import Path, improved_path, nested_path
+from sparing.proof.bounds import LossTree, PcaLoss
+from sparing.proof.bounds.loss_tree import usual_nodes
+from sparing.results import Array, Bound, Encoder, Indices, Selection, Spectrum
+from sparing.run import Budget
+
+FINE = 1e-4
+"""Where PCA loses less than this share of the total, losses as differences from the total have lost their digits."""
+
+PROOF_FEATURES = 40
+"""Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
+
+PROOF_NODES = 3
+"""All proofs of a path together spend so many times the nodes of one certificate, unless there is a time limit."""
+
+
+@dataclass(frozen=True, eq=False)
+class PathSearch:
+    """Supports of 1, 2, 3, ... features, their losses and the proofs beyond PCA's loss, with the view they hold for."""
+
+    view: DataMatrix
+    preprocessing: Preprocessing
+    spectrum: Spectrum
+    supports: list[Indices]
+    losses: Array
+    proofs: list[Bound | None]
+
+    @property
+    def loss_ratio(self) -> Array:
+        """Losses divided by PCA's."""
+        return np.array([self.spectrum.loss_ratio(loss) for loss in self.losses])
+
+    @property
+    def bound(self) -> Array:
+        """What no choice of as many features can go below, divided by PCA's loss."""
+        most = self.spectrum.most_loss
+        proved = zip(self.proofs, self.losses, strict=True)
+        return np.array([1.0 if proof is None else max(1.0, min(proof.value, loss) / most) for proof, loss in proved])
+
+    def certificates(self, rng: np.random.Generator, budget: Budget) -> list[Certificate]:
+        """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""
+        view = CachedGram(self.view)
+        pca = PcaLoss(self.spectrum)
+        out = []
+        with fit_context(self.view, self.spectrum.rank):
+            view.gram_columns(np.unique(np.concatenate(self.supports)))  # all that follows reads no more of X
+            for i, (support, proof) in enumerate(zip(self.supports, self.proofs, strict=True)):
+                found = _encoder(view, self.spectrum, support)
+                problem = Problem(self.spectrum.rank, i + 1, view.n_features)
+                bounds = [pca.bound(view, problem, found, rng, budget=budget), *([] if proof is None else [proof])]
+                judge = self.view if self.view.has_gram else view
+                out.append(certify_loss(judge, found, self.spectrum, bounds, problem, self.preprocessing))
+        return out
+
+
+def path_search(
+    X: Any,
+    n_components: int,
+    preprocessing: Preprocessing,
+    max_features: int,
+    rng: np.random.Generator,
+    *,
+    budget: Budget,
+    max_loss: float | None = None,
+    improve: bool = True,
+    prove: bool = True,
+) -> PathSearch:
+    """Check X, choose features for every number of them, and prove what can be proved where they are few."""
+    rows = as_rows(X)
+    view = as_view(rows if preprocessing.precomputed else TrackedRows(rows, budget.say), preprocessing)
+    n_components = count("n_components", n_components)
+    if n_components > view.n_features:
+        raise errors.n_components_too_large(n_components, view.n_features)
+    longest = min(view.n_features, count("max_features", max_features))
+    check_has_variance(view, preprocessing.center)
+    with fit_context(view, n_components):
+        spectrum = top_spectrum(view, n_components, rng)
+        fine = spectrum.least_loss < FINE * spectrum.total
+        if improve:
+            path = improved_path(view, spectrum, longest, rng, budget=budget, max_loss=None if fine else max_loss)
+        else:
+            path = nested_path(view, spectrum, longest, rng)
+        path = _until(_measured(view, spectrum, path) if fine else path, spectrum, max_loss)
+        first, last = (spectrum.loss_ratio(path.losses[i]) for i in (0, -1))
+        budget.say(f"1 to {len(path.supports)} features: loss ratio {first:.4f} to {last:.4f}")
+        proofs: list[Bound | None] = [None] * len(path.supports)
+        if prove and view.n_features <= PROOF_FEATURES and spectrum.least_loss > 0:
+            proofs = _proofs(view, spectrum, path, budget, rng)
+    return PathSearch(view, preprocessing, spectrum, path.supports, path.losses, proofs)
+
+
+def _measured(view: DataMatrix, spectrum: Spectrum, path: Path) -> Path:
+    """The path with losses as those of fits are measured."""
+    remembered = CachedGram(view)
+    remembered.gram_columns(np.unique(np.concatenate(path.supports)))
+    found = [_encoder(remembered, spectrum, support).components for support in path.supports]
+    return Path(path.supports, np.array([information_loss_of(view, components) for components in found]))
+
+
+def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
+    """The path as far as the first loss within the limit."""
+    within = [limit is not None and spectrum.loss_ratio(loss) <= limit for loss in path.losses]
+    length = within.index(True) + 1 if True in within else len(within)
+    return Path(path.supports[:length], path.losses[:length])
+
+
+def _proofs(
+    view: DataMatrix, spectrum: Spectrum, path: Path, budget: Budget, rng: np.random.Generator
+) -> list[Bound | None]:
+    """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left."""
+    proofs = list[Bound | None]()
+    nodes = PROOF_NODES * usual_nodes(view.n_features)
+    for i, support in enumerate(path.supports):
+        found = _encoder(view, spectrum, support)
+        problem = Problem(spectrum.rank, i + 1, view.n_features)
+        to_come = len(path.supports) - i
+        tree = LossTree(max_nodes=max(nodes // to_come, 1))
+        proof = tree.bound(view, problem, found, rng, budget=budget.share(1 / to_come))
+        nodes -= 0 if proof is None else proof.witness[1]
+        proofs.append(proof)
+    return proofs
+
+
+def _encoder(view: DataMatrix, spectrum: Spectrum, support: Indices) -> Encoder:
+    return encoder_on(Selection(support, view.gram_columns(support)), spectrum.rank, spectrum.total)

@@ -1,0 +1,57 @@
+"""A view that knows only its Gram matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparing.gram.base import DataMatrix
+from sparing.results import Array, Indices
+
+
+class DenseGram(DataMatrix):
+    """A itself: a covariance or correlation matrix given by the user, or the Gram matrix of a few columns."""
+
+    def __init__(
+        self,
+        matrix: Array,
+        *,
+        is_psd: bool = True,
+        square_unit: float = 1.0,
+        scale: Array | None = None,
+        psd_slack: float = 0.0,
+    ) -> None:
+        self._matrix, self._scale, self.psd_slack = matrix, scale, psd_slack
+        self.n_features = len(matrix)
+        self.is_psd = is_psd
+        self.square_unit = square_unit
+
+    @property
+    def scale(self) -> Array:
+        """Standard deviations that the user's matrix was divided by, if it was."""
+        return super().scale if self._scale is None else self._scale
+
+    @property
+    def has_gram(self) -> bool:
+        """Always."""
+        return True
+
+    def gram(self) -> Array:
+        """A, whatever its size: it was given."""
+        return self._matrix
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``A @ V``."""
+        return self._matrix @ V
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """``A[:, J]``."""
+        return self._matrix[:, np.asarray(J, dtype=np.intp)]
+
+    def gram_diagonal(self) -> Array:
+        """The variances."""
+        return np.diagonal(self._matrix)
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """Rows and columns J."""
+        return DenseGram(self._matrix[np.ix_(J, J)], is_psd=self.is_psd, psd_slack=self.psd_slack)

@@ -1,0 +1,152 @@
+"""What is left of a view after directions, or the scores along them, have been taken out."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparing.gram.base import DataMatrix
+from sparing.gram.columns import ColumnBlock
+from sparing.gram.dense import DenseGram
+from sparing.results import Array, Indices
+
+ROUNDING, LEFT = 1e-12, 1e-9
+"""What is below this share of A counts as rounding; columns of which no more than this share is left are exactly zero:
+inner products with what remains of them would have few digits."""
+
+
+class Projected(DataMatrix):
+    """``(I - LL') X (I - RR')`` around a base view; nothing of the size of X is formed.
+
+    ``R`` (d x m, orthonormal) are directions taken out of every row: projection deflation. ``L`` is an orthonormal
+    basis of the scores X H of ``residual_of`` = H (d x m): what regression on those scores leaves. Both act on A alone,
+    (I - RR')(A - ZZ')(I - RR') with Z = X'L = A H (H'AH)^-1/2, so a covariance is enough.
+    """
+
+    def __init__(self, base: DataMatrix, *, directions: Array | None = None, residual_of: Array | None = None) -> None:
+        self.base = base
+        self.n_features, self.n_samples = base.n_features, base.n_samples
+        self.is_psd, self.has_rows, self.square_unit = base.is_psd, base.has_rows, base.square_unit
+        self.psd_slack = base.psd_slack
+        if residual_of is not None and base.psd_slack > ROUNDING * float(np.abs(base.gram_diagonal()).max()):
+            self.is_psd = False  # what is below zero by rounding may grow when scores are regressed out
+        self._inner = np.zeros((self.n_features, 0))  # H (H'AH)^-1/2: X times it is L
+        self._left = self._inner  # Z
+        if residual_of is not None:
+            self._inner, self._left = _whitened(base, residual_of)
+        self._right = np.zeros((self.n_features, 0)) if directions is None else np.linalg.qr(directions)[0]
+        self._gram_right = self._regressed(self._right)  # (A - ZZ') R
+        self._core = self._right.T @ self._gram_right
+
+    def _regressed(self, V: Array) -> Array:
+        """``(A - ZZ') V``."""
+        if V.shape[1] == 0:
+            return np.zeros_like(V)
+        return self.base.gram_matmat(V) - self._left @ (self._left.T @ V)
+
+    def _off(self, V: Array) -> Array:
+        """``(I - RR') V``."""
+        return V - self._right @ (self._right.T @ V)
+
+    @property
+    def rounding_error(self) -> float:
+        """That of the base, and of taking much out of it."""
+        return self.base.rounding_error + float(np.finfo(float).eps * np.sqrt(self.base.total))
+
+    @property
+    def rounding_errors(self) -> Array:
+        """Those of the base."""
+        return self.base.rounding_errors
+
+    @property
+    def passes(self) -> int:
+        """Those of the base."""
+        return self.base.passes
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``A @ V`` of the projected X."""
+        return self._off(self._regressed(self._off(V)))
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """``A[:, J]`` of the projected X."""
+        J = np.asarray(J, dtype=np.intp)
+        raw = self.base.gram_columns(J) - self._left @ self._left[J].T
+        return self._off(raw - self._gram_right @ self._right[J].T)
+
+    def gram_diagonal(self) -> Array:
+        """By Pythagoras, without a product."""
+        R, AR = self._right, self._gram_right
+        left = np.einsum("ij,ij->i", self._left, self._left)
+        right = np.einsum("ij,ij->i", R, R @ self._core - 2 * AR)
+        whole = self.base.gram_diagonal()
+        rest = whole - left + right
+        return np.where(rest > LEFT * whole, rest, 0.0)
+
+    def matmat(self, V: Array) -> Array:
+        """``X @ V``."""
+        V = self._off(V)
+        if self._left.shape[1]:
+            V = V - self._inner @ (self._left.T @ V)  # X V - L L'X V, with L = X inner
+        return self.base.matmat(V)
+
+    def rmatmat(self, U: Array) -> Array:
+        """``X.T @ U``."""
+        out = self.base.rmatmat(U)
+        if self._left.shape[1]:
+            out = out - self._left @ (self._inner.T @ out)
+        return self._off(out)
+
+    @cached_property
+    def _right_scores(self) -> Array:
+        """X R of the base."""
+        return self.base.matmat(self._right)
+
+    @cached_property
+    def _left_scores(self) -> Array:
+        """L."""
+        return self.base.matmat(self._inner)
+
+    def columns(self, J: ArrayLike) -> Array:
+        """``X[:, J]``, dense."""
+        J = np.asarray(J, dtype=np.intp)
+        out = self.base.columns(J)
+        if self._right.shape[1]:
+            out -= self._right_scores @ self._right[J].T
+        if self._left.shape[1]:
+            out -= self._left_scores @ (self._left_scores.T @ out)
+        return out
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """The columns J: as themselves where that is cheaper than their Gram matrix."""
+        if self.has_rows and (self.n_samples or 0) <= len(J):
+            return ColumnBlock(self.columns(J))
+        block = self.base.restricted(J).gram() - self._left[J] @ self._left[J].T
+        if self._right.shape[1]:
+            R, AR = self._right[J], self._gram_right[J]
+            block = block - AR @ R.T - R @ (AR - R @ self._core).T
+        return DenseGram((block + block.T) / 2, is_psd=self.is_psd, psd_slack=self.psd_slack)
+
+    def row_gram(self) -> Array:
+        """``X @ X.T``, from that of the base."""
+        gram, n = self.base.row_gram(), self.n_samples
+        assert n is not None
+        if self._right.shape[1]:
+            gram = gram - self._right_scores @ self._right_scores.T
+        if self._left.shape[1]:
+            off = np.eye(n) - self._left_scores @ self._left_scores.T
+            gram = off @ gram @ off
+        return (gram + gram.T) / 2
+
+
+def _whitened(base: DataMatrix, H: Array) -> tuple[Array, Array]:
+    """``inner`` with (X inner)'(X inner) = I spanning the scores X H, and ``left`` = X'X inner."""
+    unit = H / np.linalg.norm(H, axis=0)
+    left = base.gram_matmat(unit)
+    lengths = np.sqrt(np.maximum(np.einsum("ij,ij->j", unit, left), np.finfo(float).tiny))
+    unit, left = unit / lengths, left / lengths  # scores of one size, or the small ones would lose their digits
+    values, vectors = np.linalg.eigh(unit.T @ left)
+    keep = values > ROUNDING
+    rotation = vectors[:, keep] / np.sqrt(values[keep])
+    return unit @ rotation, left @ rotation

@@ -1,0 +1,167 @@
+"""What is left of a view once directions have been taken: one small class for each way.
+
+A deflation is given the view as it was and all directions taken so far, so that nothing is wrapped twice. It returns
+the view for the next direction and, where the next one is judged by a quotient x'Bx / x'Mx, the metric M.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from sparing.gram import DataMatrix, LowRankUpdate, Masked, Projected
+from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo
+from sparing.linalg.span import orthonormal
+from sparing.results import Array, Reference
+
+
+class Remaining(NamedTuple):
+    """The problem of the next direction."""
+
+    view: DataMatrix
+    metric: Metric | None = None
+
+
+class Deflation(Protocol):
+    """The verb of this module."""
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """What is left after unit ``directions`` (d x m, columns, in the order in which they were found)."""
+
+
+@dataclass(frozen=True)
+class ProjectionDeflation:
+    """A <- (I - xx')A(I - xx'), one direction after the other [mackey2008, Sec. 2].
+
+    Keeps A positive semidefinite. Directions that are not orthogonal are taken out one by one, so what an earlier one
+    took may come back in part.
+    """
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """(I - H T'H')A(I - H T H'): the product of all projections in compact form."""
+        H, m = directions, directions.shape[1]
+        T = np.zeros((m, m))
+        for j in range(m):  # (I - H T H')(I - xx') = I - [H x] [[T, -T H'x], [0, 1]] [H x]'
+            T[:j, j] = -T[:j, :j] @ (H[:, :j].T @ H[:, j])
+            T[j, j] = 1.0
+        AH = view.gram_matmat(H)
+        C = np.block([[T.T @ (H.T @ AH) @ T, -T.T], [-T, np.zeros((m, m))]])
+        return Remaining(LowRankUpdate(view, np.column_stack([H, AH]), (C + C.T) / 2, is_psd=view.is_psd))
+
+
+@dataclass(frozen=True)
+class HotellingDeflation:
+    """A <- A - (x'Ax) xx' [mackey2008, Sec. 2].
+
+    Right for eigenvectors. For sparse directions it makes A indefinite: variances that never were may be explained.
+    """
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """The sum of all rank-one terms; each counts the variance that was left when its direction was found."""
+        H = directions
+        overlaps = np.square(H.T @ H)
+        taken = np.einsum("ij,ij->j", H, view.gram_matmat(H))
+        for j in range(len(taken)):
+            taken[j] -= overlaps[j, :j] @ taken[:j]
+        return Remaining(LowRankUpdate(view, H, -np.diag(taken), is_psd=False))
+
+
+@dataclass(frozen=True)
+class SchurDeflation:
+    """A <- A - Axx'A / x'Ax: what regression on the scores leaves [mackey2008, Sec. 2].
+
+    Later scores are uncorrelated with earlier ones where directions are not sparse; keeps A positive semidefinite.
+    """
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """All scores regressed out at once, which is the same as one after the other."""
+        return Remaining(Projected(view, residual_of=directions))
+
+
+@dataclass(frozen=True)
+class OrthogonalizedDeflation:
+    """A <- (I - qq')A(I - qq') with q what is new in x: orthogonalized projection [mackey2008, Sec. 2]."""
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """Projection on the complement of the span of all directions."""
+        return Remaining(Projected(view, directions=orthonormal(directions)))
+
+
+@dataclass(frozen=True)
+class GeneralizedDeflation:
+    """The most additional variance: x'Bx / x'(I - QQ')x with B = (I - QQ')A(I - QQ') [mackey2008, Sec. 3].
+
+    As orthogonalized projection, but a direction is judged by what of it is new, whatever else it holds.
+    """
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 3")
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """The projected view with the metric of the complement."""
+        Q = orthonormal(directions)
+        return Remaining(Projected(view, directions=Q), NearIdentity(Q, -np.ones(Q.shape[1])))
+
+
+@dataclass(frozen=True)
+class DisjointDeflation:
+    """Features that were used are not used again [asteris2014, Sec. 6]."""
+
+    reference: ClassVar = Reference("asteris2014", "Sec. 6")
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """The features of all directions set to zero."""
+        return Remaining(Masked(view, np.flatnonzero(directions.any(axis=1))))
+
+
+FORBIDDEN = 1e8
+"""Weight of a forbidden direction where swaps are ranked; directions themselves are exactly orthogonal."""
+
+
+@dataclass(frozen=True)
+class OrthogonalConstraint:
+    """x'h = 0 for all earlier h [mackey2014, Sec. 14.5]."""
+
+    reference: ClassVar = Reference("mackey2014", "Sec. 14.5")
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """The projected view with a metric that forbids the span of earlier directions."""
+        Q = orthonormal(directions)
+        return Remaining(Projected(view, directions=Q), OrthogonalTo(Q, np.full(Q.shape[1], FORBIDDEN)))
+
+
+@dataclass(frozen=True)
+class UncorrelatedConstraint:
+    """x'Ah = 0 for all earlier h: scores uncorrelated with earlier ones [mackey2014, Sec. 14.5].
+
+    Solved on a support in the null space of (A H)_S.
+    """
+
+    reference: ClassVar = Reference("mackey2014", "Sec. 14.5")
+
+    def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
+        """What regression on earlier scores leaves, with a metric that forbids the span of A H."""
+        AH = view.gram_matmat(directions)
+        Q = orthonormal(AH / np.linalg.norm(AH, axis=0))
+        return Remaining(Projected(view, residual_of=directions), OrthogonalTo(Q, np.full(Q.shape[1], FORBIDDEN)))
+
+
+DEFLATIONS: dict[str, type[Deflation]] = {
+    "projection": ProjectionDeflation,
+    "hotelling": HotellingDeflation,
+    "schur": SchurDeflation,
+    "orthogonalized": OrthogonalizedDeflation,
+    "generalized": GeneralizedDeflation,
+    "disjoint": DisjointDeflation,
+}
+
+CONSTRAINTS: dict[str, type[Deflation]] = {"orthogonal": OrthogonalConstraint, "uncorrelated": UncorrelatedConstraint}

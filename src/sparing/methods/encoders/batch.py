@@ -1,0 +1,78 @@
+"""All components on one shared set of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.linalg import encoder_on
+from sparing.linalg.theorem_bounds import dual_set_factor
+from sparing.methods.selectors import Selector
+from sparing.results import Encoder, Reference, Spectrum
+from sparing.run import Budget
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Choose columns, then the best encoder within their span [magdonismail2015, Sec. 2.2].
+
+    Parameters
+    ----------
+    selector : Selector
+    safeguard : Selector, optional
+        Tried as well whenever the loss exceeds what Theorem 6(i) promises for it, so that the promise always holds, and
+        whenever fewer features than asked for were found although they lose more than PCA.
+    orthonormal : bool
+        The paper's orthonormal H: the same features and loss, but correlated scores in no order.
+    sketch : int, optional
+        Find the directions within the columns from a random projection to this many rows, (1 + eps)-accurate.
+    """
+
+    selector: Selector
+    safeguard: Selector | None = None
+    orthonormal: bool = False
+    sketch: int | None = None
+
+    reference: ClassVar = Reference("magdonismail2015", "Sec. 2.2, CSSP-blackbox encoder")
+
+    def encode(
+        self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, *, budget: Budget
+    ) -> Encoder:
+        """The encoder of least loss on the selected features."""
+        found = self._chosen(view, spectrum, n_nonzero, rng, budget)
+        return orthonormalised(found) if self.orthonormal else found
+
+    def _chosen(
+        self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, budget: Budget
+    ) -> Encoder:
+        found = self._encoder_by(self.selector, view, spectrum, n_nonzero, rng, budget)
+        ratio = spectrum.loss_ratio(found.loss)
+        budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
+        complete = len(found.support) == n_nonzero or ratio <= 1 + 1e-9
+        if self.safeguard is None or (complete and ratio <= dual_set_factor(spectrum.rank, n_nonzero)):
+            return found
+        other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, rng, budget)
+        return other if other.loss < found.loss else found
+
+    def _encoder_by(
+        self,
+        selector: Selector,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        budget: Budget,
+    ) -> Encoder:
+        rows = self.sketch or view.n_features
+        sketch = (rows, rng) if rows < view.n_features else None  # more rows than that would save nothing
+        selection = selector.select(view, n_nonzero, spectrum, rng, budget=budget)
+        return encoder_on(selection, spectrum.rank, spectrum.total, sketch=sketch)
+
+
+def orthonormalised(found: Encoder) -> Encoder:
+    """Orthonormal loadings with the same span, and the decoder that goes with them."""
+    Q, T = np.linalg.qr(found.loadings.T)  # loadings = T'Q', so scores are multiplied by T' and undone by the decoder
+    return replace(found, loadings=Q.T, decoder=T @ found.decoder)

@@ -1,0 +1,202 @@
+"""Components that read few features, and a decoder that is built on few data points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import linalg
+
+from sparing.data.transposed import Transposed
+from sparing.gram import DataMatrix
+from sparing.linalg.signs import orientations
+from sparing.linalg.span import independent_columns
+from sparing.linalg.theorem_bounds import doubly_sparse_factor
+from sparing.methods.selectors import Selector
+from sparing.methods.selectors.subspace import Subspace
+from sparing.results import Array, Encoder, Indices, Reference, Selection, Spectrum
+from sparing.run import Budget
+
+EPS = float(np.finfo(float).eps)
+
+WORTHWHILE = 1e-6
+"""A sweep that lowers the loss by less than this share of it is the last."""
+
+NO_EXCESS = 1 + 1e-9
+"""A loss ratio that leaves nothing to gain."""
+
+
+@dataclass(frozen=True)
+class RowEncoder(Encoder):
+    """An encoder whose decoder is ``row_weights`` (k x len(rows)) times the centred, scaled data points ``rows``.
+
+    ``loss`` and ``captured`` are those of this decoder; no other decoder on these data points loses less.
+    """
+
+    rows: Indices
+    row_weights: Array
+
+
+@dataclass(frozen=True)
+class DoublySparse:
+    """Few features C, few data points R, the best rank-k matrix between them [magdonismail2015, Theorem 6, comment 5].
+
+    With C = Q_C R_C and R' = Q_R R_R the best middle is Phi = R_C^-1 (Q_C'X Q_R)_k R_R^-T, in closed form. Data points
+    are chosen as columns of X'. First both sides are chosen to span the principal components; then each is chosen again
+    to span what the other one keeps, and the better choice stays.
+
+    Parameters
+    ----------
+    selector : Selector
+        Of features.
+    n_rows : int
+        Data points that the decoder is built on.
+    row_selector : Selector, optional
+        Of data points; that of features where it is not given.
+    safeguard : Selector, optional
+        Tried on both sides whenever the loss exceeds what two uses of Theorem 6(i) promise for it, so that the promise
+        always holds, and whenever fewer features or data points than asked for were found although they lose more than
+        PCA.
+    sweeps : int
+        The most times that each side is chosen again.
+
+    Notes
+    -----
+    **Guarantee.** With dual set selection on both sides, or as safeguard, the loss is at most
+    2 + 1/(1 - sqrt(k/c))^2 + 1/(1 - sqrt(k/r))^2 times PCA's for c > k features and r > k data points, always.
+    **Differs from the paper.** Its encoder is the orthonormal left factor of Phi, whose scores are correlated and
+    unordered; R_C^-1 U_k uses the same features with the same loss, and its scores are uncorrelated and ordered. Rows
+    are scaled to unit norm and their signs fixed. Choices are deterministic; the paper samples.
+    """
+
+    selector: Selector
+    n_rows: int
+    row_selector: Selector | None = None
+    safeguard: Selector | None = None
+    sweeps: int = 2
+
+    reference: ClassVar = Reference("magdonismail2015", "Theorem 6, comment 5")
+
+    def encode(
+        self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, *, budget: Budget
+    ) -> RowEncoder:
+        """The auto-encoder of least loss on the selected features and data points."""
+        sides = Sides(view, spectrum, n_nonzero, self.n_rows, budget)
+        row_selector = self.row_selector or self.selector
+        best = sides.chosen_for_pca(self.selector, row_selector, rng)
+        for _ in range(self.sweeps):
+            before = best.loss
+            if budget.expired or spectrum.loss_ratio(before) <= NO_EXCESS:
+                break
+            best = _better(best, sides.rows_for(best, row_selector, rng))
+            best = _better(best, sides.columns_for(best, self.selector, rng))
+            if best.loss > (1 - WORTHWHILE) * before:
+                break
+        ratio = spectrum.loss_ratio(best.loss)
+        budget.say(
+            f"{len(best.columns.columns)} features, {len(best.rows.columns)} data points: loss ratio {ratio:.4f}"
+        )
+        complete = len(best.columns.columns) == n_nonzero and len(best.rows.columns) == self.n_rows
+        promised = ratio <= doubly_sparse_factor(spectrum.rank, n_nonzero, self.n_rows)
+        if self.safeguard is not None and not (promised and (complete or ratio <= NO_EXCESS)):
+            best = _better(best, sides.chosen_for_pca(self.safeguard, self.safeguard, rng))
+        return best.encoder()
+
+
+@dataclass(frozen=True)
+class Middle:
+    """Chosen features and data points (columns of X'), and the best rank-k matrix between them.
+
+    ``left`` and ``right`` combine them into orthonormal P = X[:, features] left and S = X[points]' right, so that
+    P diag(values) S' is the reconstruction of X.
+    """
+
+    columns: Selection
+    rows: Selection
+    row_data: Array
+    left: Array
+    right: Array
+    values: Array
+    loss: float
+
+    def encoder(self) -> RowEncoder:
+        """Unit loadings, and weights of the data points that undo their scale; what is not used is left out."""
+        lengths = np.linalg.norm(self.left, axis=0) * orientations(self.left)
+        loadings, weights = self.left / lengths, self.right * (self.values * lengths)
+        features, points = _used(self.columns.columns, self.left), _used(self.rows.columns, self.right)
+        return RowEncoder(
+            support=self.columns.columns[features],
+            loadings=loadings[features].T,
+            decoder=weights[points].T @ self.row_data[points],
+            captured=np.square(self.values),
+            loss=self.loss,
+            rows=self.rows.columns[points],
+            row_weights=weights[points].T,
+        )
+
+
+class Sides:
+    """X and X', for choices of features and of data points that are judged together."""
+
+    def __init__(self, view: DataMatrix, spectrum: Spectrum, n_columns: int, n_rows: int, budget: Budget) -> None:
+        self.view, self.turned = view, Transposed(view)
+        self.spectrum = spectrum
+        self.n_columns, self.n_rows = n_columns, n_rows
+        self.budget = budget
+
+    def chosen_for_pca(self, selector: Selector, row_selector: Selector, rng: np.random.Generator) -> Middle:
+        """Both sides chosen to span the principal components."""
+        spectrum, values = self.spectrum, self.spectrum.values
+        columns = selector.select(self.view, self.n_columns, spectrum, rng, budget=self.budget.share(0.3))
+        U = self.view.matmat(spectrum.basis) / np.sqrt(values)
+        turned = Spectrum(
+            U, values, U * values, spectrum.total, spectrum.tail, spectrum.tail_error, exact=spectrum.exact
+        )
+        return self._between(
+            columns, row_selector.select(self.turned, self.n_rows, turned, rng, budget=self.budget.share(0.5))
+        )
+
+    def rows_for(self, found: Middle, selector: Selector, rng: np.random.Generator) -> Middle:
+        """Data points chosen to span what the features keep."""
+        scores = self.view.columns(found.columns.columns) @ found.left
+        rows = selector.select(self.turned, self.n_rows, Subspace.of(self.turned, scores), rng, budget=self.budget)
+        return self._between(found.columns, rows)
+
+    def columns_for(self, found: Middle, selector: Selector, rng: np.random.Generator) -> Middle:
+        """Features chosen to span what the data points keep."""
+        directions = found.row_data.T @ found.right
+        columns = selector.select(
+            self.view, self.n_columns, Subspace.of(self.view, directions), rng, budget=self.budget
+        )
+        return self._between(columns, found.rows)
+
+    def _between(self, columns: Selection, rows: Selection) -> Middle:
+        """The best rank-k matrix between the choices, from the singular values of Q_C'X Q_R."""
+        rotation, row_turn = _orthonormal(columns), _orthonormal(rows)
+        row_data = self.turned.columns(rows.columns).T
+        core = (columns.gram_columns @ rotation).T @ (row_data.T @ row_turn)  # Q_C'X = (A[:, J] R_C^-1)'
+        U, values, Vt = np.linalg.svd(core, full_matrices=False)
+        rank = min(self.spectrum.rank, max(int(np.sum(values > max(core.shape) * EPS * values[0])), 1))
+        values = values[:rank]
+        loss = max(self.spectrum.total - float(np.square(values).sum()), 0.0)
+        return Middle(columns, rows, row_data, rotation @ U[:, :rank], row_turn @ Vt[:rank].T, values, loss)
+
+
+def _orthonormal(selection: Selection) -> Array:
+    """What turns the selected columns C into an orthonormal Q = C turn; zero rows for those that depend on others."""
+    J, Z = selection.columns, selection.gram_columns
+    kept, R = independent_columns(Z[J])
+    rotation = np.zeros((len(J), len(kept)))
+    rotation[kept] = linalg.solve_triangular(R, np.eye(len(R))) / np.sqrt(Z[J[kept], kept])[:, None]
+    return rotation
+
+
+def _used(chosen: Indices, coefficients: Array) -> Indices:
+    """Positions of what has nonzero coefficients, sorted by what was chosen."""
+    used = np.flatnonzero(coefficients.any(axis=1))
+    return used[np.argsort(chosen[used])]
+
+
+def _better(first: Middle, second: Middle) -> Middle:
+    return second if second.loss < first.loss else first

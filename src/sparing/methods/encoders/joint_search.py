@@ -1,0 +1,295 @@
+"""The search for components of maximal variance together: starts, improvement, shaking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.linalg.rotation import varimax
+from sparing.linalg.truncation import keep_largest, unit_columns
+from sparing.methods.deflation import Deflation, DisjointDeflation, GeneralizedDeflation, OrthogonalizedDeflation
+from sparing.methods.encoders.disjoint import anywhere, perturbed, settled
+from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
+from sparing.methods.solvers import Solver
+from sparing.objectives.joint import Alternation, ConstrainedAlternation, VarianceAlternation
+from sparing.results import Array, Spectrum
+from sparing.run import Budget
+
+if TYPE_CHECKING:
+    from sparing.methods.encoders.joint_variance import JointVariance
+
+SWEEPS, REFITS, TRANSFERS = 30, 200, 100
+
+ROTATIONS = 10
+"""Steps that bring a rotation of the principal components and its cut to size closer to one another."""
+
+WORK = 1.2e4
+"""Starts times features times components: more of them where each costs little."""
+
+FEWEST, LARGE = 1, 60
+"""Starts at least, for components below so many features."""
+
+FEW, RESTARTS, DEALT = 100, 400, 8
+"""Features up to which more is tried: times that they are shared out among components, and how many of these go on."""
+
+ONE_BY_ONE: tuple[Deflation, ...] = (GeneralizedDeflation(), OrthogonalizedDeflation(), DisjointDeflation())
+"""Ways to further starts where features are few."""
+
+ALIKE = 0.95
+"""Components with a larger cosine, or correlation of scores, are near-copies."""
+
+OF_ALL, OF_LAST = 5e-3, 0.1
+"""Shares of all variance, and of the last principal component's, that being rid of near-copies may cost."""
+
+CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
+"""Rising charges for breaking a constraint, on the way to keeping it exactly."""
+
+KICKS, KEPT = 10, 4
+"""Shaken starts, and the number of distinct solutions that they start from."""
+
+PATIENCE = 60
+"""Shaken starts without any gain after which no more are tried."""
+
+PRUNED, WEAK = 0.3, 0.05
+"""Share of its features that a component gives up when shaken; loadings far above WEAK are seldom among them."""
+
+STILL = 1e-13
+"""Loadings that change by less are those of the optimum."""
+
+GROWTH, ROUGH = 1e-9, 1e-4
+"""Relative gains that count: between solutions, and between sweeps on the way to one."""
+
+
+class JointSearch:
+    """One run: starts, improvement, shaking."""
+
+    def __init__(
+        self,
+        config: JointVariance,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        sizes: list[int],
+        rng: np.random.Generator,
+        budget: Budget,
+    ) -> None:
+        self.config, self.view, self.spectrum, self.sizes, self.rng, self.budget = (
+            config,
+            view,
+            spectrum,
+            sizes,
+            rng,
+            budget,
+        )
+        self.n_features = len(spectrum.cross)  # of the whole: the more there are, the less is spent on each start
+        ridge = ridge_for(config, spectrum)
+        self.free = VarianceAlternation(view, ridge, budget)
+        self.goal = goal_of(config, view, ridge, budget)
+        self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
+        self.seen: list[Array] = []  # all that may be returned in place of near-copies
+        self.few = config.constraint is None and not config.total and self.n_features <= FEW
+
+    def run(self) -> Array:
+        """The best directions found."""
+        config, budget, expensive = self.config, self.budget, (max(self.sizes) / LARGE) ** 2
+        least = FEWEST if expensive < 1 else 0
+        affordable = max(least, int(WORK / (self.n_features * len(self.sizes) * (1 + expensive))))
+        first = self._sequential(config.solver, config.constraint or GeneralizedDeflation())
+        if first.shape[1] < len(self.sizes):  # nothing is left for further components
+            return self.goal.ordered(first)
+        self._offer(self.goal.improve(first, SWEEPS, self.sizes, growth=ROUGH))
+        starts, perturbations = config.starts, config.perturbations or (3 if config.total else 1) * KICKS
+        if config.constraint is not None:
+            starts, perturbations = 2 * config.starts, config.perturbations or 20 * KICKS
+        for start in self._rotations(min(starts, affordable)):
+            if budget.expired:
+                break
+            if config.constraint is not None:  # features of their own are orthogonal; supports grow from there
+                self._offer(self._improved(disjoint(start), counts(start) if config.total else self.sizes))
+            if config.constraint is not None or config.total:
+                start = self._toward_constraint(self.free.improve(start, SWEEPS, growth=ROUGH))
+            self._offer(self._improved(start, counts(start)))
+            budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
+        for start in self._further() if self.few else ():
+            self.seen.append(start)
+            self._offer(self._improved(start, self.sizes))
+        best, since = self.pool[0][0], 0
+        for rotation in range(min(perturbations, affordable)):
+            since = since + 1 if self.pool[0][0] <= best else 0
+            best = self.pool[0][0]
+            if budget.expired or since > PATIENCE:
+                break
+            _, H = self.pool[int(self.rng.integers(len(self.pool)))]
+            start = self._exchanged(H) if rotation % 3 == 2 else self._pruned(H)
+            self._offer(self._improved(start, counts(H) if config.total else self.sizes))
+        best_of_all = self.pool[0][1]
+        finished = self.goal.improve(best_of_all, SWEEPS, counts(best_of_all))
+        return self.goal.ordered(self._apart(self._still(self.goal.refit(finished, REFITS))))
+
+    def _still(self, H: Array) -> Array:
+        """Loadings that turns do not move: they go on where differences of the criterion have no digits left."""
+        for _ in range(REFITS if self.few else 0):
+            before, H = H, Alternation.refit(self.goal, H, 1)
+            if np.abs(np.abs(H) - np.abs(before)).max() <= STILL or self.budget.expired:
+                break
+        return H
+
+    def _sequential(self, solver: Solver, deflation: Deflation) -> Array:
+        return sequential_directions(solver, deflation, self.view, self.spectrum, self.sizes, self.rng, self.budget)
+
+    def _further(self) -> Iterator[Array]:
+        """Components one after the other in several ways, then without common features, chosen together.
+
+        Turns seldom move a feature from one component to another, as both would have to change at once.
+        """
+        solver, k, rng = FirstOnce(self.config.thorough, self.view), len(self.sizes), self.rng
+        for deflation in ONE_BY_ONE:
+            if self.budget.expired:
+                return
+            if (start := self._sequential(solver, deflation)).shape[1] == k:
+                yield start
+        found, latest = list[tuple[float, Array]](), 0
+        for rotation in range(RESTARTS):
+            if self.budget.expired:
+                return
+            if rotation > latest + PATIENCE:
+                break
+            H = anywhere(self.view, k, rng)
+            if rotation % 4:  # else everything anew
+                known, j = found[int(rng.integers(len(found)))][1], int(rng.integers(k))
+                H = perturbed(known, rng) if rotation % 4 == 1 else np.where(np.arange(k) == j, H, known)
+            value, H = settled(self.view, H, self.sizes, np.asarray, ROUGH, self.budget)
+            if (len(found) < DEALT or value > found[-1][0]) and all(abs(value - v) > ROUGH * v for v, _ in found):
+                found, latest = sorted([*found, (value, H)], key=lambda pair: -pair[0])[:DEALT], rotation
+        yield from (H for _, H in found)
+
+    def _apart(self, best: Array) -> Array:
+        """The best; where it has near-copies, of all with nearly its variance those that are least alike.
+
+        Where one feature outweighs all others, a copy of the first component with one more feature buys as much as a
+        component of its own, to many digits: the variance alone does not tell them apart.
+        """
+        if not self.few or max_cosine(self.view, best) <= ALIKE:
+            return best
+        value = self.goal.captured(best)
+        least = value - min(OF_ALL * value, OF_LAST * float(self.spectrum.values[-1]))
+        enough = [(max_cosine(self.view, H), H) for H in self.seen if self.goal.captured(H) >= least]
+        alike, apart = min(enough, key=lambda pair: pair[0], default=(1.0, best))
+        return apart if alike <= ALIKE else best
+
+    def _offer(self, H: Array | None) -> None:
+        """Keep a local optimum if it is new and among the best."""
+        if H is None:
+            return
+        value = self.goal.captured(H)
+        if self.few:
+            self.seen.append(H)
+        if all(abs(value - known) > GROWTH * known for known, _ in self.pool):
+            self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:KEPT]
+
+    def _toward_constraint(self, H: Array) -> Array:
+        """Directions that keep the constraint better and better."""
+        if (constraint := self.config.constraint) is not None:
+            for charge in CHARGES:
+                charging = ConstrainedAlternation(self.view, constraint.deflate, charge, self.budget)
+                H = charging.improve(H, 10, counts(H) if self.config.total else self.sizes)
+        return H
+
+    def _improved(self, H: Array, sizes: list[int]) -> Array | None:
+        """A local optimum of the goal with at most these counts; none where the constraint cannot be kept."""
+        if H.shape[1] < len(sizes):
+            return None
+        if not isinstance(self.goal, ConstrainedAlternation):
+            H = self.free.improve(H, SWEEPS, sizes, growth=ROUGH)
+            return self.free.transferred(H, TRANSFERS) if self.config.total else H
+        kept = self.goal.started(self.goal.ordered(H))
+        return None if kept is None else self.goal.improve(kept, SWEEPS, matched(sizes, kept), growth=ROUGH)
+
+    def _rotations(self, n_starts: int) -> Iterator[Array]:
+        """Rotations of the principal components cut to size."""
+        V, k = self.spectrum.basis, len(self.sizes)
+        for rotation in range(n_starts):
+            if rotation == 0:
+                rotated = varimax(V)
+            elif rotation == 1:
+                rotated = V
+            else:
+                rotated = V @ np.linalg.qr(self.rng.standard_normal((k, k)))[0]
+            for _ in range(ROTATIONS):
+                left, _, right = np.linalg.svd(V.T @ self._cut(rotated))
+                rotated = V @ (left @ right)
+            start = unit_columns(self._cut(rotated))
+            if start.shape[1] == k:
+                yield start
+
+    def _cut(self, loadings: Array) -> Array:
+        """Each column to its size, or all of them together to the total."""
+        if not self.config.total:
+            return keep_largest(loadings, self.sizes)
+        surely = keep_largest(loadings, 1)
+        rest = keep_largest((loadings - surely).reshape(-1, 1), sum(self.sizes) - len(self.sizes))
+        return surely + rest.reshape(loadings.shape)
+
+    def _pruned(self, H: Array) -> Array:
+        """Directions without some of their weaker features, drawn by chance: room for others."""
+        H = H.copy()
+        for x in H.T:
+            support = np.flatnonzero(x)
+            odds = 1.0 / (np.abs(x[support]) + WEAK)
+            n_out = self.rng.binomial(len(support) - 1, PRUNED)
+            x[self.rng.choice(support, n_out, replace=False, p=odds / odds.sum())] = 0.0
+        return unit_columns(H)
+
+    def _exchanged(self, H: Array) -> Array:
+        """Directions, one of them with half of its features exchanged by chance."""
+        H = H.copy()
+        x = H[:, int(self.rng.integers(H.shape[1]))]
+        support, others = np.flatnonzero(x), np.flatnonzero((x == 0) & (self.view.gram_diagonal() > 0))
+        n_new = min((len(support) + 1) // 2, len(others))
+        x[self.rng.choice(support, n_new, replace=False)] = 0.0
+        x[self.rng.choice(others, n_new, replace=False)] = WEAK
+        return unit_columns(H)
+
+
+def unsigned_cosines(products: Array) -> Array:
+    """|cosine| of each pair from all inner products, above the diagonal."""
+    lengths = np.sqrt(np.maximum(np.diagonal(products), np.finfo(float).tiny))
+    return np.abs(np.triu(products / np.multiply.outer(lengths, lengths), 1))
+
+
+def max_cosine(view: DataMatrix, H: Array) -> float:
+    """The largest cosine of two directions, or correlation of their scores, whichever is larger."""
+    return max(float(unsigned_cosines(both).max(initial=0.0)) for both in (H.T @ H, H.T @ view.gram_matmat(H)))
+
+
+def counts(H: Array) -> list[int]:
+    """Nonzeros of each column."""
+    return [int(count) for count in np.count_nonzero(H, axis=0)]
+
+
+def matched(sizes: list[int], H: Array) -> list[int]:
+    """The sizes in the order of the columns, which may have changed: the largest for the one with most nonzeros."""
+    out = [0] * len(sizes)
+    for place, size in zip(np.argsort(counts(H), kind="stable"), sorted(sizes), strict=True):
+        out[int(place)] = size
+    return out
+
+
+def disjoint(H: Array) -> Array:
+    """Each feature only where its loading is largest."""
+    size = np.abs(H)
+    return np.where(size == size.max(axis=1, keepdims=True), H, 0.0)
+
+
+def ridge_for(config: JointVariance, spectrum: Spectrum) -> float:
+    """The guard, far below what the least component is worth: else a second copy of the first would pay."""
+    return min(config.ridge, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
+
+
+def goal_of(config: JointVariance, view: DataMatrix, ridge: float, budget: Budget) -> Alternation:
+    """The criterion to be maximised."""
+    if config.constraint is None:
+        return VarianceAlternation(view, ridge, budget)
+    return ConstrainedAlternation(view, config.constraint.deflate, budget=budget)

@@ -1,0 +1,156 @@
+"""Components of maximal variance, optimised together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.gram import GRAM_LIMIT, CachedGram, DataMatrix, DenseGram
+from sparing.linalg.rotation import varimax
+from sparing.linalg.span import encoder_of
+from sparing.methods.deflation import Deflation, GeneralizedDeflation
+from sparing.methods.encoders.iterative import counts_per_component
+from sparing.methods.encoders.joint_search import (
+    REFITS,
+    ROTATIONS,
+    ROUGH,
+    SWEEPS,
+    JointSearch,
+    counts,
+    goal_of,
+    ridge_for,
+)
+from sparing.methods.encoders.sequential import sequential_directions
+from sparing.methods.solvers import Auto, Solver
+from sparing.methods.solvers.auto import MANY
+from sparing.results import Array, Encoder, Indices, Reference, Spectrum
+from sparing.run import Budget
+
+POOL, ROUNDS = 200, 3
+"""Features searched at first where there are more than twice as many, and searches among those that pull most."""
+
+MARGIN, MOST = 3, 1500
+"""Features looked at for each place in a component, at first, and in all."""
+
+THOROUGH = Auto()
+"""Finds components one by one where features are few."""
+
+
+@dataclass(frozen=True)
+class JointVariance:
+    """All components re-selected by turns for the variance of their span, the criterion of [mackey2008, Sec. 3].
+
+    For each component in turn: the features and loadings that add most to what the others explain, by swaps scored all
+    at once. Starts are components one after the other and truncated rotations of the principal components; then the
+    best is shaken and improved again. Ordered by what each component adds; prefixes are not optimal.
+
+    Parameters
+    ----------
+    solver : Solver
+        For the first of the starts.
+    constraint : Deflation, optional
+        The constraint that all pairs of components must keep, ``orthogonal`` or ``uncorrelated``.
+    total : bool
+        ``n_nonzero`` is the sum over all components: features move to the component that gains most by them.
+    ridge : float
+        Keeps components from becoming near-copies of one another; 0 is the free criterion. Less where the last
+        principal component has less than a tenth of the first one's variance.
+    starts, perturbations : int
+        Rotated starts, and shaken ones, at most; fewer where features are many. A constraint takes twice the starts
+        and twenty times the perturbations by default: it leaves many local optima.
+    thorough : Solver
+        For more starts where features are few, at most 100.
+
+    Notes
+    -----
+    **Optimises** tr((H'H + ridge I)^-1 H'AH) over unit columns with given counts. Where features are few and the best
+    has near-copies all the same, the answer is the one whose components are least correlated, among those with nearly
+    its variance. Components of more than 200 features are found one after the other: going on would cost much and gain
+    little.
+    **Differs from the paper.** It has generalized deflation, one component after the other; this goes on by turns.
+    """
+
+    solver: Solver
+    constraint: Deflation | None = None
+    total: bool = False
+    ridge: float = 0.01
+    starts: int = 12
+    perturbations: int | None = None
+    thorough: Solver = THOROUGH
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 3")
+
+    def encode(
+        self,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        n_nonzero: int | Sequence[int],
+        rng: np.random.Generator,
+        *,
+        budget: Budget,
+    ) -> Encoder:
+        """The best of all starts."""
+        k = spectrum.rank
+        sizes = equal_shares(int(np.sum(n_nonzero)), k) if self.total else counts_per_component(n_nonzero, k)
+        whole = CachedGram(view)
+        if max(sizes) > MANY:
+            deflation = self.constraint or GeneralizedDeflation()
+            best = sequential_directions(self.solver, deflation, whole, spectrum, sizes, rng, budget)
+        elif view.n_features <= 2 * POOL:
+            best = JointSearch(self, whole, spectrum, sizes, rng, budget).run()
+        else:
+            best = self._in_pool(whole, spectrum, sizes, rng, budget)
+        return encoder_of(whole, best, spectrum.total)
+
+    def _in_pool(
+        self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget
+    ) -> Array:
+        """Search among the most promising features, then let all others come in."""
+        ridge, k = ridge_for(self, spectrum), len(sizes)
+        pool = self._promising(whole, spectrum, max(sizes))
+        few = DenseGram(whole.restricted(pool).gram())
+        found = JointSearch(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng, budget).run()
+        best = np.zeros((whole.n_features, found.shape[1]))
+        best[pool] = found
+        for _ in range(ROUNDS if found.shape[1] == k else 0):
+            if budget.expired:
+                break
+            used = np.flatnonzero(best.any(axis=1))
+            each = min(max(max(sizes), POOL // k), min(MOST, GRAM_LIMIT - len(used)) // k)
+            if each < 1:
+                break
+            gradient_candidates = goal_of(self, whole, ridge, budget).gradient_candidates(best, each, used)
+            pool = np.concatenate([used, np.setdiff1d(gradient_candidates, used)])
+            goal = goal_of(self, DenseGram(whole.restricted(pool).gram()), ridge, budget)
+            H = goal.improve(best[pool], SWEEPS, counts(best), growth=ROUGH)
+            best = np.zeros_like(best)
+            best[pool] = H
+            if not np.setdiff1d(np.flatnonzero(best.any(axis=1)), used).size:
+                break
+        used = np.flatnonzero(best.any(axis=1))
+        if 0 < len(used) <= GRAM_LIMIT:
+            goal = goal_of(self, DenseGram(whole.restricted(used).gram()), ridge, budget)
+            best[used] = goal.ordered(goal.refit(best[used], REFITS))
+        return best
+
+    def _promising(self, whole: DataMatrix, spectrum: Spectrum, size: int) -> Indices:
+        """Features of most variance, and the largest in each principal component and in each after rotation."""
+        each = max(min(MARGIN * size, max(MOST, 4 * size) // (2 * spectrum.rank + 1)), POOL // (spectrum.rank + 1))
+        straight = [whole.gram_diagonal(), *np.abs(spectrum.basis.T)]
+        wide = largest_in_each(straight, 4 * each)
+        rotated = list(np.abs(varimax(spectrum.basis[wide], ROTATIONS).T))
+        return np.union1d(largest_in_each(straight, each), wide[largest_in_each(rotated, each)])
+
+
+def largest_in_each(scores: Sequence[Array], count: int) -> Indices:
+    """Indices of the ``count`` largest entries of each vector."""
+    count = min(count, len(scores[0]))
+    return np.unique(np.concatenate([np.argpartition(-score, count - 1)[:count] for score in scores]))
+
+
+def equal_shares(total: int, n_components: int) -> list[int]:
+    """A total number of features dealt out as equally as it goes."""
+    return [total // n_components + (j < total % n_components) for j in range(n_components)]

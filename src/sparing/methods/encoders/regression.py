@@ -1,0 +1,144 @@
+"""Regression on a few features that stands in for regression on principal components."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import linalg
+
+from sparing import errors
+from sparing.gram import DataMatrix
+from sparing.linalg.signs import orientations
+from sparing.linalg.span import independent_columns
+from sparing.linalg.theorem_bounds import dual_set_factor
+from sparing.methods.selectors import Selector
+from sparing.methods.selectors.response import ResponseTarget
+from sparing.results import Array, Indices, Reference, Spectrum
+from sparing.run import Budget
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRegression:
+    """A linear fit of rank at most k to targets Y (n x w) that reads only the features of ``support``.
+
+    ``coefficients`` (w x len(support)) and the eigenfeatures' ``loadings`` (m x len(support), unit rows, m <= k) live
+    on the sorted support. ``residual`` is ||Y - X W||, the in-sample error.
+    """
+
+    support: Indices
+    coefficients: Array
+    loadings: Array
+    residual: float
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Choose columns C, then the best fit of rank k to the targets within their span [boutsidis2011, Sec. 2].
+
+    Parameters
+    ----------
+    selector : Selector
+        One with a true ``uses_targets``, such as ``Response``, is given the targets; others see the principal
+        components alone.
+    safeguard : Selector, optional
+        Tried as well whenever the residual exceeds what Theorem 1 promises for it (dual set selection), so that the
+        promise always holds.
+
+    Notes
+    -----
+    With at most k targets the fit is least squares on the chosen columns.
+    **Differs from the paper.** Its features V_hat = X^+ F are dense where X has dependent columns, and their scores
+    correlated. With C = QR and Q'Y = U S W' the features R^-1 U_k have the same span and fit, are zero outside the
+    chosen columns, and their scores are uncorrelated, in falling order of what they explain of Y.
+    """
+
+    selector: Selector
+    safeguard: Selector | None = None
+
+    reference: ClassVar = Reference("boutsidis2011", "Sec. 2")
+
+    def encode(
+        self,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        targets: Array,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        budget: Budget,
+        on: DataMatrix | None = None,
+    ) -> SparseRegression:
+        """The best fit on the selected features.
+
+        ``on`` is the view that the targets are regressed on, where it is not the one whose components guide the choice
+        of features: the same rows, centred otherwise.
+        """
+        if not view.has_rows:
+            raise errors.needs_rows("Regression", view.n_features)
+        fitted = view if on is None else on
+        found = self._fit_by(self.selector, view, fitted, spectrum, targets, n_nonzero, rng, budget)
+        budget.say(f"{len(found.support)} features: residual {found.residual:.4g} of {np.linalg.norm(targets):.4g}")
+        if self.safeguard is None or on is not None:
+            return found
+        if found.residual <= _promised_residual(view, spectrum, targets, n_nonzero):
+            return found
+        other = self._fit_by(self.safeguard, view, fitted, spectrum, targets, n_nonzero, rng, budget)
+        return other if other.residual < found.residual else found
+
+    @staticmethod
+    def _fit_by(
+        selector: Selector,
+        view: DataMatrix,
+        fitted: DataMatrix,
+        spectrum: Spectrum,
+        targets: Array,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        budget: Budget,
+    ) -> SparseRegression:
+        aim: Spectrum | ResponseTarget = spectrum
+        if getattr(selector, "uses_targets", False):
+            aim = ResponseTarget(spectrum, view.rmatmat(targets), targets.T @ targets)
+        columns = selector.select(view, n_nonzero, aim, rng, budget=budget).columns
+        return regression_on(fitted, columns, targets, spectrum.rank)
+
+
+def regression_on(view: DataMatrix, columns: Indices, targets: Array, rank: int) -> SparseRegression:
+    """The best approximation of Y of rank at most ``rank`` within the span of some columns.
+
+    Pi_{C,k}(Y) = Q (Q'Y)_k and Psi = C^+ Pi = R^-1 (Q'Y)_k with C = QR, from the columns themselves: normal equations
+    would square their condition.
+    """
+    J = np.sort(columns)
+    C = view.columns(J)
+    kept = np.sort(independent_columns(C.T @ C)[0])
+    if len(kept) == 0:
+        raise errors.only_constant_features(len(J))
+    C = C[:, kept]
+    Q, R = np.linalg.qr(C)
+    U, values, W = np.linalg.svd(Q.T @ targets, full_matrices=False)
+    noise = max(targets.shape) * np.finfo(float).eps * float(np.linalg.norm(targets))
+    m = max(min(rank, int(np.sum(values > noise))), 1)
+    features = linalg.solve_triangular(R, U[:, :m])
+    coefficients = (features * values[:m]) @ W[:m]
+    lengths = np.linalg.norm(features, axis=0) * orientations(features)
+    return SparseRegression(
+        support=J[kept],
+        coefficients=coefficients.T,
+        loadings=(features / lengths).T,
+        residual=float(np.linalg.norm(targets - C @ coefficients)),
+    )
+
+
+def _promised_residual(view: DataMatrix, spectrum: Spectrum, targets: Array, n_columns: int) -> float:
+    """Theorem 1 with the corrected factor 1 / (1 - sqrt(k/r)); infinite where it is silent (r <= k)."""
+    if n_columns <= spectrum.rank:
+        return math.inf
+    factor = math.sqrt(dual_set_factor(spectrum.rank, n_columns) - 1.0)
+    scores = np.linalg.qr(view.matmat(spectrum.basis))[0]
+    by_pca = float(np.linalg.norm(targets - scores @ (scores.T @ targets)))
+    spread = math.sqrt(spectrum.tail / float(spectrum.values[-1]))  # ||X - X_k|| / sigma_k
+    return by_pca + factor * spread * float(np.linalg.norm(targets, 2))

@@ -1,0 +1,127 @@
+"""Components one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.gram import CachedGram, DataMatrix
+from sparing.linalg.metric import Metric
+from sparing.linalg.span import encoder_of
+from sparing.methods.deflation import Deflation
+from sparing.methods.encoders.iterative import counts_per_component
+from sparing.methods.solvers import Solver
+from sparing.objectives.joint import keeps
+from sparing.results import Array, Component, Encoder, Reference, Spectrum
+from sparing.run import Budget
+
+NOTHING = 1e-12
+"""A direction of less than this share of the variance explains nothing."""
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """A solver for each component, a deflation between them [mackey2008, Sec. 2]. Every prefix is a result of its own.
+
+    Parameters
+    ----------
+    solver : Solver
+    deflation : Deflation
+        What the next component is sought in.
+    """
+
+    solver: Solver
+    deflation: Deflation
+
+    reference: ClassVar = Reference("mackey2008", "Sec. 2")
+
+    def encode(
+        self,
+        view: DataMatrix,
+        spectrum: Spectrum,
+        n_nonzero: int | Sequence[int],
+        rng: np.random.Generator,
+        *,
+        budget: Budget,
+    ) -> Encoder:
+        """Components in the order in which they were found."""
+        sizes = counts_per_component(n_nonzero, spectrum.rank)
+        base = CachedGram(view)
+        found = sequential_components(self.solver, self.deflation, base, spectrum, sizes, rng, budget)
+        encoder = encoder_of(base, _side_by_side(found, view.n_features), spectrum.total)
+        if found and found[0].bound is not None:  # the first was sought in the data themselves
+            encoder = replace(encoder, single_bounds={sizes[0]: found[0].bound})
+        return encoder
+
+
+def sequential_directions(
+    solver: Solver,
+    deflation: Deflation,
+    view: DataMatrix,
+    spectrum: Spectrum,
+    sizes: Sequence[int],
+    rng: np.random.Generator,
+    budget: Budget,
+) -> Array:
+    """One sparse direction per size (columns, d x k); fewer where nothing is left."""
+    found = sequential_components(solver, deflation, view, spectrum, sizes, rng, budget)
+    return _side_by_side(found, view.n_features)
+
+
+def _side_by_side(components: list[Component], n_features: int) -> Array:
+    return np.column_stack([np.zeros((n_features, 0)), *(component.vector(n_features) for component in components)])
+
+
+def sequential_components(
+    solver: Solver,
+    deflation: Deflation,
+    view: DataMatrix,
+    spectrum: Spectrum,
+    sizes: Sequence[int],
+    rng: np.random.Generator,
+    budget: Budget,
+) -> list[Component]:
+    """One component per size, as the solver gave it; fewer where nothing is left."""
+    components: list[Component] = []
+    H = np.zeros((view.n_features, 0))
+    for number, size in enumerate(sizes):
+        left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
+        if left.gram_diagonal().max() <= NOTHING * spectrum.total:
+            break
+        share = budget.share(1 / (len(sizes) - number))
+        found = solver.solve(left, size, rng, metric=metric, start=spectrum.basis, budget=share)
+        x = found.vector(view.n_features)
+        if len(found.support) == 0 or found.variance <= NOTHING * spectrum.total or not keeps(metric, x):
+            break
+        components.append(found)
+        H = np.column_stack([H, x])
+        budget.say(f"component {H.shape[1]} of {len(sizes)}: {found.variance / spectrum.total:.2%} of the variance")
+    return components
+
+
+class FirstOnce:
+    """A solver that seeks the first component once: every deflation begins with the view as it is."""
+
+    def __init__(self, solver: Solver, view: DataMatrix) -> None:
+        self.solver, self.view, self.first = solver, view, dict[int, Component]()
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """As the solver."""
+        if view is self.view and n_nonzero in self.first:
+            return self.first[n_nonzero]
+        found = self.solver.solve(view, n_nonzero, rng, metric=metric, start=start, budget=budget)
+        if view is self.view:
+            self.first[n_nonzero] = found
+        return found

@@ -1,0 +1,146 @@
+"""Deterministic dual set selection, with the guarantee of Theorem 6(i)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparing import errors
+from sparing.errors.settings import check_settings
+from sparing.gram import DataMatrix
+from sparing.linalg.signs import first_largest
+from sparing.methods.selectors.filling import Filling
+from sparing.methods.selectors.subspace import sketched
+from sparing.results import Array, Reference, Selection
+from sparing.run import Budget
+
+if TYPE_CHECKING:
+    from sparing.methods.selectors import Target
+
+TIES = ("new", "objective", "first")
+
+Pick = Callable[[Array, NDArray[np.bool_], NDArray[np.bool_]], int]
+"""One of the feasible columns, from their slack, which are feasible, and which have not been chosen before."""
+
+
+@dataclass(frozen=True)
+class DualSet:
+    """Dual set selection: DSF-Select with DetSampling [boutsidis2011, Table 1].
+
+    Chooses columns so that the rows of V_k keep a smallest singular value and the residual does not grow.
+
+    Parameters
+    ----------
+    tie : {"new", "objective", "first"}
+        Which of the columns that are feasible at a step? ``new``: one not yet chosen, with the largest slack.
+        ``objective``: one not yet chosen that adds most to spanning the target; one product with X each. ``first``: the
+        first, as the paper's experiments had it; columns repeat, so fewer than asked for come back.
+    sketch : int, optional
+        Take V_k from a frequent-directions sketch with this many rows (at least the number of components) instead of
+        the target: deterministic, one pass over the rows.
+
+    Notes
+    -----
+    **Guarantee.** For r > k: ||X - X_{C,k}||^2 <= (1 + 1/(1 - sqrt(k/r))^2) ||X - X_k||^2, always, whatever the tie
+    [magdonismail2015, Theorem 6(i)]. With a sketch of l rows the right side grows by the factor 1 + k/(l + 1 - k)
+    [ghashami2014, Theorem 3.1].
+    **Differs from the paper.** Loop bounds, the range of indices and the final scaling are misprinted there (see
+    docs/errata.md). The printed choice repeats columns in most instances; here columns not yet chosen come first, and
+    what repeats is filled up with columns of largest residual. Ties by the objective are what its Section 6 leaves
+    open. For r <= k the theorem is silent: the column of largest leverage comes first, the rest is filled up.
+    """
+
+    tie: str = "new"
+    sketch: int | None = None
+
+    reference: ClassVar = Reference("boutsidis2011", "Table 1")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tie, str) or self.tie not in TIES:
+            raise errors.unknown_choice("tie", self.tie, TIES)
+        check_settings(self)
+        if self.sketch is not None and self.sketch < 1:
+            raise errors.not_positive("sketch", self.sketch)
+
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
+        """Columns with positive weight, filled up to ``n_columns`` unless ties go to the first."""
+        if self.sketch is not None:
+            target = sketched(view, target.basis.shape[1], self.sketch)
+        squares = view.gram_diagonal()
+        V = np.where(squares[:, None] > 0, target.basis, 0.0)  # constant columns may carry rounding
+        filling = Filling(view, n_columns, target)
+        if n_columns <= V.shape[1]:
+            leverage = np.einsum("ij,ij->i", V, V)
+            filling.take(first_largest(leverage))
+        else:
+            residual = squares - np.einsum("ij,ij->i", V, 2 * target.cross - V @ target.gram)
+            pick = {"new": most_slack, "first": _first, "objective": _largest_gain(filling)}[self.tie]
+            weights = dual_set_weights(V, np.maximum(residual, 0.0), n_columns, pick)
+            chosen = np.flatnonzero(weights)
+            if self.tie == "first":
+                return Selection(chosen, view.gram_columns(chosen))
+            if self.tie == "new":
+                filling.offer(chosen)
+        filling.fill_up()
+        return filling.selection()
+
+
+def most_slack(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:
+    """A feasible column not yet chosen, if there is one, with the largest slack."""
+    candidates = feasible & fresh if (feasible & fresh).any() else feasible
+    return first_largest(np.where(candidates, slack, -np.inf))
+
+
+def _first(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:
+    """The first feasible column."""
+    return int(np.argmax(feasible))
+
+
+def _largest_gain(filling: Filling) -> Pick:
+    """The feasible new column that adds most to spanning the target, which is taken at once; else by slack."""
+
+    def pick(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:
+        gains = np.where(feasible & fresh, filling.state.gains(), 0.0)
+        j = first_largest(gains) if gains.max() > 0 else most_slack(slack, feasible, fresh)
+        if filling.open()[j]:
+            filling.take(j)
+        return j
+
+    return pick
+
+
+def dual_set_weights(V: Array, residual: Array, n_columns: int, pick: Pick = most_slack) -> Array:
+    """Weights s >= 0, at most ``n_columns`` of them positive, with
+
+    lambda_min(sum s_i v_i v_i') >= (1 - sqrt(k/r))^2   and   sum s_i a_i <= sum a_i
+
+    for the rows v_i of V (d x k, V'V = I), r = n_columns > k and any a = residual >= 0 (Lemma 5, corrected). Both hold
+    for every choice among the feasible columns, so ``pick`` is free.
+    """
+    d, k = V.shape
+    r = n_columns
+    shrink = 1.0 - np.sqrt(k / r)
+    upper = shrink * residual / residual.sum() if residual.sum() > 0 else np.zeros(d)
+    weights = np.zeros(d)
+    B = np.zeros((k, k))
+    for step in range(r):
+        barrier = step - np.sqrt(r * k)
+        values, vectors = np.linalg.eigh(B)
+        rows = np.square(V @ vectors)
+        away = 1.0 / (values - (barrier + 1.0))
+        potential = float(away.sum() - (1.0 / (values - barrier)).sum())
+        lower = rows @ (away**2) / potential - rows @ away
+        slack = lower - upper
+        slack[lower <= 0] = -np.inf  # rows of zeros: they cost nothing and help nothing
+        feasible = slack >= min(slack.max(), 0.0)  # an index with slack >= 0 exists; the minimum is for rounding
+        i = pick(slack, feasible, weights == 0)
+        t = 2.0 / (upper[i] + lower[i])
+        weights[i] += t
+        B += t * np.multiply.outer(V[i], V[i])
+    return cast(Array, weights * shrink / r)

@@ -1,0 +1,62 @@
+"""The columns that lose least of all, proved."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sparing import errors
+from sparing.gram import DataMatrix, Projected
+from sparing.methods.selectors.greedy import Greedy
+from sparing.objectives.residual import Residual
+from sparing.proof.trees.deletion_tree import TREE_LIMIT, DeletionTree
+from sparing.results import Reference, Selection
+from sparing.run import Budget
+
+if TYPE_CHECKING:
+    from sparing.methods.selectors import Target
+
+DEPENDENT_RESIDUAL = (
+    "in what earlier components leave, features depend on one another, and branch and bound needs that they do not"
+)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The optimal encoder with r shared features, the problem of [magdonismail2015, Sec. 1], by branch and bound.
+
+    Greedy selection gives the incumbent; a best-first tree over deletions of columns improves it until nothing better
+    is left. Meant for tens of features; with hundreds it returns the best found at its cap and says so.
+
+    Parameters
+    ----------
+    max_nodes : int
+        Nodes of the tree after which the best support so far is returned, with one warning.
+    """
+
+    max_nodes: int = 100_000
+
+    reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
+
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
+        """The best ``n_columns`` columns for as many components as the target has."""
+        if view.n_features > TREE_LIMIT:
+            raise errors.too_many_for_proof(view.n_features, TREE_LIMIT)
+        found = Greedy().select(view, n_columns, target, rng, budget=budget)
+        if len(found.columns) < n_columns:  # these span all that can be spanned
+            return found
+        tree = DeletionTree.of(view, target.gram.shape[0])
+        if not tree.searchable:
+            why = DEPENDENT_RESIDUAL if isinstance(view, (Projected, Residual)) else "features are nearly collinear"
+            warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)
+            return found
+        best = tree.search(n_columns, found.columns, budget=budget, max_nodes=self.max_nodes)
+        if not best.proved:
+            why = f"the search ended after {best.nodes} nodes"
+            warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)
+        return Selection(best.support, view.gram_columns(best.support))

@@ -1,0 +1,106 @@
+"""A selection in the making, shared by selectors: dependent columns are left out, what is missing is filled up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparing.gram import DataMatrix
+from sparing.linalg.signs import first_largest
+from sparing.linalg.span import independent_columns
+from sparing.objectives.span import INDEPENDENT, Spanning
+from sparing.results import Array, Indices, Selection
+
+if TYPE_CHECKING:
+    from sparing.methods.selectors import Target
+
+NEVER = 1e-15
+"""Odds below this share of the largest are rounding: such a column would not be drawn in any lifetime."""
+
+
+class Filling:
+    """Columns taken so far, their Gram columns, and the state that says what each further column would add.
+
+    A column that lies in the span of those taken (a copy, a constant) is never taken: it would name a feature that adds
+    nothing.
+
+    Parameters
+    ----------
+    view : DataMatrix
+    n_columns : int
+        The most columns that will be taken.
+    target : Target
+        What the columns should span; ``state.gains()`` refers to it.
+    """
+
+    def __init__(self, view: DataMatrix, n_columns: int, target: Target) -> None:
+        self.view, self.n_columns = view, n_columns
+        self.state = Spanning(target.cross, view.gram_diagonal(), n_columns)
+        self._gram_columns: list[Array] = []
+
+    def copy(self) -> Filling:
+        """The same columns, to go on from in another way."""
+        twin = object.__new__(Filling)
+        twin.view, twin.n_columns = self.view, self.n_columns
+        twin.state = self.state.restricted(np.arange(len(self.state.left)), self.n_columns)
+        twin._gram_columns = list(self._gram_columns)
+        return twin
+
+    @property
+    def room(self) -> int:
+        """How many columns may still be taken."""
+        return self.n_columns - len(self.state.chosen)
+
+    def open(self) -> NDArray[np.bool_]:
+        """Which columns would add something to the span?"""
+        new: NDArray[np.bool_] = self.state.left > INDEPENDENT * self.state.square
+        new[self.state.chosen] = False
+        return new
+
+    def take(self, j: int, gram_column: Array | None = None) -> None:
+        """One column that is open."""
+        if gram_column is None:
+            gram_column = self.view.gram_columns(np.array([j]))[:, 0]
+        self.state.add(j, gram_column)
+        self._gram_columns.append(gram_column)
+
+    def offer(self, order: Indices) -> None:
+        """Take columns in this order while there is room; one product for as many as there is room for."""
+        rest = order
+        while self.room and len(rest):
+            some, rest = rest[: self.room], rest[self.room :]
+            self.extend(some, self.view.gram_columns(some))
+            rest = rest[self.open()[rest]]
+
+    def extend(self, columns: Indices, gram_columns: Array) -> None:
+        """Take those of the columns, whose Gram columns are given, that are open when their turn comes."""
+        kept, _ = independent_columns(gram_columns[columns])  # pivots first: neighbours alike would eat all digits
+        for j, gram_column in zip(columns[kept], gram_columns.T[kept], strict=True):
+            if self.state.left[j] > INDEPENDENT * self.state.square[j]:
+                self.take(int(j), gram_column)
+
+    def fill_up(self) -> None:
+        """Columns of largest residual, one product each, until there is no room or nothing is left."""
+        while self.room:
+            left = np.where(self.open(), self.state.left, 0.0)
+            j = first_largest(left)
+            if left[j] <= 0:
+                return
+            self.take(j)
+
+    def selection(self) -> Selection:
+        """What has been taken, in the order of choice."""
+        return Selection(np.array(self.state.chosen, dtype=np.intp), np.stack(self._gram_columns).T)
+
+
+def order_of_draws(odds: Array, rng: np.random.Generator) -> Indices:
+    """Columns in the order in which draws with replacement, with these odds, meet them first; odds of 0 never.
+
+    Gumbel's trick: the largest of log(odds) + noise is a draw, the next largest a draw from the others, and so on. So
+    "draw until r are distinct" takes no loop, however uneven the odds.
+    """
+    noise = rng.gumbel(size=len(odds))
+    drawable = np.flatnonzero(odds > NEVER * odds.max())
+    return drawable[np.argsort(-(np.log(odds[drawable]) + noise[drawable]), kind="stable")]

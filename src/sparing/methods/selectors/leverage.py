@@ -1,0 +1,55 @@
+"""Columns drawn at random by their share in the principal components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.methods.selectors.filling import Filling, order_of_draws
+from sparing.results import Reference, Selection
+from sparing.run import Budget
+
+if TYPE_CHECKING:
+    from sparing.methods.selectors import Target
+
+
+@dataclass(frozen=True)
+class Leverage:
+    """Sampling by leverage: RSF-Select with RandSampling [boutsidis2011, Table 2].
+
+    Parameters
+    ----------
+    distinct : bool
+        Draw until ``n_columns`` columns are distinct. Otherwise draw ``n_columns`` times, as the paper does; what is
+        drawn twice counts once, so fewer columns come back.
+
+    Notes
+    -----
+    **Guarantee.** For regression on r > 144 k ln(20k) draws, with probability .7 [boutsidis2011, Theorem 2]; see
+    docs/errata.md for its root. Drawing on only adds columns, so it holds for ``distinct=True`` too. For fewer columns
+    nothing is promised.
+    **Differs from the paper.** With ``distinct=True`` a column that lies in the span of earlier ones is drawn again,
+    and when no column with positive probability is left the rest is filled up with columns of largest residual.
+    Weights are not needed: they do not change the span.
+    """
+
+    distinct: bool = True
+
+    reference: ClassVar = Reference("boutsidis2011", "Table 2")
+
+    def select(
+        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
+    ) -> Selection:
+        """Columns drawn with probabilities |v_i|^2 / k."""
+        odds = np.einsum("ij,ij->i", target.basis, target.basis)  # step 3
+        odds[view.gram_diagonal() <= 0] = 0.0  # constant columns may carry rounding
+        if not self.distinct:
+            drawn = np.unique(rng.choice(len(odds), size=n_columns, p=odds / odds.sum()))  # steps 5 to 8
+            return Selection(drawn, view.gram_columns(drawn))
+        filling = Filling(view, n_columns, target)
+        filling.offer(order_of_draws(odds, rng))
+        filling.fill_up()
+        return filling.selection()

@@ -1,0 +1,171 @@
+"""Many starts, then swaps: the solver for everyone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.gram import CachedGram, DataMatrix
+from sparing.linalg.metric import Metric, OrthogonalTo
+from sparing.linalg.signs import first_largest
+from sparing.linalg.truncation import unit_columns
+from sparing.methods.solvers.greedy import Greedy
+from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
+from sparing.results import Array, Component, Indices, Reference
+from sparing.run import Budget
+from sparing.search.best_component import best_component
+from sparing.search.local import SMALL, LocalSearch
+from sparing.search.truncated_power import leading_directions, pool_of, truncated_powers
+
+WHOLE, POOL, ROUNDS = 512, 128, 5
+"""Features up to which all are searched at once; features searched at a time where there are more, and searches among
+those that pull most."""
+
+SCATTERED, SCATTERED_ENTRIES, KEPT, LARGEST, ALIKE = 64, 2 * 10**6, 8, 256, 0.5
+"""Features anywhere that are started from, up to four times as many where there are not too many features in all, and
+supports kept of what is reached, where so many of the largest variances are all above this share of the largest."""
+
+MANY, POWER_STEPS = 200, 30
+"""Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
+
+SLOW, SETTLED = 1e-5, 1e-9
+"""Growth in one step, as a share of the variance, that is not worth it: of the support, and of its loadings."""
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Truncated power from many starts [yuan2013, Algorithm 1] and forward selection, then swaps of single features.
+
+    Parameters
+    ----------
+    starts : int
+        Features to start from, beside the leading eigenvectors.
+    finalists : int
+        Distinct supports, the best of all starts, that swaps then improve.
+    max_swaps : int
+        Swaps per finalist, at most.
+    perturbations : int
+        Times that the best is shaken, three in ten of its features exchanged, and improved again.
+
+    Notes
+    -----
+    **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx. Up to some fifty nonzeros among 512 features no
+    single swap improves the result; with more of either, swaps are limited in number and in what they look at.
+    Beyond 512 features the search is among the 128 of most variance or largest in a leading direction, or four times
+    as many as asked for, and what is reached from features anywhere where variances are much alike; at the end those
+    that pull the direction most may come in, whatever their variance.
+    More than 200 nonzeros are found by truncated power alone.
+    **Differs from the paper.** Only the iteration is the paper's.
+    """
+
+    starts: int = 20
+    finalists: int = 6
+    max_swaps: int = 200
+    perturbations: int = 4
+
+    reference: ClassVar = Reference("yuan2013", "Algorithm 1")
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """The best of all finalists."""
+        whole = RayleighObjective(CachedGram(view), metric)
+        usable = np.flatnonzero(whole.usable)
+        if n_nonzero >= len(usable) or len(usable) == 0:
+            return best_component(whole, np.ones((view.n_features, 1)), refit=True)
+        leading = leading_directions(view, 3, rng) if start is None else start
+        if n_nonzero > MANY and not isinstance(metric, OrthogonalTo):
+            return self._by_products(whole, n_nonzero, leading, budget)
+        if view.n_features <= WHOLE:
+            pool = np.arange(view.n_features)
+        else:
+            pool = pool_of(view, max(POOL, 4 * n_nonzero), np.where(whole.usable[:, None], leading, 0.0))
+            pool = np.union1d(pool, whole.grown(n_nonzero))  # what forward selection takes from all features
+            if self.perturbations and self._alike(whole):
+                pool = np.union1d(pool, self._scattered(whole, n_nonzero, rng, budget))
+        greedy = np.zeros(0, dtype=np.intp)
+        if len(pool) < view.n_features and n_nonzero <= SMALL and self.perturbations:
+            greedy = Greedy().solve(whole.view, n_nonzero, rng, metric=metric, start=start, budget=budget).support
+            pool = np.union1d(pool, greedy)
+        inside = whole.restricted(pool)
+        best = pool[self._local.search(inside, n_nonzero, leading[pool], rng, budget=budget)]
+        if len(greedy) and whole.solve(greedy)[0] > whole.solve(best)[0] * (1 + GROWTH):
+            best = greedy
+        for _ in range(ROUNDS if len(pool) < view.n_features else 0):
+            found = whole.component(best)
+            pool = np.append(
+                found.support, whole.gradient_candidates(found.vector(view.n_features), POOL, found.support)
+            )
+            _, places, _ = whole.restricted(pool).improved(np.arange(len(found.support)), self.max_swaps)
+            if set(pool[places]) == set(best):
+                break
+            best = pool[places]
+        return whole.component(best)
+
+    @staticmethod
+    def _alike(objective: RayleighObjective) -> bool:
+        """Are variances so much alike, as those of correlations, that they do not tell which features to look at?"""
+        variances = np.where(objective.usable, objective.view.gram_diagonal(), 0.0)
+        return bool(np.partition(variances, -LARGEST)[-LARGEST] > ALIKE * variances.max())
+
+    @staticmethod
+    def _scattered(objective: RayleighObjective, n_nonzero: int, rng: np.random.Generator, budget: Budget) -> Indices:
+        """The features of the best supports that truncated power reaches from single features anywhere."""
+        view, usable = objective.view, np.flatnonzero(objective.usable)
+        many = max(SCATTERED, min(4 * SCATTERED, SCATTERED_ENTRIES // view.n_features))
+        chosen = rng.choice(usable, min(many, len(usable)), replace=False)
+
+        def best_of(starts: Array, steps: int) -> Array:
+            ends = truncated_powers(
+                view, starts, n_nonzero, max_iter=steps, settled=2, budget=budget, allowed=objective.usable[:, None]
+            )
+            values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
+            return ends[:, np.argsort(-values, kind="stable")[:KEPT]]
+
+        kept = []
+        for at in range(0, len(chosen), SCATTERED):
+            some = chosen[at : at + SCATTERED]
+            starts = np.zeros((view.n_features, len(some)))
+            starts[some, np.arange(len(some))] = 1.0
+            kept.append(best_of(starts, 4))
+        return np.flatnonzero(best_of(np.column_stack(kept), 6).any(axis=1))
+
+    @property
+    def _local(self) -> LocalSearch:
+        return LocalSearch(self.starts, self.finalists, self.max_swaps, self.perturbations)
+
+    def _by_products(self, objective: RayleighObjective, n_nonzero: int, leading: Array, budget: Budget) -> Component:
+        """For many nonzeros: truncated power from the leading directions, loadings by power steps on the support.
+
+        Nothing of nonzeros by nonzeros is formed for the search, and no swap is tried.
+        """
+        view, usable = objective.view, objective.usable[:, None]
+        starts = np.where(usable, leading, 0.0)
+        X = truncated_powers(
+            view, starts, n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable, growth=SLOW
+        )
+        Y = view.gram_matmat(X)
+        best = first_largest(np.einsum("ij,ij->j", X, Y))
+        kept = X[:, [best]] != 0
+        x, top = unit_columns(np.where(kept, Y[:, [best]], 0.0)), 0.0
+        for _ in range(POWER_STEPS):
+            y = view.gram_matmat(x)
+            before, top = top, float(np.einsum("ij,ij->", x, y))
+            if top <= before * (1 + SETTLED):
+                break
+            x = unit_columns(np.where(kept, y, 0.0))
+        else:
+            top = float(np.einsum("ij,ij->", x, view.gram_matmat(x)))
+        support = np.flatnonzero(x)
+        metric = objective.metric
+        below = 1.0 if metric is None else float(x[support, 0] @ metric.block(support) @ x[support, 0])
+        return component_of(support, x[support, 0], top / below)

@@ -1,0 +1,151 @@
+"""One feature at a time, each the best there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparing import errors
+from sparing.gram import CachedGram, DataMatrix
+from sparing.linalg.arrow import contenders, largest_of_arrow, least_missed
+from sparing.linalg.metric import SINGULAR, Metric
+from sparing.linalg.signs import first_largest
+from sparing.linalg.truncation import TIE
+from sparing.objectives.variance import RayleighObjective
+from sparing.results import Array, Component, Indices, Reference
+from sparing.run import Budget
+from sparing.search.truncated_power import leading_directions
+
+DIRECTIONS = ("forward", "backward", "approximate")
+
+BACKWARD_LIMIT = 1000
+"""The most features from which backward elimination begins: it decomposes the whole matrix."""
+
+ONE_BY_ONE = 250
+"""Features from which on backward elimination removes one at a time; of more, a tenth of what is above at once."""
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Features one by one: forward selection [daspremont2008, Sec. 3] or backward elimination [moghaddam2006].
+
+    Parameters
+    ----------
+    direction : {"forward", "backward", "approximate"}
+        ``forward`` adds the feature with the largest lambda_max(A_S+j), exactly and for all j at once; ``approximate``
+        adds the one that pulls the present direction x most, by |(Ax)_j|, which bounds that from below at the cost of
+        one product; ``backward`` begins with all features and removes the one whose removal keeps most.
+
+    Notes
+    -----
+    **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx, one feature at a time; the loadings are the best on
+    their support. Forward and approximate need Gram columns of the chosen features only.
+    **Differs from the paper.** The value of each candidate is the root of an arrow matrix, not an eigenvalue problem of
+    its own. Where variances tie for the first feature, as all do in a correlation matrix, the leading eigenvector
+    decides. With a metric all steps are exact too, except where M is singular on the features chosen: directions
+    without M are left out. Backward elimination is for at most 1000 features and removes several at once while more
+    than 250 are left. Features without variance are never chosen.
+    """
+
+    direction: str = "forward"
+
+    reference: ClassVar = Reference("daspremont2008", "Sec. 3, greedy search")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.direction, str) or self.direction not in DIRECTIONS:
+            raise errors.unknown_choice("direction", self.direction, DIRECTIONS)
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """The best loadings on the support that single steps lead to."""
+        objective = RayleighObjective(CachedGram(view), metric)
+        usable = np.flatnonzero(objective.usable)
+        if n_nonzero >= len(usable):
+            return objective.component(usable)
+        if self.direction == "backward":
+            if len(usable) > BACKWARD_LIMIT:
+                raise errors.too_many_to_eliminate(len(usable), BACKWARD_LIMIT)
+            return objective.component(_pruned(objective, usable, n_nonzero, budget))
+        first = _first(objective, start, rng)
+        if self.direction == "approximate":
+            return objective.component(objective.grown(n_nonzero, first))
+        return objective.component(_grown(objective, first, n_nonzero, budget))
+
+
+def _first(objective: RayleighObjective, start: Array | None, rng: np.random.Generator) -> Indices:
+    """The feature of largest quotient; of several that tie the largest in the leading eigenvector."""
+    worth = objective.view.gram_diagonal()
+    single = np.divide(worth, np.square(objective.scale), out=np.full_like(worth, -np.inf), where=objective.usable)
+    tied = single >= single.max() - TIE * abs(single.max())
+    if tied.sum() > 1:
+        leading = leading_directions(objective.view, 3, rng) if start is None else start
+        single = np.where(tied, np.abs(leading[:, 0]), -np.inf)
+    return np.array([first_largest(single)], dtype=np.intp)
+
+
+def _grown(objective: RayleighObjective, support: Indices, size: int, budget: Budget) -> Indices:
+    """Add the feature with the largest quotient, again and again."""
+    free = objective.usable.copy()
+    while len(support) < size and not budget.expired:
+        free[support] = False
+        j = _best_addition(objective, support, np.flatnonzero(free))
+        if j is None:
+            break
+        support = np.append(support, j)
+    return support
+
+
+def _best_addition(objective: RayleighObjective, support: Indices, others: Indices) -> int | None:
+    """The feature that raises the quotient most; none where nothing new is left.
+
+    With T'MT = I and T'BT = diag(v) on the support S, feature j adds the direction e_j - T T'M_Sj of squared M-length
+    left_j, and in these coordinates the quotient of S + j is the largest eigenvalue of an arrow.
+    """
+    values, T = _decomposed(objective, support)
+    images = T.T @ objective.view.gram_columns(support)[others].T
+    corner = objective.view.gram_diagonal()[others]
+    if objective.metric is not None:
+        along = T.T @ objective.metric.columns(support)[others].T
+        square = np.square(objective.scale[others])
+        left = square - np.square(along).sum(axis=0)
+        new = left > SINGULAR * square
+        others, images, along, left = others[new], images[:, new], along[:, new], left[new]
+        bent = values[:, None] * along
+        corner = (corner[new] - np.einsum("ij,ij->j", along, 2 * images - bent)) / left
+        images = (images - bent) / np.sqrt(left)
+    if len(others) == 0:
+        return None
+    able = np.flatnonzero(contenders(values, images, corner))
+    reached = largest_of_arrow(values[None], images[None, :, able], corner[None, able])[0]
+    return int(others[able[first_largest(reached)]])
+
+
+def _pruned(objective: RayleighObjective, support: Indices, size: int, budget: Budget) -> Indices:
+    """Remove the feature without which the quotient stays largest, again and again; the last of equals."""
+    while len(support) > size:
+        values, T = _decomposed(objective, support)
+        at_once = len(support) if budget.expired else max((len(support) - ONE_BY_ONE) // 10, 1)
+        gone = least_missed(values[::-1], T[:, ::-1], min(at_once, len(support) - size))
+        support = np.delete(support, gone)
+    return support
+
+
+def _decomposed(objective: RayleighObjective, support: Indices) -> tuple[Array, Array]:
+    """Rising values and T with T'M_SS T = I, T'B_SS T = diag(values)."""
+    inside = objective.view.restricted(support).gram()
+    if objective.metric is None:
+        values, T = np.linalg.eigh(inside)
+        return values, T
+    rotation = objective.metric.whitening(support)
+    values, vectors = np.linalg.eigh(rotation.T @ inside @ rotation)
+    return values, rotation @ vectors

@@ -1,0 +1,187 @@
+"""Many starts on the whole matrix, one of them from the sphere: the nonnegative solver for everyone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparing.gram import CachedGram, DataMatrix
+from sparing.linalg.metric import Metric
+from sparing.methods.solvers.auto import Auto
+from sparing.objectives.nonnegative import NonnegativeObjective, positive_powers
+from sparing.objectives.variance import GROWTH
+from sparing.proof.sphere.branch_and_bound import highest
+from sparing.results import Array, Component, Reference
+from sparing.run import Budget
+from sparing.search.local import SMALL
+from sparing.search.truncated_power import column_starts, furthest_scores, leading_directions, pool_of
+
+RANKS = (3, 6, 8)
+"""Ranks of the surrogates whose best directions are started from; each takes about as long as all before it."""
+
+CELLS, TOLERANCE = 4000, 1e-3
+"""Cells for each, and how close to its optimum is close enough to start from: the climb that follows gains more."""
+
+STEPS = 40
+"""Truncated steps of all starts together, before the best of them go on alone."""
+
+CHUNK = 64
+"""Features that are looked at a time."""
+
+FREE = Auto(starts=3, finalists=2, perturbations=1)
+"""What finds a good component of any sign, soon."""
+
+SHAKEN = 0.3
+"""Share of its features that the best gives up when shaken."""
+
+
+@dataclass(frozen=True)
+class NonnegativeAuto:
+    """The best directions of low rank surrogates [asteris2014, Sec. 3.2] and other starts, climbed on the whole matrix.
+
+    Parameters
+    ----------
+    starts : int
+        Features, and as many directions drawn by chance, to start from, beside leading eigenvectors and the sphere.
+    finalists : int
+        Distinct directions, the best of all starts, that exchanges of single features then improve.
+    max_swaps : int
+        Exchanges per finalist, at most.
+    perturbations : int
+        Times that the best is shaken and improved again.
+    surrogates : bool
+        Also start from the best directions of surrogates of low rank.
+    any_sign : bool
+        Also start from a good component of any sign, where it has few features.
+    pool : int
+        Features that are looked at, at most, before those to start from are chosen.
+
+    Notes
+    -----
+    **Optimises** x'Ax over unit x >= 0 with r nonzeros, or x'Ax / x'Mx.
+    **Differs from the paper.** The optimum of the surrogate is found by branch and bound on the sphere in place of its
+    Algorithms 1 to 3, at higher rank, and is only a start: what is returned is a local optimum of A itself.
+    """
+
+    starts: int = 16
+    finalists: int = 6
+    max_swaps: int = 60
+    perturbations: int = 8
+    surrogates: bool = True
+    any_sign: bool = True
+    pool: int = 512
+
+    reference: ClassVar = Reference("asteris2014", "Sec. 3.2")
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """The best of all finalists."""
+        objective = NonnegativeObjective(CachedGram(view), metric, budget)
+        size = min(n_nonzero, view.n_features)
+        ends = positive_powers(
+            view,
+            self._starts(view, size, rng, start, budget),
+            size,
+            max_iter=STEPS,
+            settled=2,
+            budget=budget,
+            allowed=objective.usable,
+        )
+        best, reached = objective.best_feature(), -np.inf
+        for x in self._distinct(objective, ends):
+            rho, x = objective.climbed(x, size)
+            if not budget.expired:
+                rho, x = objective.exchanged(x, size, self.max_swaps)
+            if rho > reached * (1 + GROWTH):
+                best, reached = x, rho
+            if budget.expired:
+                break
+        for _ in range(self.perturbations):
+            if budget.expired:
+                break
+            rho, x = objective.exchanged(self._perturbed(objective, best, size, rng), size, self.max_swaps)
+            if rho > reached * (1 + GROWTH):
+                best, reached = x, rho
+        return objective.found(reached, best)
+
+    def _starts(
+        self, view: DataMatrix, size: int, rng: np.random.Generator, start: Array | None, budget: Budget
+    ) -> Array:
+        """Nonnegative directions from everywhere."""
+        leading = leading_directions(view, min((max if self.surrogates else min)(RANKS), view.n_features), rng)
+        columns = np.column_stack([column_starts(view, self.starts, leading), self._furthest(view, size, leading, rng)])
+        chance = np.abs(rng.standard_normal((view.n_features, self.starts)))
+        given = leading if start is None else np.column_stack([start, leading])
+        if self.any_sign and size <= SMALL and not budget.expired:  # the best of any sign may have one sign
+            free = FREE.solve(view, size, rng, start=leading[:, :3], budget=budget)
+            given = np.column_stack([given, free.vector(view.n_features)])
+        sphere = self._from_surrogates(view, size, leading, budget)
+        return np.column_stack([sphere, given, -given, columns, chance])
+
+    def _furthest(self, view: DataMatrix, size: int, leading: Array, rng: np.random.Generator) -> Array:
+        """Features from which a truncated step goes furthest, of all or of a pool that chance completes.
+
+        Where variances tie, as those of correlations, nothing else leads to small groups that go together.
+        """
+        if view.n_features <= self.pool:
+            pool = np.arange(view.n_features)
+        else:
+            usable = np.flatnonzero(view.gram_diagonal() > 0)
+            drawn = rng.choice(usable, min(max(self.pool // 2, 1), len(usable)), replace=False)
+            pool = np.union1d(pool_of(view, max(self.pool // 2, 1), leading), drawn)
+        scores = [
+            furthest_scores(np.maximum(view.gram_columns(pool[at : at + CHUNK]), 0.0), size)
+            for at in range(0, len(pool), CHUNK)
+        ]
+        chosen = pool[np.argsort(-np.concatenate(scores), kind="stable")[: self.starts]]
+        starts = np.zeros((view.n_features, len(chosen)))
+        starts[chosen, np.arange(len(chosen))] = 1.0
+        return starts
+
+    def _from_surrogates(self, view: DataMatrix, size: int, leading: Array, budget: Budget) -> Array:
+        """The best directions of the shifted low rank surrogates, as vectors of features."""
+        products = view.gram_matmat(leading)
+        values, rotation = np.linalg.eigh(leading.T @ products)
+        values, rotation = values[::-1], rotation[:, ::-1]
+        found = []
+        for rank in RANKS if self.surrogates else ():
+            last = float(values[rank]) if rank < len(values) else 0.0
+            kept = values[:rank] > max(last, 0.0) * (1 + GROWTH) + np.finfo(float).tiny
+            if not kept.any() or budget.expired:
+                break
+            U, excess = leading @ rotation[:, :rank][:, kept], values[:rank][kept] - max(last, 0.0)
+            V = U * np.sqrt(excess)
+            best = highest(V, size, tolerance=TOLERANCE, max_cells=CELLS, budget=budget, nonnegative=True)
+            found.append(V @ best.direction)
+        return np.column_stack([np.zeros((view.n_features, 0)), *found])
+
+    def _distinct(self, objective: NonnegativeObjective, ends: Array) -> list[Array]:
+        """The best of those that differ in their features."""
+        if ends.shape[1] == 0:
+            return [objective.best_feature()]
+        below = 1.0 if objective.metric is None else np.einsum("ij,ij->j", ends, objective.metric.matmat(ends))
+        ratios = np.einsum("ij,ij->j", ends, objective.view.gram_matmat(ends)) / below
+        chosen = dict[tuple[int, ...], Array]()
+        for j in np.argsort(-ratios, kind="stable"):
+            chosen.setdefault(tuple(np.flatnonzero(ends[:, j]).tolist()), ends[:, j])
+            if len(chosen) == self.finalists:
+                break
+        return list(chosen.values())
+
+    @staticmethod
+    def _perturbed(objective: NonnegativeObjective, best: Array, size: int, rng: np.random.Generator) -> Array:
+        """The best without some of its features, climbed again."""
+        support = np.flatnonzero(best)
+        x = best.copy()
+        x[rng.permutation(support)[: int(SHAKEN * len(support))]] = 0.0
+        return objective.climbed(x, size)[1]

@@ -1,0 +1,150 @@
+"""Expectation-maximisation with constraints on the loadings, from many random starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparing import errors
+from sparing.gram import DataMatrix
+from sparing.linalg.metric import Metric
+from sparing.linalg.truncation import TIE, keep_largest
+from sparing.methods.solvers.base import check_counts
+from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
+from sparing.objectives.variance import RayleighObjective
+from sparing.results import Array, Component, Reference
+from sparing.run import Budget
+from sparing.search.best_component import best_component
+from sparing.search.penalty import psd_shift
+
+THRESHOLDS = ("soft", "hard")
+
+CONVERGED = 1e-7
+"""Change of w'Aw, as a share of it, that ends an iteration whose support does not change either."""
+
+
+@dataclass(frozen=True)
+class ExpectationMaximization:
+    """EM for a model of PCA whose loadings are nonnegative, sparse, or both [sigg2008, Algorithm emPCA].
+
+    Without noise the E-step is y = Xw / w'w; the M-step fits w to X by least squares for these y, which is X'y / y'y
+    without constraints, so that w is a multiple of Aw of which the constraints leave a part.
+
+    Parameters
+    ----------
+    restarts : int
+        Random directions to start from; ``start`` comes in addition, both ways round.
+    nonnegative : bool
+        Only loadings of at least zero. Without it the components are sparse and of any sign; with as many nonzeros as
+        features they are nonnegative only.
+    threshold : {"soft", "hard"}
+        How the M-step leaves r entries. ``soft`` is the paper's, whose M-step has an l1 bound that is raised until r
+        entries have come in: the r + 1-st is subtracted from all. ``hard`` keeps the r largest as they are, the M-step
+        under a bound on the count.
+    refit : bool
+        The best few ends are improved on all features. Otherwise the paper's answer, the best end.
+    max_iter : int
+        Steps at most, and again as many with the support fixed.
+
+    Notes
+    -----
+    **Optimises** x'Ax over unit x >= 0 with r nonzeros. For positive semidefinite A no hard step lowers it (without
+    ``nonnegative`` it is the truncated power step); soft steps may, since the bound changes with every step. The soft
+    threshold pulls loadings towards few large ones; at the end they are therefore computed again by the same
+    iteration on the support alone, the paper's variational renormalisation.
+    **Guarantee.** None: what is found depends on the starts.
+    **Differs from the paper.** All starts run at once. Where r + 1 or more entries tie for the largest nothing exceeds
+    the threshold, and the first r of them stay. A that is not positive semidefinite is shifted until it is. With a
+    metric the iteration runs on the numerator, and the metric enters when ends, and the best single feature, are
+    compared and improved.
+    """
+
+    restarts: int = 10
+    nonnegative: bool = True
+    threshold: str = "soft"
+    refit: bool = True
+    max_iter: int = 200
+
+    reference: ClassVar = Reference("sigg2008", "Algorithm emPCA")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.threshold, str) or self.threshold not in THRESHOLDS:
+            raise errors.unknown_choice("threshold", self.threshold, THRESHOLDS)
+        check_counts(restarts=self.restarts, max_iter=self.max_iter)
+
+    def solve(
+        self,
+        view: DataMatrix,
+        n_nonzero: int,
+        rng: np.random.Generator,
+        *,
+        metric: Metric | None = None,
+        start: Array | None = None,
+        budget: Budget,
+    ) -> Component:
+        """The best of all starts."""
+        objective = NonnegativeObjective(view, metric, budget) if self.nonnegative else RayleighObjective(view, metric)
+        shift = psd_shift(view, rng)
+        starts = np.abs(rng.standard_normal((self.restarts, view.n_features))).T
+        if start is not None:
+            starts = np.column_stack([starts, start, -start] if self.nonnegative else [starts, start])
+        allowed = np.broadcast_to(objective.usable[:, None], starts.shape)
+        ends = self._ends(view, starts, n_nonzero, allowed, shift, budget)
+        ends = self._ends(view, ends, view.n_features, ends != 0, shift, budget)
+        if isinstance(objective, NonnegativeObjective):
+            if metric is not None:
+                ends = np.column_stack([ends, objective.best_feature()])
+            return best_nonnegative(objective, ends, n_nonzero, refit=self.refit)
+        return best_component(objective, ends, refit=self.refit)
+
+    def _ends(
+        self, view: DataMatrix, starts: Array, n_nonzero: int, allowed: NDArray[np.bool_], shift: float, budget: Budget
+    ) -> Array:
+        """Where the steps from each column lead, at unit norm; zero where nothing is left of it.
+
+        ``allowed`` (as ``starts``) says which features each may use.
+        """
+        W = unit_or_zero(self._constrained(np.where(allowed, starts, 0.0), view.n_features))
+        values, running = np.full(W.shape[1], -np.inf), np.arange(W.shape[1])
+        for _ in range(self.max_iter):
+            before = W[:, running]
+            images = view.gram_matmat(before) + shift * before
+            reached = np.einsum("ij,ij->j", before, images)
+            after = unit_or_zero(self._constrained(np.where(allowed[:, running], images, 0.0), n_nonzero))
+            same = ((after != 0) == (before != 0)).all(axis=0)
+            done = same & (np.abs(reached - values[running]) <= CONVERGED * reached)
+            W[:, running], values[running] = after, reached
+            running = running[~done]
+            if len(running) == 0 or budget.expired:
+                break
+        return W
+
+    def _constrained(self, F: Array, n_nonzero: int) -> Array:
+        """The M-step from its solution F without constraints, up to a factor."""
+        return m_step(F, n_nonzero, nonnegative=self.nonnegative, soft=self.threshold == "soft")
+
+
+def m_step(F: Array, n_nonzero: int, *, nonnegative: bool, soft: bool) -> Array:
+    """Columns nearest to those of F (d x m) under the constraints.
+
+    With ``soft`` the bound on the l1 norm is the largest that leaves ``n_nonzero`` entries: the next one is subtracted
+    from all, and what ties with it is gone.
+    """
+    F = np.maximum(F, 0.0) if nonnegative else F
+    if n_nonzero >= len(F):
+        return F
+    if not soft:
+        return keep_largest(F, n_nonzero)
+    sizes, place = np.abs(F), len(F) - n_nonzero - 1
+    level = np.partition(sizes, place, axis=0)[place]
+    shrunk = np.where(sizes > level * (1 + TIE), np.sign(F) * (sizes - level), 0.0)
+    return np.where(shrunk.any(axis=0), shrunk, keep_largest(F, n_nonzero))
+
+
+def unit_or_zero(V: Array) -> Array:
+    """Columns of unit norm; those that vanish stay zero."""
+    lengths = np.linalg.norm(V, axis=0)
+    return np.asarray(V / np.where(lengths > np.finfo(float).tiny, lengths, np.inf))

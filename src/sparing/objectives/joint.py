@@ -1,0 +1,362 @@
+"""Components with supports of their own, improved one after the other.
+
+With the other directions fixed, what all capture is what the others capture plus a sparse quotient of the remaining
+one. Which quotient depends on the criterion: loss or variance. Moves are the same for both.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+
+from sparing.gram import DataMatrix, DenseGram, LowRankUpdate
+from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
+from sparing.linalg.signs import first_largest
+from sparing.objectives.loadings import best_loadings
+from sparing.objectives.residual import DEPENDENT, UnitObjective, without_scores
+from sparing.objectives.variance import THOROUGH, RayleighObjective
+from sparing.results import Array, Indices
+from sparing.run import Budget
+
+SLACK = 1e-12
+SWAPS = 20
+TRIED = 8
+"""Features that a direction may give up, of which the best is found by trying."""
+
+REFITS = 200
+"""Steps at most to the best loadings of given supports."""
+
+KEPT = 1e-8
+"""An inner product below this keeps a constraint."""
+
+IN_FULL = 512
+"""Features up to which a changed A is formed once rather than changed anew wherever it is looked at."""
+
+Deflate = Callable[[DataMatrix, Array], tuple[DataMatrix, Metric | None]]
+
+
+class Alternation(ABC):
+    """Directions (u x k, columns) and the moves that let them capture more together.
+
+    Moves end, wherever they are, when the budget is spent: what they return is never worse than what they were given.
+    """
+
+    def __init__(self, n_features: int, budget: Budget | None) -> None:
+        self.n_features, self.budget = n_features, budget or Budget()
+
+    @abstractmethod
+    def captured(self, H: Array) -> float:
+        """What all directions capture together."""
+
+    @abstractmethod
+    def without(self, H: Array) -> RayleighObjective:
+        """The quotient of one more direction beside those of H."""
+
+    def refit(self, H: Array, sweeps: int) -> Array:
+        """Best loadings for the supports as they are, by turns until nothing changes."""
+        return self._sweep(H, sweeps, None, growth=1e-14)
+
+    def improve(self, H: Array, sweeps: int, sizes: Sequence[int] | None = None, *, growth: float = 1e-9) -> Array:
+        """New supports and best loadings, by turns until little changes; supports below their size are filled up."""
+        return self._sweep(H, sweeps, sizes or np.count_nonzero(H, axis=0).tolist(), growth)
+
+    def _sweep(self, H: Array, sweeps: int, sizes: Sequence[int] | None, growth: float) -> Array:
+        for _ in range(sweeps):
+            before, H = H, H.copy()
+            for j in range(H.shape[1]):
+                if self.budget.expired:
+                    return H
+                support, objective = np.flatnonzero(H[:, j]), self.without(np.delete(H, j, axis=1))
+                if sizes is not None and len(support) < sizes[j]:
+                    support = objective.grown(sizes[j], support if len(support) else None)
+                rho, support, v = objective.improved(support, 0 if sizes is None else SWAPS)
+                if rho > 0:
+                    H = self._replaced(H, j, support, v / np.linalg.norm(v))
+            if self._settled(before, H, growth):
+                break
+            if sizes is not None and np.array_equal(before != 0, H != 0):  # only loadings are left to find
+                H = self._with_best_loadings(H)
+        return H
+
+    def _replaced(self, H: Array, j: int, support: Indices, v: Array) -> Array:
+        """H with another direction in place j."""
+        H[:, j] = 0.0
+        H[support, j] = v
+        return H
+
+    def _with_best_loadings(self, H: Array) -> Array:
+        """Loadings better than turns have found so far, where there is a quick way to them."""
+        return H
+
+    def gradient_candidates(self, H: Array, n_features: int, outside: Indices) -> Indices:
+        """The features, without those given, that pull some direction most: ``n_features`` for each of them."""
+        found = [
+            self.without(np.delete(H, j, axis=1)).gradient_candidates(H[:, j], n_features, outside)
+            for j in range(H.shape[1])
+        ]
+        return np.unique(np.concatenate(found))
+
+    def _settled(self, before: Array, after: Array, growth: float) -> bool:
+        """Did a sweep bring nothing?"""
+        return not self.gains(before, after, growth)
+
+    def gains(self, before: Array, after: Array, growth: float) -> bool:
+        """Do the directions ``after`` capture more, by more than this share?"""
+        return self.captured(after) > self.captured(before) * (1 + growth)
+
+    def transferred(self, H: Array, moves: int) -> Array:
+        """Features handed from one direction to another while that captures more: the total number stays."""
+        for _ in range(moves):
+            trial = None if self.budget.expired else self._one_transfer(H)
+            if trial is None or not self.gains(H, trial := self.improve(trial, 5), 1e-9):
+                break
+            H = trial
+        return H
+
+    def _one_transfer(self, H: Array) -> Array | None:
+        """The direction that misses a feature least gives one up, the one that gains most gets one."""
+        fewer, more = list[tuple[float, Indices]](), list[tuple[float, Indices]]()
+        for j in range(H.shape[1]):
+            objective, support = self.without(np.delete(H, j, axis=1)), np.flatnonzero(H[:, j])
+            now, weakest = objective.weakest(support, TRIED)
+            larger = objective.grown(len(support) + 1, support)
+            more.append((objective.solve(larger)[0] - now if len(larger) > len(support) else -np.inf, larger))
+            smaller = [np.delete(support, slot) for slot in weakest] if len(support) > 1 else []
+            trials = [(objective.solve(part)[0] - now, part) for part in smaller]
+            fewer.append(max(trials, key=lambda pair: pair[0], default=(-np.inf, support)))
+        pairs = [(fewer[i][0] + more[j][0], i, j) for i in range(len(fewer)) for j in range(len(more)) if i != j]
+        gain, i, j = max(pairs, default=(-np.inf, 0, 0))
+        if not gain > 0:
+            return None
+        out = H.copy()
+        for column, (_, support) in ((i, fewer[i]), (j, more[j])):
+            kept = np.zeros(len(H), dtype=bool)
+            kept[support] = True
+            out[~kept, column] = 0.0
+            out[kept & (out[:, column] == 0), column] = np.finfo(float).eps  # in the support; loadings follow
+        return out
+
+    def grown(self, sizes: list[int]) -> Array:
+        """Directions one after the other, each by forward selection and swaps on what the earlier ones leave."""
+        H = np.zeros((self.n_features, 0))
+        for size in sizes:
+            objective = self.without(H)
+            if not objective.usable.any():
+                break
+            _, support, v = objective.improved(objective.grown(size), SWAPS)
+            column = np.zeros(self.n_features)
+            column[support] = v / max(np.linalg.norm(v), np.finfo(float).tiny)
+            H = np.column_stack([H, column])
+        return H
+
+    def ordered(self, H: Array) -> Array:
+        """The direction that captures most first, then the one that adds most to it, and so on."""
+        left, chosen = list(range(H.shape[1])), list[int]()
+        while left:
+            best = left[first_largest(np.array([self.captured(H[:, [*chosen, j]]) for j in left]))]
+            chosen.append(best)
+            left.remove(best)
+        return H[:, chosen]
+
+
+class LossAlternation(Alternation):
+    """For the information loss: total - captured, in a small core U of features.
+
+    The others leave M = A - ZZ' with Z = A H_o (H_o'A H_o)^-1/2, and B = M^2.
+
+    Parameters
+    ----------
+    gram, squared : ndarray of shape (u, u)
+        A_UU and (A @ A)_UU: no pass over X.
+    rows, core : ndarrays of shapes (m, d) and (u,), optional
+        R with R'R = A, and U. What directions leave is then taken from R: as a difference of squares it would be
+        rounding, and the order of sums would choose features, where one feature is a thousand times larger than others.
+    """
+
+    def __init__(
+        self,
+        gram: Array,
+        squared: Array,
+        budget: Budget | None = None,
+        *,
+        rows: Array | None = None,
+        core: Indices | None = None,
+    ) -> None:
+        super().__init__(len(gram), budget)
+        self.gram, self.squared = gram, squared
+        self._rows, self._core = rows, core
+
+    def captured(self, H: Array) -> float:
+        """What the best decoder rebuilds from all scores."""
+        rotation = self._whitening(H)
+        return float(np.einsum("ij,ij->", rotation, (H.T @ self.squared @ H) @ rotation))
+
+    def gains(self, before: Array, after: Array, growth: float) -> bool:
+        """By a share of what is lost, where rows tell it to all its digits."""
+        if self._rows is None or self._core is None:
+            return super().gains(before, after, growth)
+        scores = (self._rows[:, self._core] @ H for H in (before, after))
+        losses = [float(np.square(without_scores(self._rows, part)).sum()) for part in scores]
+        return losses[1] < losses[0] * (1 - max(growth, SLACK))
+
+    def _whitening(self, H: Array) -> Array:
+        """T with (H T)'A(H T) = I; directions that repeat others are left out."""
+        if H.shape[1] == 0:
+            return np.zeros((0, 0))
+        gram = H.T @ self.gram @ H
+        scale = np.sqrt(np.maximum(np.diagonal(gram), np.finfo(float).tiny))
+        values, vectors = np.linalg.eigh(gram / np.multiply.outer(scale, scale))
+        keep = values > DEPENDENT
+        return cast(Array, (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None])
+
+    def without(self, H: Array) -> RayleighObjective:
+        """The quotient of one more direction beside those of H."""
+        if self._rows is not None and self._core is not None:
+            rest = without_scores(self._rows, self._rows[:, self._core] @ H)
+            return UnitObjective(rest, self._core)
+        F = H @ self._whitening(H)
+        Z, AZ = self.gram @ F, self.squared @ F
+        inner = F.T @ AZ
+        B = self.squared - AZ @ Z.T - Z @ AZ.T + Z @ inner @ Z.T
+        M = self.gram - Z @ Z.T
+        return RayleighObjective(DenseGram((B + B.T) / 2), Whole((M + M.T) / 2))
+
+    def _replaced(self, H: Array, j: int, support: Indices, v: Array) -> Array:
+        """H with another direction in place j, unless it captures less.
+
+        Where another direction is a single feature, M is singular on it, and rounding decides what the quotient is.
+        """
+        trial = super()._replaced(H.copy(), j, support, v)
+        return H if self.gains(trial, H, SLACK) else trial
+
+
+class VarianceAlternation(Alternation):
+    """For the symmetric variance tr((H'H + ridge I)^-1 H'AH) of unit directions.
+
+    The others leave B = (I - UU')A(I - UU') and M = (1 + guard)I - UU' with U = H_o (H_o'H_o + ridge I)^-1/2. Without
+    a guard the criterion can be gamed: near-copies of a direction buy it more features.
+    """
+
+    def __init__(self, view: DataMatrix, ridge: float = 0.0, budget: Budget | None = None) -> None:
+        super().__init__(view.n_features, budget)
+        self.view, self.ridge = view, ridge
+
+    def captured(self, H: Array) -> float:
+        """The guarded symmetric variance."""
+        U = H @ self._whitening(H)
+        return float(np.einsum("ij,ij->", U, self.view.gram_matmat(U)))
+
+    def _whitening(self, H: Array) -> Array:
+        """T with T T' = (H'H + ridge I)^-1; without a guard, directions that repeat others are left out."""
+        values, vectors = np.linalg.eigh(H.T @ H + self.ridge * np.eye(H.shape[1]))
+        keep = values > DEPENDENT
+        return cast(Array, vectors[:, keep] / np.sqrt(values[keep]))
+
+    def refit(self, H: Array, sweeps: int) -> Array:
+        """Best loadings for the supports as they are, all of them together: turns would take many times as long."""
+        used, lengths = np.flatnonzero(H.any(axis=1)), np.linalg.norm(H, axis=0)
+        if H.shape[1] < 2 or self.ridge == 0 or lengths.min() <= 0:
+            return super().refit(H, sweeps)
+        found = best_loadings(self.view.restricted(used).gram(), H[used], self.ridge, sweeps, self.budget)
+        out = np.zeros_like(H)
+        out[used] = found
+        return out if self.captured(out) >= self.captured(H) else H
+
+    def _with_best_loadings(self, H: Array) -> Array:
+        return self.refit(H, REFITS) if self.ridge > 0 and self.view.has_gram and self.n_features > THOROUGH else H
+
+    def gradient_candidates(self, H: Array, n_features: int, outside: Indices) -> Indices:
+        """As for all; one product with A serves all directions."""
+        images, found = self.view.gram_matmat(H), []
+        for j in range(H.shape[1]):
+            others, x = np.delete(H, j, axis=1), H[:, j]
+            rotation = self._whitening(others)
+            U, AU = others @ rotation, np.delete(images, j, axis=1) @ rotation
+            along = U.T @ x
+            rest = images[:, j] - AU @ along
+            Bx, Mx = rest - U @ (U.T @ rest), (1 + self.ridge) * x - U @ along
+            slope = np.abs(float(x @ Bx) / float(x @ Mx) * Mx - Bx)  # (rho M - B)x: nothing inside, what pulls outside
+            measure = 1 + self.ridge - np.square(U).sum(axis=1)
+            slope = np.divide(slope, np.sqrt(np.abs(measure)), out=np.zeros_like(slope), where=measure > DEPENDENT)
+            slope[outside] = -1.0
+            found.append(np.argpartition(-slope, min(n_features, len(slope)) - 1)[:n_features])
+        return np.unique(np.concatenate(found))
+
+    def without(self, H: Array) -> RayleighObjective:
+        """The quotient of one more direction beside those of H."""
+        if H.shape[1] == 0:
+            return RayleighObjective(self.view)
+        U = H @ self._whitening(H)
+        return RayleighObjective(off(self.view, U), NearIdentity(U, -np.ones(U.shape[1]), 1.0 + self.ridge))
+
+
+class ConstrainedAlternation(Alternation):
+    """For the sum of x'Ax of directions that keep a constraint, all pairs of them.
+
+    Parameters
+    ----------
+    view : DataMatrix
+    deflate : callable
+        ``deflate(view, H)`` gives view and metric, an ``OrthogonalTo``, for one more direction beside those of H.
+    charge : float, optional
+        Instead of forbidding what breaks the constraint, charge for it: the way there from directions that do not
+        keep it. 0 ignores it, below 0 rewards it.
+    """
+
+    def __init__(
+        self, view: DataMatrix, deflate: Deflate, charge: float | None = None, budget: Budget | None = None
+    ) -> None:
+        super().__init__(view.n_features, budget)
+        self.view, self._deflate, self.charge = view, deflate, charge
+
+    def captured(self, H: Array) -> float:
+        """The sum of variances."""
+        return float(np.einsum("ij,ij->", H, self.view.gram_matmat(H)))
+
+    def without(self, H: Array) -> RayleighObjective:
+        """The quotient of one more direction beside those of H."""
+        if H.shape[1] == 0:
+            return RayleighObjective(self.view)
+        view, metric = self._deflate(self.view, H)
+        if self.charge is not None and isinstance(metric, OrthogonalTo):
+            metric = NearIdentity(metric.W, np.full(metric.W.shape[1], self.charge))
+        return RayleighObjective(view, metric)
+
+    def _settled(self, before: Array, after: Array, growth: float) -> bool:
+        if self.charge is None:
+            return super()._settled(before, after, growth)
+        return np.array_equal(before != 0, after != 0)  # what is charged for is no part of ``captured``
+
+    def started(self, H: Array) -> Array | None:
+        """Directions on the same supports that keep the constraint, one after the other; None where that fails."""
+        out = np.zeros((self.n_features, 0))
+        for j in range(H.shape[1]):
+            objective, support = self.without(out), np.flatnonzero(H[:, j])
+            support = support if len(support) else objective.grown(1)
+            _, v = objective.solve(support)
+            x = np.zeros(self.n_features)
+            x[support] = v / max(float(np.linalg.norm(v)), np.finfo(float).tiny)
+            if not x.any() or not keeps(objective.metric, x):
+                return None
+            out = np.column_stack([out, x])
+        return out
+
+
+def keeps(metric: Metric | None, x: Array) -> bool:
+    """Is a unit direction orthogonal to all that its metric forbids?"""
+    return not isinstance(metric, OrthogonalTo) or bool(np.abs(x @ metric.W).max(initial=0.0) <= KEPT)
+
+
+def off(view: DataMatrix, U: Array) -> DataMatrix:
+    """``(I - UU')A(I - UU')``, for any U (d x m); in full where A is in memory and small."""
+    AU = view.gram_matmat(U)
+    m = U.shape[1]
+    if view.has_gram and view.n_features <= IN_FULL:
+        half = U @ (AU - U @ (U.T @ AU) / 2).T
+        half += half.T
+        return DenseGram(view.gram() - half, is_psd=view.is_psd, psd_slack=view.psd_slack)
+    C = np.block([[U.T @ AU, -np.eye(m)], [-np.eye(m), np.zeros((m, m))]])
+    return LowRankUpdate(view, np.column_stack([U, AU]), C, is_psd=view.is_psd)

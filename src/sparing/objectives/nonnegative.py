@@ -1,0 +1,293 @@
+"""Nonnegative sparse directions: climbing on the matrix itself.
+
+x'Bx / x'Mx over x >= 0 is hard even where the support is known. What can be had is a local optimum: no feature of the
+support wants to leave, none outside wants to come in, no single exchange pays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparing.gram import DataMatrix
+from sparing.linalg.metric import Metric, whitened
+from sparing.linalg.signs import first_largest
+from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.truncation import keep_largest, unit_columns
+from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
+from sparing.results import Array, Component, Indices
+from sparing.run import Budget
+
+DENSE = 400
+"""Nonzeros up to which the block of a support is decomposed; beyond that products with B do it."""
+
+TURNS = 50
+"""Truncated steps of one direction at most."""
+
+SETTLED = 1e-9
+"""Pulls below this share of the quotient are rounding."""
+
+VERIFIED = 6
+"""Most promising exchanges that are carried out."""
+
+TABLE = 4 * 10**6
+"""Entries of the table of exchanges, at most; with more features only those that pull most are looked at."""
+
+
+def positive_powers(
+    view: DataMatrix,
+    starts: Array,
+    n_nonzero: int,
+    *,
+    max_iter: int,
+    settled: int,
+    budget: Budget,
+    allowed: NDArray[np.bool_] | None = None,
+) -> Array:
+    """Unit nonnegative columns after x <- the r largest positive entries of Ax, again and again, for many starts.
+
+    For positive semidefinite A no step lowers x'Ax; otherwise A is shifted by its largest variance. Columns without
+    a positive entry are left out.
+    """
+    shift = 0.0 if view.is_psd else float(np.abs(view.gram_diagonal()).max())
+    X, ends = positive_part(starts, n_nonzero, allowed), list[Array]()
+    unchanged = np.zeros(X.shape[1], dtype=np.intp)
+    for _ in range(max_iter):
+        after = positive_part(view.gram_matmat(X) + shift * X, n_nonzero, allowed, keep=True)
+        unchanged = np.where(((after != 0) == (X != 0)).all(axis=0), unchanged + 1, 0)
+        going = (unchanged < settled) & after.any(axis=0)
+        ends.append(after[:, ~going & after.any(axis=0)])
+        X, unchanged = after[:, going], unchanged[going]
+        if X.shape[1] == 0 or budget.expired:
+            break
+    return np.column_stack([*ends, X])
+
+
+def positive_part(V: Array, n_nonzero: int, allowed: NDArray[np.bool_] | None = None, *, keep: bool = False) -> Array:
+    """Unit columns: the r largest positive entries of those of V that have any; with ``keep`` zeros for others."""
+    kept = V > 0 if allowed is None else (V > 0) & allowed[:, None]
+    cut = keep_largest(np.where(kept, V, 0.0), n_nonzero)
+    if not keep:
+        return unit_columns(cut)
+    lengths = np.linalg.norm(cut, axis=0)
+    return np.asarray(cut / np.where(lengths > np.finfo(float).tiny, lengths, np.inf))
+
+
+class NonnegativeObjective(RayleighObjective):
+    """The problem max x'Bx / x'Mx over x >= 0 with at most r nonzeros.
+
+    As :class:`RayleighObjective`, but where that is exact on a support this one climbs from a few starts,
+    until ``budget`` ends.
+    """
+
+    def __init__(self, view: DataMatrix, metric: Metric | None = None, budget: Budget | None = None) -> None:
+        super().__init__(view, metric)
+        self.budget = budget or Budget()
+
+    def restricted(self, J: Indices) -> NonnegativeObjective:
+        """The same problem on the features J alone, in memory."""
+        inside = super().restricted(J)
+        return NonnegativeObjective(inside.view, inside.metric, self.budget)
+
+    def solve(self, support: Indices) -> tuple[float, Array]:
+        """The best local optimum on a support, from its leading directions both ways and from its best feature."""
+        if len(support) == 0:
+            return 0.0, np.zeros(0)
+        B, M = self._blocks(support)
+        leading = _eigenpairs(B, M)[1][:, :2]
+        starts = positive_part(np.column_stack([leading, -leading]), len(support))
+        best = int(np.argmax(np.diagonal(B) / np.square(self.scale[support])))
+        ends = [upward(B, M, x) for x in [*starts.T, np.eye(len(support))[best]]]
+        return max(ends, key=lambda end: end[0])
+
+    def climbed(self, x: Array, n_nonzero: int) -> tuple[float, Array]:
+        """A local optimum above x (d entries): truncated steps on all features, each followed by the best loadings."""
+        x = positive_part(x[:, None], n_nonzero, self.usable)[:, 0]
+        rho, x = self.settled(x)
+        for _ in range(TURNS):
+            after = positive_part((self._slope(rho, x) + self._curb(rho) * x)[:, None], n_nonzero, self.usable)
+            if after.shape[1] == 0 or np.array_equal(after[:, 0] != 0, x != 0) or self.budget.expired:
+                break
+            higher, after = self.settled(after[:, 0])
+            if higher <= rho * (1 + GROWTH):
+                break
+            rho, x = higher, after
+        return rho, x
+
+    def exchanged(self, x: Array, n_nonzero: int, max_swaps: int) -> tuple[float, Array]:
+        """A local optimum that no single exchange of features found improves; ``x`` is one that is climbed."""
+        rho, x = self.settled(x)
+        for _ in range(max_swaps if np.count_nonzero(x) <= DENSE else 0):
+            if self.budget.expired:
+                break
+            trials = [self.climbed(trial, n_nonzero) for trial in self._exchanges(rho, x, n_nonzero)]
+            higher, after = max(trials, key=lambda end: end[0], default=(rho, x))
+            if higher <= rho * (1 + GROWTH):
+                break
+            rho, x = higher, after
+        return rho, x
+
+    def best_feature(self) -> Array:
+        """The unit vector of the feature of largest quotient."""
+        single = np.divide(self._worth, np.square(self.scale), out=np.full(len(self.scale), -np.inf), where=self.usable)
+        return np.eye(len(single), 1, -first_largest(single))[:, 0]
+
+    def found(self, rho: float, x: Array) -> Component:
+        """The direction x as a component."""
+        support = np.flatnonzero(x)
+        return component_of(support, x[support], rho)
+
+    def ratio(self, x: Array) -> float:
+        """x'Bx / x'Mx."""
+        below = float(x @ x) if self.metric is None else float(x @ self.metric.matmat(x[:, None])[:, 0])
+        return float(x @ self.view.gram_matmat(x[:, None])[:, 0]) / below
+
+    def _blocks(self, support: Indices) -> tuple[Array, Array | None]:
+        return self.view.restricted(support).gram(), None if self.metric is None else self.metric.block(support)
+
+    def settled(self, x: Array) -> tuple[float, Array]:
+        """The local optimum on the support of x that lies uphill."""
+        support = np.flatnonzero(x)
+        if len(support) > DENSE:
+            return self._by_products(x)
+        rho, v = upward(*self._blocks(support), x[support])
+        out = np.zeros_like(x)
+        out[support] = v
+        return rho, out
+
+    def _by_products(self, x: Array) -> tuple[float, Array]:
+        """The same by projected power steps, for supports too large to decompose."""
+        kept, rho = x > 0, self.ratio(x)
+        for _ in range(TURNS):
+            after = np.where(kept, np.maximum(self._slope(rho, x) + self._curb(rho) * x, 0.0), 0.0)
+            higher = self.ratio(after) if after.any() else -np.inf
+            if higher <= rho * (1 + SETTLED) or self.budget.expired:
+                break
+            rho, x = higher, after / np.linalg.norm(after)
+        return rho, x
+
+    def _slope(self, rho: float, x: Array) -> Array:
+        """(B - rho M)x: where positive, more of that feature raises the quotient."""
+        slope = self.view.gram_matmat(x[:, None])[:, 0]
+        return slope - rho * (x if self.metric is None else self.metric.matmat(x[:, None])[:, 0])
+
+    def _curb(self, rho: float) -> float:
+        """What makes B - rho M + curb I about positive semidefinite, so that a truncated step does not fall."""
+        least = 0.0 if self.view.is_psd else float(np.abs(self.view.gram_diagonal()).max())
+        return least + max(rho, 0.0) * float(np.square(self.scale).max())
+
+    def _exchanges(self, rho: float, x: Array, n_nonzero: int) -> list[Array]:
+        """Directions with one feature less and another more that promise most.
+
+        With N = B - rho M, so that x'Nx = 0: without feature i, x becomes y = x - x_i e_i with y'Ny = x_i^2 N_ii, and
+        y + t e_j, t >= 0, has the larger eigenvalue of a two by two matrix. Each is feasible, so it promises no more
+        than it keeps.
+        """
+        support, free = np.flatnonzero(x), self.usable.copy()
+        free[support] = False
+        others = np.flatnonzero(free)
+        if len(support) > n_nonzero or len(others) == 0:
+            return []
+        pull = self._slope(rho, x)
+        if len(others) * len(support) > TABLE:
+            others = others[np.argsort(-pull[others], kind="stable")[: TABLE // len(support)]]
+        columns = -self._shifted(support, rho)
+        cross, own = columns[others], np.diagonal(columns[support])
+        v, worth = x[support], self._worth[others] - rho * np.square(self.scale[others])
+        left = np.maximum(1.0 - np.square(v), np.finfo(float).tiny)
+        if len(support) < n_nonzero:  # one more without one less
+            cross, own = np.column_stack([cross, np.zeros(len(others))]), np.append(own, 0.0)
+            v, left = np.append(v, 0.0), np.append(left, 1.0)
+        first = np.square(v) * own / left
+        joint = (pull[others][:, None] - cross * v) / np.sqrt(left)
+        middle, half = (first + worth[:, None]) / 2, (first - worth[:, None]) / 2
+        gain = middle + np.hypot(half, np.maximum(joint, 0.0))
+        few = min(VERIFIED, gain.size)
+        order = np.argpartition(-gain, few - 1, axis=None)[:few]
+        trials = []
+        for flat in order[np.lexsort((order, -gain.flat[order]))]:
+            j, slot = divmod(int(flat), gain.shape[1])
+            trial = x.copy()
+            if slot < len(support):
+                trial[support[slot]] = 0.0
+            share = np.arctan2(2 * max(joint[j, slot], 0.0), first[slot] - worth[j]) / 2
+            trial *= np.cos(share) / max(float(np.linalg.norm(trial)), np.finfo(float).tiny)
+            trial[others[j]] = max(np.sin(share), np.finfo(float).eps)
+            trials.append(trial)
+        return trials
+
+
+def best_nonnegative(
+    objective: NonnegativeObjective, candidates: Array, n_nonzero: int, *, refit: bool, finalists: int = 4
+) -> Component:
+    """The best of nonnegative candidates (columns): as it is, or with ``refit`` after the best few have been climbed.
+
+    Where there is none the single feature of largest quotient is the answer, so that there always is one.
+    """
+    X = positive_part(candidates, n_nonzero, objective.usable)
+    if X.shape[1] == 0:
+        X = objective.best_feature()[:, None]
+    ratios = np.array([objective.ratio(x) for x in X.T])
+    order = np.argsort(-ratios, kind="stable")
+    if not refit or not objective.usable.any():
+        return objective.found(float(ratios[order[0]]), X[:, order[0]])
+    ends = [objective.climbed(X[:, j], n_nonzero) for j in order[:finalists]]
+    return objective.found(*ends[first_largest(np.array([rho for rho, _ in ends]))])
+
+
+def upward(B: Array, M: Array | None, x: Array) -> tuple[float, Array]:
+    """From x >= 0 (any norm, not zero) to a local optimum of x'Bx / x'Mx over x >= 0, never down.
+
+    On the features in use: towards their leading direction, where the quotient only rises, as far as no entry becomes
+    negative; the feature that would is left out, for good unless it pulls at the end. Then all that pull come in.
+    """
+    x = x.copy()
+    rho, best = -np.inf, x
+    for _ in range(2 * len(x) + TURNS):
+        used = np.flatnonzero(x > 0)
+        inside = np.ix_(used, used)
+        metric = None if M is None else M[inside]
+        values, vectors = _eigenpairs(B[inside], metric)
+        if len(values) == 0:
+            break
+        v, now = vectors[:, 0], x[used]
+        v = v * (np.sign(v @ (now if metric is None else metric @ now)) or 1.0)
+        v = v / np.linalg.norm(v)
+        if v.min() < -SETTLED:  # to the border, and without the feature that is reached there
+            now = now / np.linalg.norm(now)
+            steps = np.where(v < 0, now / np.maximum(now - v, np.finfo(float).tiny), np.inf)
+            step = float(steps.min())
+            x[used] = np.where(steps <= step * (1 + SETTLED), 0.0, np.maximum((1 - step) * now + step * v, 0.0))
+            continue
+        x[:] = 0.0
+        x[used] = np.maximum(v, 0.0)
+        if values[0] <= rho * (1 + SETTLED):
+            break
+        rho, best = float(values[0]), x / np.linalg.norm(x)
+        slope = B @ best - rho * (best if M is None else M @ best)
+        coming = np.where((best == 0) & (slope > SETTLED * abs(rho)), slope, 0.0)
+        if not coming.any():
+            break
+        x = _between(B, M, best, coming / np.linalg.norm(coming))
+    return (rho, best) if np.isfinite(rho) else _quotient_of(B, M, x if x.any() else best)
+
+
+def _between(B: Array, M: Array | None, x: Array, y: Array) -> Array:
+    """The best direction in the plane of x and y, where y pulls x: a sum of both with positive weights."""
+    P = np.column_stack([x, y])
+    weights = _eigenpairs(P.T @ B @ P, None if M is None else P.T @ M @ P)[1][:, 0]
+    return np.asarray(P @ np.abs(weights))
+
+
+def _eigenpairs(B: Array, M: Array | None) -> tuple[Array, Array]:
+    """The two largest quotients, and their directions as columns."""
+    if M is None:
+        return top_eigenpairs(B, min(2, len(B)))
+    rotation = whitened(M)
+    values, vectors = np.linalg.eigh(rotation.T @ B @ rotation)
+    return values[::-1][:2], rotation @ vectors[:, ::-1][:, :2]
+
+
+def _quotient_of(B: Array, M: Array | None, x: Array) -> tuple[float, Array]:
+    x = x / np.linalg.norm(x)
+    return float(x @ B @ x) / float(1.0 if M is None else x @ M @ x), x

@@ -1,0 +1,56 @@
+"""What regression on scores leaves of rows in memory, with all its digits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparing.gram import DenseGram
+from sparing.gram.columns import ColumnBlock
+from sparing.gram.projected import LEFT
+from sparing.linalg.metric import Whole
+from sparing.objectives.variance import RayleighObjective
+from sparing.results import Array, Indices
+
+DEPENDENT = 1e-10
+"""Share of a direction's square that is not in others, below which it is one of them."""
+
+
+class UnitObjective(RayleighObjective):
+    """The quotient of directions on a core of columns of what is left of rows (m x d), searched on unit columns.
+
+    In the units of the data loadings may differ by a million, and rounding would judge swaps of the small ones.
+    """
+
+    def __init__(self, rows: Array, core: Indices) -> None:
+        inside = rows[:, core]
+        lengths = np.linalg.norm(inside, axis=0)
+        self._unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        inside = inside * self._unit
+        images = rows.T @ inside
+        super().__init__(DenseGram(images.T @ images), Whole(inside.T @ inside))
+
+    def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
+        """As any quotient; the direction is in the units of the rows."""
+        rho, support, v = super().improved(support, max_swaps)
+        return rho, support, v * self._unit[support]
+
+
+class Residual(ColumnBlock):
+    """What regression on the scores along directions H (d x k) leaves of rows (m x d).
+
+    By differences of squares, as ``Projected`` has it, half of the digits would be lost; but that needs no rows.
+    """
+
+    def __init__(self, rows: Array, H: Array) -> None:
+        super().__init__(without_scores(rows, rows @ H))
+
+
+def without_scores(rows: Array, scores: Array) -> Array:
+    """What regression on scores (m x k) leaves of rows (m x d); nothing of columns of which hardly anything is left."""
+    lengths = np.linalg.norm(scores, axis=0)
+    Q, R = np.linalg.qr(scores[:, lengths > 0] / lengths[lengths > 0])
+    Q, rest = Q[:, np.square(np.diagonal(R)) > DEPENDENT], rows
+    for _ in range(2):  # twice is enough
+        rest = rest - Q @ (Q.T @ rest)
+    squares = [np.einsum("ij,ij->j", part, part) for part in (rest, rows)]
+    return np.where(squares[0] > LEFT * squares[1], rest, 0.0)

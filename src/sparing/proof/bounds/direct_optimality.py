@@ -1,0 +1,260 @@
+"""A bound in the space of samples, from one matrix for each feature: cheap for few samples and any number of features.
+
+Let A = C'C with columns a_i, z a unit vector, rho >= 0. A support S of r features reaches at most
+max over z of sum over S of (a_i'z)^2 <= r rho + max over z of sum over all i of ((a_i'z)^2 - rho)_+, and where
+Y_i >= 0 and Y_i >= a_i a_i' - rho I (in the order of matrices) that is at most r rho + lambda_max(sum Y_i).
+
+Y_i = c w w' serves for every unit w with (a'w)^2 > |a|^2 - rho, where c = rho (|a|^2 - rho) / ((a'w)^2 - |a|^2 + rho):
+rho I + c ww' >= aa' holds if and only if a'(rho I + c ww')^-1 a <= 1, by Sherman and Morrison
+|a|^2 - c (a'w)^2 / (rho + c) <= rho, solved for c. w = a/|a| always serves, with c = |a|^2 - rho; with |a|^2 <= rho
+nothing is needed. So directions are only proposals: c makes a bound of any of them.
+
+The best w for a positive definite X, in the sense of tr(X Y_i), is (kappa I + rho X)^-1 a with kappa the positive root
+of a'X(kappa I + rho X)^-1 a = 1. For X -> xx' it becomes the paper's two formulas: for features with (a_i'x)^2 > rho
+Y_i = B_i xx'B_i / x'B_i x, B_i = a_i a_i' - rho I, and for others w is the part of a_i orthogonal to x.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.linalg.rounding import EPS, rounded_up
+from sparing.linalg.threads import single_threaded_blas
+from sparing.proof.bounds._witness import as_floats
+from sparing.proof.hypotheses import valid_for
+from sparing.results import Array, Bound, Reference
+from sparing.run import Budget
+
+SPACE_LIMIT = 500
+"""The most dimensions of the space of samples: eigendecompositions are of that size."""
+
+ENTRIES_LIMIT = 2e7
+"""The most entries of C (160 MB)."""
+
+WORK_LIMIT, WORK_OF_STEPS = 2e9, 5e10
+"""The most n^2 d of one look at rho and X (half a second or so), and of all steps together."""
+
+CHUNK = 2**17
+"""Entries of C that are worked on at a time, so that they stay in cache."""
+
+ROOT_STEPS = 8
+"""Newton steps for kappa; they come from below and are nearly exact after five."""
+
+CONCENTRATED = 1e-10
+"""The share of all other directions in X where the paper's own test is meant."""
+
+SPREADS = (1e-2, 1e-1, 1.0)
+"""The same where no test is expected to succeed and the search for a better X begins."""
+
+COOLING = 20
+"""Iterations after which the steps are half as long."""
+
+MOST_RHO = 0.98
+"""rho in the steps, at most, as a share of the largest variance: from there on no feature needs a Y_i."""
+
+LEAST_WEIGHT = 1e-18
+"""Eigenvalues of X are kept above this, relative to the largest."""
+
+TINY = 1e-300
+
+
+class Dominance(NamedTuple):
+    """What proves the bound: rho, X by its eigenvectors (columns) and eigenvalues, and C and s with A <= C'C + s I.
+
+    C is None where it is the data themselves.
+    """
+
+    rho: float
+    basis: Array
+    weights: Array
+    factor: Array | None = None
+    shift: float = 0.0
+
+
+@dataclass(frozen=True)
+class DirectOptimality:
+    """x'Ax <= r rho + lambda_max(sum Y_i) [daspremont2008, Sec. on conditions for optimality], one component.
+
+    The paper tests one solution: X = xx' for its direction x in the space of samples. Where the test succeeds the gap
+    is zero. Where it does not, X and rho are improved by steps that multiply; every one of them gives a bound, and they
+    approach that of the paper's semidefinite relaxation. A is never formed: n^2 d operations a step for n samples.
+
+    Parameters
+    ----------
+    max_iter : int
+        Steps at most after the test; fewer where each is much work.
+
+    Notes
+    -----
+    **Differs from the paper.** X is not only xx'. For a matrix A the smallest eigenvalue is taken off first, which a
+    unit vector adds again: it sharpens the relaxation.
+    """
+
+    max_iter: int = 200
+
+    reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality")
+
+    def bound(
+        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
+    ) -> Bound | None:
+        """The bound with rho and X, for one component in a space of few dimensions."""
+        factored = _factored(view) if problem.n_components == 1 else None
+        if factored is None:
+            return None
+        C, shift, own = factored
+        with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
+            rho, basis, weights = searched(C, problem.n_nonzero, incumbent, self.max_iter, budget)
+            witness = Dominance(rho, basis, weights, C if own else None, shift)
+            value = recompute(view, problem, witness)
+        return Bound(value, "the test of optimality in the space of samples", "always", recompute, witness)
+
+
+@valid_for(one=True)
+def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+    """The bound again, from the data, rho and X: all rho, X, C and s prove something."""
+    rho, basis, weights, factor, shift = witness
+    if (known := rebuilt(view, factor, shift)) is None:
+        return math.inf
+    C, rest = known
+    value, _, _ = bound_at(C, max(float(rho), 0.0), basis, weights, problem.n_nonzero)
+    return rounded_up(value + rest, view)
+
+
+def rebuilt(view: DataMatrix, factor: Any, shift: Any) -> tuple[Array, float] | None:
+    """C, and what A has beyond C'C at most; None for a C of another shape."""
+    if factor is None:
+        return samples_of(view), 0.0
+    A, s = view.gram(), float(shift)
+    if (C := as_floats(factor, len(factor), len(A))) is None:
+        return None
+    values = np.linalg.eigvalsh(A - s * np.eye(len(A)) - C.T @ C)  # C'C may be anything: what it lacks counts
+    products = float(np.vdot(C, C)) + abs(s) + float(np.abs(A).max() + np.abs(values).max())
+    return C, s + max(float(values[-1]), 0.0) + 8 * sum(C.shape) * EPS * products
+
+
+def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
+    """C and s with A = C'C + s I, and whether C had to be made; None where it would be too large."""
+    d, n = view.n_features, view.n_samples
+    if view.has_rows and n is not None and n < d:
+        small = n <= SPACE_LIMIT and n * d <= ENTRIES_LIMIT and n * n * d <= WORK_LIMIT
+        return (samples_of(view), 0.0, False) if small else None
+    if d > SPACE_LIMIT:
+        return None
+    values, vectors = np.linalg.eigh(view.gram())
+    shift = max(float(values[0]), 0.0)
+    kept = values - shift > d * EPS * float(np.abs(values).max())
+    kept[-1] = True  # at least one dimension
+    return np.sqrt(np.maximum(values[kept] - shift, 0.0))[:, None] * vectors[:, kept].T, shift, True
+
+
+def samples_of(view: DataMatrix) -> Array:
+    """X itself."""
+    return view.columns(np.arange(view.n_features))
+
+
+def lengths_of(C: Array) -> Array:
+    """Squared lengths of the columns."""
+    return np.asarray(np.einsum("ij,ij->j", C, C))
+
+
+def searched(C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget) -> tuple[float, Array, Array]:
+    """rho and X of a small bound: the paper's test at some rho, then steps from what came nearest."""
+    x, reached = _direction(C, incumbent)
+    basis = np.linalg.qr(np.column_stack([x, np.eye(len(C))]))[0]
+    best, value = (math.inf, 0.0, basis, np.ones(len(C))), math.inf
+    for rho, spread in _starts(C, x, r):
+        weights = np.append(1.0, np.full(len(C) - 1, spread))
+        value, _, _ = bound_at(C, rho, basis, weights, r)
+        if value < best[0]:
+            best = value, rho, basis, weights
+        if budget.expired or best[0] <= reached * (1 + 1e-9):
+            return best[1:]
+    most = MOST_RHO * float(lengths_of(C).max())
+    rho, logarithm = min(best[1], most), (basis * np.log(np.maximum(best[3], 1e-3))) @ basis.T
+    for step in range(min(max_iter, int(WORK_OF_STEPS / (len(C) * C.size)))):
+        exponents, basis = np.linalg.eigh(logarithm)
+        exponents = np.maximum(exponents - exponents[-1], math.log(LEAST_WEIGHT))
+        weights = np.exp(exponents) / np.exp(exponents).sum()
+        value, M, used = bound_at(C, rho, basis, weights, r)
+        if value < best[0]:
+            best = value, rho, basis, weights
+        if budget.expired or best[0] <= reached * (1 + 1e-9):
+            break
+        pace = 1 / (1 + step / COOLING)
+        logarithm = (basis * exponents) @ basis.T + pace * M / max(float(np.linalg.norm(M, 2)), TINY)
+        rho = min(rho * math.exp(min(max(0.3 * pace * (used - r) / r, -0.2), 0.2)), most)
+    return best[1:]
+
+
+def _direction(C: Array, incumbent: Any) -> tuple[Array, float]:
+    """The incumbent's direction in the space of samples, and its variance there; without one the longest column's."""
+    if incumbent is None:
+        x, reached = C[:, int(lengths_of(C).argmax())], -math.inf
+    else:
+        x = C[:, incumbent.support] @ incumbent.loadings[0] / np.linalg.norm(incumbent.loadings[0])
+        reached = float(x @ x)
+    length = float(np.linalg.norm(x))
+    return (x / length, reached) if length > 0 else (np.eye(len(C))[0], reached)
+
+
+def _starts(C: Array, x: Array, r: int) -> list[tuple[float, float]]:
+    """Values of rho and spreads of X: between the r-th and the next (a_i'x)^2 for the test, then around them."""
+    seen = np.sort(np.square(x @ C))[::-1]
+    inside, outside = float(seen[min(r, len(seen)) - 1]), float(seen[r]) if r < len(seen) else 0.0
+    tests = [(float(rho), CONCENTRATED) for rho in np.linspace(outside, inside, 14)[1:-1]]
+    trivial = [(float(lengths_of(C).max()), 1.0)]  # no Y_i is needed: r times the largest variance
+    return tests + trivial + [(inside * 2.0**power, spread) for power in range(-3, 3) for spread in SPREADS]
+
+
+def bound_at(C: Array, rho: float, basis: Array, weights: Array, r: int) -> tuple[float, Array, float]:
+    """The bound at rho and X, rounded against us; M = sum Y_i; and how many features X would use at this price rho."""
+    n, d = C.shape
+    M, trace, used = np.zeros((n, n)), 0.0, 0.0
+    lengths = lengths_of(C)
+    slack = 8 * (n + 2) * EPS  # relative error of scalar products, with room
+    for a, lengths_a in _chunks(C, lengths, rho, slack):
+        w, used_a = _proposed(basis.T @ a, weights, rho)
+        w, used = basis @ w, used + used_a
+        squares = np.maximum(np.einsum("ij,ij->j", w, w), TINY)
+        room = np.square(np.einsum("ij,ij->j", a, w)) / squares - lengths_a + rho - slack * lengths_a
+        over = lengths_a * (1 + slack) - rho
+        poor = ~(room > slack * lengths_a)  # no more than rounding: the safe direction instead
+        w[:, poor], squares[poor], room[poor] = a[:, poor], np.maximum(lengths_a[poor], TINY), 1.0
+        c = np.where(poor, over, rho * over / room) * (1 + slack)
+        M += (w * (c / squares)) @ w.T
+        trace += float(c.sum())
+    values = np.linalg.eigvalsh(M)
+    return float(values[-1]) + r * rho + (2 * (n + d) + 8 * n) * EPS * trace, M, used
+
+
+def _chunks(C: Array, lengths: Array, rho: float, slack: float) -> Iterator[tuple[Array, Array]]:
+    """Columns longer than rho, some at a time, with their squared lengths."""
+    long = np.flatnonzero(lengths * (1 + slack) > rho)
+    width = max(CHUNK // len(C), 16)
+    for first in range(0, len(long), width):
+        part = long[first : first + width]
+        yield C[:, part], lengths[part]
+
+
+def _proposed(g: Array, weights: Array, rho: float) -> tuple[Array, float]:
+    """(kappa I + rho X)^-1 a for columns g = U'a, in the basis U; and the sum of what each would be used."""
+    top = float(weights.max())
+    if rho <= 0 or top <= 0:
+        return g, float(g.shape[1])
+    D = np.maximum(weights[:, None] / top, LEAST_WEIGHT)
+    weighted = D * np.square(g)
+    kappa = np.maximum((weighted - rho * D).max(axis=0), 0.0)
+    for _ in range(ROOT_STEPS):  # for 1/phi, which is concave and nearly straight
+        inverse = 1 / (kappa + rho * D)
+        terms = weighted * inverse
+        phi = terms.sum(axis=0)
+        kappa += np.maximum(phi * (phi - 1) / np.maximum((terms * inverse).sum(axis=0), TINY), 0.0)
+    w = g / (kappa + rho * D)
+    seen = D * np.square(w)
+    return w, top * float(((D * seen).sum(axis=0) / np.maximum(seen.sum(axis=0), TINY)).sum())

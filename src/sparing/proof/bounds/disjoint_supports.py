@@ -1,0 +1,73 @@
+"""Components without common features: what no disjoint supports can pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.linalg.rounding import rounded_up
+from sparing.proof.bounds._witness import as_floats
+from sparing.proof.hypotheses import valid_for
+from sparing.proof.trees.disjoint_supports import best_disjoint, countable
+from sparing.results import Bound, Reference
+from sparing.run import Budget
+
+
+@dataclass(frozen=True)
+class DisjointSupports:
+    """The sum of lambda_max(A_S) over the best disjoint supports [asteris2015, Sec. 1], by search, or a bound on it.
+
+    Valid at every moment: what has not been searched is at most sum p + the largest lambda_max(A_S) - p(S), for prices
+    p >= 0 of the features. Only for components without common features, and for supports that are few enough to list.
+
+    Parameters
+    ----------
+    max_nodes : int
+        Nodes of the search at most.
+    """
+
+    max_nodes: int = 20_000
+
+    reference: ClassVar = Reference("asteris2015", "Sec. 1, disjoint supports")
+
+    def bound(
+        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
+    ) -> Bound | None:
+        """The bound with its prices and supports, for few enough supports."""
+        shared = problem.shared_support and problem.n_components > 1
+        if not problem.disjoint or shared or not countable(view.n_features, _sizes(problem)):
+            return None
+        found = best_disjoint(
+            view.gram(), _sizes(problem), budget=budget, max_nodes=self.max_nodes, start=_start(problem, incumbent)
+        )
+        if found is None:
+            return None
+        witness = (found.prices, found.supports, found.nodes)
+        return Bound(rounded_up(found.bound, view), "a search of disjoint supports", "always", recompute, witness)
+
+
+def _sizes(problem: Any) -> list[int]:
+    return [min(problem.n_nonzero, problem.n_features)] * problem.n_components
+
+
+def _start(problem: Any, incumbent: Any) -> list[Any] | None:
+    """The supports of components found before, where they are disjoint and as many as asked for."""
+    if incumbent is None:
+        return None
+    used = incumbent.components != 0
+    each = used.sum(axis=1)
+    fits = len(used) == problem.n_components and each.min() > 0 and each.max() <= problem.n_nonzero
+    return [np.flatnonzero(row) for row in used] if fits and used.sum(axis=0).max() <= 1 else None
+
+
+@valid_for(disjoint=True)
+def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+    """The search again from the data, with the same prices and as many nodes; the supports only make it shorter."""
+    prices, supports, nodes = witness
+    if (prices := as_floats(prices, view.n_features)) is None:
+        return float("inf")
+    found = best_disjoint(view.gram(), _sizes(problem), budget=Budget(), max_nodes=nodes, start=supports, prices=prices)
+    return float("inf") if found is None else rounded_up(found.bound, view)

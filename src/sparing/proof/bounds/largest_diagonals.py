@@ -1,0 +1,83 @@
+"""The largest variances of single features: no directions on as many features have more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from sparing.gram import DataMatrix
+from sparing.linalg.rounding import EPS, rounded_up
+from sparing.linalg.rows import sum_of_largest
+from sparing.proof.hypotheses import valid_for
+from sparing.results import Array, Bound, Reference
+from sparing.run import Budget
+
+DECOMPOSED = 1000
+"""The most features for which A is decomposed; with more only the plain diagonal is used."""
+
+
+@dataclass(frozen=True)
+class LargestDiagonals:
+    """k mu + the u largest diagonals of (A - mu I)_+, for every mu >= 0 [fan1949, Theorem 1 on u features].
+
+    u is the number of features that all k components use together. For the projection P on their span
+    tr(PA) <= k mu + tr(P(A - mu I)_+), and P is at most the identity on those u features. So it holds for all
+    components, orthogonal or not. mu = 0 gives the u largest variances, mu = lambda_1 gives k lambda_1; the best mu is
+    searched, the function being convex.
+    """
+
+    reference: ClassVar = Reference("fan1949", "Theorem 1, for A - mu I")
+
+    def bound(
+        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
+    ) -> Bound | None:
+        """The bound with its mu; nothing where A is neither positive semidefinite nor small."""
+        small = view.n_features <= DECOMPOSED
+        if not (small or view.is_psd):
+            return None
+        mu = 0.0
+        if small and not budget.expired:
+            values, weights = _decomposed(view)
+            top = max(float(values[-1]), 0.0)
+            found = minimize_scalar(
+                lambda at: _at(at, values, weights, problem),
+                bounds=(0.0, top),
+                method="bounded",
+                options={"xatol": 1e-6 * top},
+            )
+            mu = min((0.0, top, float(found.x)), key=lambda at: _at(at, values, weights, problem))
+        return Bound(recompute(view, problem, mu), "the largest variances", "always", recompute, mu)
+
+
+def _decomposed(view: DataMatrix) -> tuple[Array, Array]:
+    """Rising eigenvalues, and the squared entries of their eigenvectors (columns)."""
+    values, vectors = np.linalg.eigh(view.gram())
+    return values, np.square(vectors)
+
+
+def _used(problem: Any) -> int:
+    """How many features all components can use together."""
+    return int(problem.n_nonzero if problem.shared_support else problem.n_components * problem.n_nonzero)
+
+
+def _at(mu: float, values: Array, weights: Array, problem: Any) -> float:
+    """The bound at mu; the decomposition is off by a few d eps |A|, which mu makes up for."""
+    k: int = problem.n_components
+    rounding = 8 * len(values) * EPS * float(np.abs(values).max())
+    return k * (mu + rounding) + sum_of_largest(weights @ np.maximum(values - mu, 0.0), _used(problem))
+
+
+@valid_for()
+def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+    """The bound again, from the data and mu."""
+    mu = float(witness)
+    if not mu >= 0.0:
+        return float("inf")
+    if mu == 0.0 and view.is_psd:
+        used = min(_used(problem), view.n_features)
+        short = max(used - problem.n_components, 0) * view.psd_slack  # A + psd_slack I is positive semidefinite
+        return rounded_up(sum_of_largest(view.gram_diagonal(), used) + short, view)
+    return rounded_up(_at(mu, *_decomposed(view), problem), view)

@@ -1,0 +1,44 @@
+"""The Frobenius norm: the r strongest rows bound every eigenvalue."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.linalg.rounding import rounded_up
+from sparing.linalg.rows import by_rows, squares, sum_of_largest
+from sparing.proof.bounds.row_sums import ROWS_LIMIT
+from sparing.proof.hypotheses import valid_for
+from sparing.results import Bound, Reference
+from sparing.run import Budget
+
+
+@dataclass(frozen=True)
+class RowSquares:
+    """lambda_max(A_S)^2 <= |A_S|_F^2 <= the r largest f_i, one component [golub1996, Sec. 2.3].
+
+    f_i = A_ii^2 + the r - 1 largest A_ij^2 is the most that row i adds to any block of r rows and columns. For x >= 0
+    only positive A_ij count, as in ``RowSums``.
+    """
+
+    reference: ClassVar = Reference("golub1996", "Sec. 2.3, the Frobenius norm bounds the 2-norm")
+
+    def bound(
+        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
+    ) -> Bound | None:
+        """The bound, for one component and not too many features."""
+        if problem.n_components != 1 or view.n_features > ROWS_LIMIT:
+            return None
+        return Bound(recompute(view, problem, None), "row sums of squares", "always", recompute)
+
+
+@valid_for(one=True)
+def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+    """The bound again, from the data."""
+    r, sign = problem.n_nonzero, problem.nonnegative
+    most = by_rows(view, lambda rows, own: squares(rows, own, r, nonnegative=sign))
+    return rounded_up(math.sqrt(sum_of_largest(most, r)), view)

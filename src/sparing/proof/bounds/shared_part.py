@@ -1,0 +1,176 @@
+"""Some of A for all components together, the rest for one direction at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.linalg.rounding import EPS, rounded_up
+from sparing.linalg.rows import squares, sum_of_largest, sums
+from sparing.proof.bounds._witness import as_floats
+from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
+from sparing.proof.hypotheses import valid_for
+from sparing.proof.relaxations.fantope import (
+    in_own_unit,
+    leading_sum,
+    projection_value,
+    relaxed_projection,
+    scale_of,
+    shared_part,
+    split,
+    top_of_all,
+)
+from sparing.proof.relaxations.semidefinite import dual_value, relaxed
+from sparing.results import Array, Bound, Reference
+from sparing.run import Budget
+
+Single = Callable[[Array, int], float]
+"""``single(B, r)`` >= x'Bx for all unit x with r nonzeros, B symmetric, proved."""
+
+RELAXED = 64
+"""Up to as many features the semidefinite relaxation of each single direction takes a fraction of a second."""
+
+SEARCHED = 100
+"""Up to as many features W is searched for, in some seconds at most."""
+
+SHIFTS = 12
+"""Values of mu that are tried."""
+
+
+@dataclass(frozen=True)
+class SharedPart:
+    """The k largest eigenvalues of W + the sum of lambda^(t_j)(A - W), for every symmetric W [fan1949, Theorem 1].
+
+    lambda^(t)(B) is the most x'Bx of any unit x with t nonzeros, and t_j = min(j r, d). It holds for all components,
+    orthogonal or not. For the projection P on their span tr(PW) is at most the k largest eigenvalues of W. Gram-Schmidt
+    writes P as the sum of q_j q_j', q_j a combination of the first j components, so with at most j r nonzeros, and
+    q_j'(A - W)q_j <= lambda^(t_j)(A - W). Where the components have u features in all, take the one with fewest first:
+    the j smallest of k numbers have at most j/k of their sum, so t_j = floor(j u / k).
+
+    k lambda^(r)(A) is no such bound: components that nearly repeat one another buy each other features.
+
+    W = (A - mu I)_+ is tried for several mu, W = 0 among them. Another W, and a bound of its own, come from the dual
+    matrix Y of the relaxation: sum |P_ij| is at most the sum of t_j, and at most k + sqrt(k (u - 1)(u - k)) on u
+    features, because sum P_ij^2 = k and sum P_ii^2 >= k^2 / u. One more W is searched for where lambda^(t) is exact.
+
+    Parameters
+    ----------
+    single : callable, optional
+        ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
+        default all supports where they are few, otherwise the best of simple bounds and the semidefinite dual.
+    max_iter : int
+        Iterations of the relaxation at most, one eigendecomposition each.
+    rounds : int
+        Rounds of the search for W.
+    """
+
+    single: Single | None = None
+    max_iter: int = 200
+    rounds: int = 20
+
+    reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
+
+    def bound(
+        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
+    ) -> Bound | None:
+        """The best of all with its W or Y; for several components and not too many features."""
+        if problem.n_components == 1 or view.n_features > DUAL_LIMIT:
+            return None
+        (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
+        k, radius = len(sizes), most_absolute(problem, view.n_features)
+        _, Y = relaxed_projection(A, k, radius, max_iter=self.max_iter, tolerance=1e-4, budget=budget)
+        found = [Bound(recompute_dual(view, problem, unit * Y), METHOD, "always", recompute_dual, unit * Y)]
+        trials = [split(A, Y, k), self._shifted(A, sizes)]
+        if self.single is not None or all(top_of_all(A, t) is not None for t in sizes):
+            rounds = self.rounds if len(A) <= SEARCHED else 0
+            trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=budget)]  # never worse than its start
+        check = partial(recompute, single=self.single)
+        for W in trials:
+            if not budget.expired:
+                found.append(Bound(check(view, problem, unit * W), METHOD, "always", check, unit * W))
+        return min(found, key=lambda bound: bound.value)
+
+    def _shifted(self, A: Array, sizes: list[int]) -> Array:
+        """The best (A - mu I)_+, judged by what costs little."""
+        values, vectors = np.linalg.eigh(A)
+        shifts = np.linspace(max(float(values[len(A) - min(len(A), 2 * len(sizes))]), 0.0), float(values[-1]), SHIFTS)
+        trials = [np.asarray((vectors * np.maximum(values - mu, 0.0)) @ vectors.T) for mu in shifts]
+        return min(trials, key=lambda W: split_value(A, W, sizes, _quick))
+
+
+METHOD = "a part for all components and a rest for each"
+
+
+def sizes_in_turn(problem: Any, n_features: int) -> list[int]:
+    """How many features the directions of Gram-Schmidt can have, one after the other."""
+    k, r, d = problem.n_components, problem.n_nonzero, n_features
+    if not problem.shared_support:
+        return [min(j * r, d) for j in range(1, k + 1)]
+    return [d] * k if r >= d else [j * r // k for j in range(1, k + 1)]  # a total of d may stand for any larger one
+
+
+def most_absolute(problem: Any, n_features: int) -> float:
+    """What the sum of all |P_ij| can be, for the projection P on the span of any components."""
+    k, r = int(problem.n_components), int(problem.n_nonzero)
+    u = max(min(r if problem.shared_support else k * r, n_features), k)
+    flat = (k + math.sqrt(k * (u - 1) * (u - k))) * (1 + 8 * EPS)
+    return min(float(sum(sizes_in_turn(problem, n_features))), flat)
+
+
+def split_value(A: Array, W: Array, sizes: list[int], single: Single) -> float:
+    """The bound of any symmetric W, rounded up.
+
+    W less its k-th eigenvalue mu, and A - W with mu more, say the same. Then no term is below what it is for fewer
+    directions than asked for, where components repeat one another.
+    """
+    symmetric, k = (W + W.T) / 2, len(sizes)
+    values = np.linalg.eigvalsh(symmetric)
+    mu = float(values[len(A) - k])
+    above = float((values[len(A) - k :] - mu).sum())
+    once = {t: max(single(A - symmetric, t) + mu, 0.0) for t in set(sizes)}
+    rounding = 8 * len(A) * EPS * (len(A) * scale_of(A) + 2 * float(np.abs(values).max()))
+    return above + sum(once[t] for t in sizes) + k * rounding
+
+
+def best_single(B: Array, size: int) -> float:
+    """A bound on lambda^(size)(B): that of all supports, or the best of simple bounds and the semidefinite dual."""
+    exact = top_of_all(B, size)
+    if exact is not None:
+        return exact
+    quick = _quick(B, size)
+    if len(B) > RELAXED:
+        return quick
+    _, Y = relaxed(B, size, max_iter=200, tolerance=1e-4, budget=Budget())
+    return min(quick, dual_value(B, Y, size))
+
+
+def _quick(B: Array, size: int) -> float:
+    """The largest eigenvalue, row sums and row sums of squares, whichever is least."""
+    own = np.arange(len(B))
+    by_squares = math.sqrt(sum_of_largest(squares(B, own, size), size))
+    rows = min(float(sums(B, own, size).max()), by_squares)
+    return min(leading_sum(B, 1), rows + 8 * len(B) * EPS * len(B) * scale_of(B))
+
+
+@valid_for()
+def recompute(view: DataMatrix, problem: Any, witness: Any, *, single: Single | None = None) -> float:
+    """The inequality itself, from the data and W."""
+    d = view.n_features
+    if (W := as_floats(witness, d, d)) is None:
+        return math.inf
+    return rounded_up(split_value(view.gram(), W, sizes_in_turn(problem, d), single or best_single), view)
+
+
+@valid_for()
+def recompute_dual(view: DataMatrix, problem: Any, witness: Any) -> float:
+    """The inequality for the relaxation, from the data and Y."""
+    d = view.n_features
+    if (Y := as_floats(witness, d, d)) is None:
+        return math.inf
+    return rounded_up(projection_value(view.gram(), Y, problem.n_components, most_absolute(problem, d)), view)

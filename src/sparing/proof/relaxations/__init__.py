@@ -1,0 +1,1 @@
+"""Convex relaxations and their duals."""

@@ -1,0 +1,282 @@
+"""The semidefinite relaxation of several orthogonal sparse components, solved together with its dual.
+
+max tr(AM) over 0 <= M <= I of trace k with sum |M_ij| <= s: the projection M = HH' on orthonormal columns with r_j
+nonzeros is such a matrix for s = r_1 + ... + r_k, because |hh'|_1 = |h|_1^2 <= r_j. For every symmetric Y whatever no
+such projection exceeds the sum of the k largest eigenvalues of A - Y plus s max|Y_ij|, and the best Y makes that equal
+to the largest tr(AM).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sparing.gram import DenseGram
+from sparing.linalg.symmetric import top_eigenpairs
+from sparing.objectives.joint import SWAPS
+from sparing.objectives.variance import RayleighObjective
+from sparing.proof.relaxations.semidefinite import EPS, alternating, into_l1_ball, made_feasible
+from sparing.results import Array, Indices
+from sparing.run import Budget
+from sparing.search.truncated_power import truncated_powers
+
+ENUMERATED = 20_000
+"""The most supports that are all looked at: a fraction of a second."""
+
+CUTS = 60
+"""Directions of most variance that one round adds to those known."""
+
+SWAPPED = 8
+"""Supports whose features are swapped, where not all are looked at."""
+
+PAIRED = 32
+"""Up to as many features all pairs of them are known from the start; they keep the search from going astray."""
+
+STEPS = 150
+"""Steps of the smooth minimisation in one round."""
+
+SMOOTH, SMOOTHEST, SHARPENED = 3e-4, 1e-2, 0.8
+"""Maxima are smoothed over this share of the largest eigenvalue: at last, at first, and from round to round."""
+
+NEAR = 1e-3
+"""Weight of the squared distance from the last W."""
+
+
+def relaxed_projection(
+    A: Array, rank: int, radius: float, *, max_iter: int, tolerance: float, budget: Budget
+) -> tuple[Array, Array]:
+    """A feasible M and a dual Y (d x d), by the alternating direction method of [vu2013, Alg. 1] for a fixed l1 norm.
+
+    Parameters
+    ----------
+    A : ndarray of shape (d, d)
+        Symmetric; it need not be positive semidefinite.
+    rank : int
+        The trace k of M; with 1 this is :func:`~sparing.proof.relaxations.semidefinite.relaxed`.
+    radius : float
+        The bound on the sum of all |M_ij|, at least k.
+    max_iter : int
+        Iterations at most, one eigendecomposition each.
+    tolerance : float
+        Stops when the dual value exceeds tr(AM) by at most this share.
+    budget : Budget
+
+    Notes
+    -----
+    **Differs from the paper.** The l1 norm is constrained, not penalised. The penalty parameter follows the residuals.
+    M is made feasible: its diagonal is in the Fantope too, and mixing the two stays there. Of all iterates looked at
+    the best M and the best Y are returned; each stands for itself.
+    """
+    return alternating(
+        A,
+        rank,
+        lambda W, guess: on_fantope(W, rank, guess),
+        lambda W: into_l1_ball(W, radius),
+        lambda M: rank * made_feasible(M / rank, radius / rank),
+        lambda Y: projection_value(A, Y, rank, radius),
+        max_iter=max_iter,
+        tolerance=tolerance,
+        budget=budget,
+    )
+
+
+def projection_value(A: Array, Y: Array, rank: int, radius: float) -> float:
+    """What no tr(PA) exceeds, P a projection of this rank with sum |P_ij| <= radius, from any symmetric Y; rounded up.
+
+    tr(PA) = tr(P(A - Y)) + tr(PY) <= the k largest eigenvalues of A - Y [fan1949, Theorem 1] + radius max|Y_ij|.
+    """
+    price = radius * float(np.abs(Y).max())
+    rounding = 8 * len(A) * EPS * (rank * scale_of(A) + price)
+    return leading_sum(A - Y, rank) + price + rounding
+
+
+def leading_sum(W: Array, rank: int) -> float:
+    """The sum of the ``rank`` largest eigenvalues, rounded up: what no rank-k projection P has of tr(PW)."""
+    values = np.linalg.eigvalsh(W)
+    rounding = 8 * len(W) * EPS * float(np.abs(values).max())
+    return float(values[len(W) - rank :].sum()) + rank * rounding
+
+
+def scale_of(A: Array) -> float:
+    """The size of the entries, of which differences of matrices lose some last digits."""
+    return float(np.abs(A).max())
+
+
+def in_own_unit(A: Array) -> tuple[float, Array]:
+    """The size of A, and A divided by it and cut to ten digits: for searches whose end hangs on the last ones.
+
+    So the same data in other units lead to the same witness; a bound is computed from A itself.
+    """
+    scale = scale_of(A) or 1.0
+    return scale, np.round(A / scale, 10)
+
+
+def on_fantope(W: Array, rank: int, guess: int) -> tuple[Array, int]:
+    """The nearest 0 <= M <= I of trace ``rank``, and how many eigenvalues it has; ``guess`` is that from above.
+
+    Its eigenvalues are those of W less a shift, cut off at 0 and 1 [vu2013, Alg. 1].
+    """
+    d = len(W)
+    while True:
+        values, vectors = top_eigenpairs(W, min(guess, d))
+        shift = _shift(values, rank)
+        kept = int(np.count_nonzero(values > shift))
+        if kept < len(values) or kept == d:
+            values, vectors = np.clip(values[:kept] - shift, 0.0, 1.0), vectors[:, :kept]
+            return (vectors * values) @ vectors.T, kept
+        guess *= 2
+
+
+def _shift(values: Array, rank: int) -> float:
+    """The t with sum of min(max(values - t, 0), 1) = rank, for falling values; it falls in t and is linear between."""
+    corners = np.sort(np.concatenate([values, values - 1.0]))[::-1]
+    filled = np.clip(values[None, :] - corners[:, None], 0.0, 1.0).sum(axis=1)  # rises along the corners
+    at = int(np.searchsorted(filled, rank))
+    if at >= len(corners):  # too few values to fill the trace: the last corner has all of them at one
+        return float(corners[-1])
+    if at == 0 or filled[at] == rank:
+        return float(corners[at])
+    share = (rank - filled[at - 1]) / (filled[at] - filled[at - 1])
+    return float(corners[at - 1] + share * (corners[at] - corners[at - 1]))
+
+
+def split(A: Array, Y: Array, rank: int) -> Array:
+    """W = (A - Y - mu I)_+ with mu the k-th eigenvalue of A - Y: what all components may share of A.
+
+    tr W + k lambda_max(A - W - Y) is the sum of the k largest eigenvalues of A - Y, so A - W is to be bounded for one
+    component at a time, by this Y or by anything better.
+    """
+    values, vectors = np.linalg.eigh(A - Y)
+    above = np.maximum(values - values[len(A) - rank], 0.0)
+    return np.asarray((vectors * above) @ vectors.T)
+
+
+def top_of_all(B: Array, size: int) -> float | None:
+    """lambda_max over all supports of ``size``, rounded up; nothing where there are too many of them."""
+    d = len(B)
+    if size >= d:
+        return leading_sum(B, 1)
+    if comb(d, size) > ENUMERATED:
+        return None
+    return float(_tops(B, _supports(d, size))[0].max()) + 8 * d * EPS * d * scale_of(B)
+
+
+def shared_part(A: Array, sizes: Sequence[int], start: Array, *, rounds: int, budget: Budget) -> Array:
+    """W that makes the sum of the k largest eigenvalues of W plus all lambda^(t)(A - W), t in ``sizes``, small.
+
+    lambda^(t) is the most variance of any t features. The function is convex in W. Directions of much variance in
+    A - W stand for all of them, their maximum and the eigenvalues are smoothed, and after each round the directions
+    that now have most join them. Whatever it returns proves a bound; how good it is depends on the directions found.
+    """
+    d, k, size = len(A), len(sizes), float(np.abs(np.linalg.eigvalsh(A)).max())
+    counts = {t: list(sizes).count(t) for t in sorted(set(sizes))}
+    known = {t: _simple(d, t) for t in counts}
+    W = best = start
+    reached = np.inf
+    for step in range(rounds + 1):
+        found = {t: _strongest(A - W, t, known[t], budget) for t in counts}
+        value = leading_sum(W, k) + sum(n * found[t][0] for t, n in counts.items())
+        if value < reached:
+            best, reached = W, value
+        if step == rounds or budget.expired or size == 0:
+            break
+        width = size * max(SMOOTHEST * SHARPENED**step, SMOOTH)
+        for t, X in known.items():
+            variances = np.einsum("ij,ij->i", X @ (A - W), X)
+            needed = (variances > variances.max() - CUTS * width) | (np.arange(len(X)) < d)
+            known[t] = np.vstack([X[needed], found[t][1]])
+        W = _smoothly(A, W, [(known[t], n) for t, n in counts.items()], k, width, NEAR / size)
+    return best
+
+
+def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, int]], rank: int, width: float, weight: float) -> Array:
+    """W after some steps towards the minimum of the smoothed function over directions that are known."""
+    d = len(A)
+    upper = np.triu_indices(d)
+    twice = np.where(upper[0] == upper[1], 1.0, 2.0)
+
+    def full(entries: Array) -> Array:
+        out = np.zeros((d, d))
+        out[upper] = entries
+        return out + np.triu(out, 1).T
+
+    def function(entries: Array) -> tuple[float, Array]:
+        W = full(entries)
+        value, slope = _smoothed_sum(W, rank, width)
+        for X, count in cuts:
+            variances = np.einsum("ij,ij->i", X @ (A - W), X)
+            shares = np.exp((variances - variances.max()) / width)
+            value += count * (float(variances.max()) + width * float(np.log(shares.sum())))
+            slope = slope - count * ((X.T * (shares / shares.sum())) @ X)
+        away = W - start
+        slope = slope + 2 * weight * away
+        return value + weight * float(np.vdot(away, away)), slope[upper] * twice
+
+    return full(minimize(function, start[upper], jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x)
+
+
+def _smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:
+    """min over mu of k mu + sum of softplus(values - mu), and its slope: at most width d log 2 above the k largest."""
+    values, vectors = np.linalg.eigh(W)
+    low, high = values[0] - 40 * width, values[-1] + 40 * width
+    mu = float(values[len(W) - rank])
+    for _ in range(60):  # Newton's method within a bracket
+        shares = 0.5 * (1 + np.tanh((values - mu) / (2 * width)))
+        excess = float(shares.sum()) - rank
+        if abs(excess) < 1e-12:
+            break
+        low, high = (mu, high) if excess > 0 else (low, mu)
+        ahead = mu + excess * width / max(float((shares * (1 - shares)).sum()), EPS)
+        mu = ahead if low < ahead < high else (low + high) / 2
+    value = rank * mu + width * float(np.logaddexp(0.0, (values - mu) / width).sum())
+    return value, (vectors * shares) @ vectors.T
+
+
+def _simple(d: int, size: int) -> Array:
+    """All features (rows), and all sums and differences of two of them where they are not too many."""
+    eye = np.eye(d)
+    if size < 2 or d > PAIRED:
+        return eye
+    i, j = np.triu_indices(d, 1)
+    return np.vstack([eye, (eye[i] + eye[j]) / np.sqrt(2), (eye[i] - eye[j]) / np.sqrt(2)])
+
+
+def _strongest(B: Array, size: int, known: Array, budget: Budget) -> tuple[float, Array]:
+    """The most variance found on ``size`` features, and directions (rows) with much of it."""
+    d = len(B)
+    if size >= d:
+        values, vectors = np.linalg.eigh(B)
+        return float(values[-1]), vectors[:, ::-1].T[:8]
+    if comb(d, size) <= ENUMERATED:
+        supports = _supports(d, size)
+    else:
+        values, vectors = np.linalg.eigh(B)
+        view = DenseGram(B + max(-float(values[0]), 0.0) * np.eye(d))  # the order of supports stays
+        starts = np.hstack([np.eye(d), vectors[:, -SWAPPED:]])
+        X = truncated_powers(view, starts, size, max_iter=20, settled=3, budget=budget)
+        full = known[np.count_nonzero(known, axis=1) == size]
+        X = np.hstack([X, full[np.argsort(-np.einsum("ij,ij->i", full @ B, full), kind="stable")[:CUTS]].T])
+        supports = np.unique(np.sort(np.argsort(-np.abs(X), axis=0)[:size], axis=0).T, axis=0)
+        first = np.argsort(-_tops(B, supports)[0], kind="stable")[:SWAPPED]
+        swapped = [np.sort(RayleighObjective(view).improved(supports[at], SWAPS)[1]) for at in first]
+        supports = np.unique(np.vstack([supports, *swapped]), axis=0)
+    values, vectors = _tops(B, supports)
+    order = np.argsort(-values, kind="stable")[:CUTS]
+    X = np.zeros((len(order), d))
+    X[np.arange(len(order))[:, None], supports[order]] = vectors[order]
+    return float(values.max()), X
+
+
+def _supports(d: int, size: int) -> Indices:
+    """All supports of one size, one per row."""
+    return np.array(list(combinations(range(d), size)), dtype=np.intp)
+
+
+def _tops(B: Array, supports: Indices) -> tuple[Array, Array]:
+    """The largest eigenvalue of each block, and its eigenvector."""
+    values, vectors = np.linalg.eigh(B[supports[:, :, None], supports[:, None, :]])
+    return values[:, -1], vectors[:, :, -1]

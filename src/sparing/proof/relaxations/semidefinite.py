@@ -1,0 +1,152 @@
+"""The semidefinite relaxation of one sparse component, solved together with its dual.
+
+max tr(AM) over positive semidefinite M of trace 1 with sum |M_ij| <= r: every unit vector x with r nonzeros gives such
+an M = xx', because |x|_1^2 <= r. For every symmetric Y whatever no such x exceeds lambda_max(A - Y) + r max|Y_ij|, and
+the best Y makes that equal to the largest tr(AM).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sparing.linalg.symmetric import top_eigenpairs
+from sparing.results import Array
+from sparing.run import Budget
+
+EPS = float(np.finfo(float).eps)
+
+CHECKED = 10
+"""Iterations between two looks at the gap, each of which costs one more decomposition."""
+
+UNBALANCED = 1.2
+"""The penalty is doubled or halved where one residual exceeds the other by this factor."""
+
+SPARE = 5
+"""Eigenpairs computed beyond the rank of the last iterate."""
+
+
+def relaxed(A: Array, r: int, *, max_iter: int, tolerance: float, budget: Budget) -> tuple[Array, Array]:
+    """A feasible M and a dual Y (d x d), by the alternating direction method of [ma2013, Sec. 3] for a fixed l1 norm.
+
+    Parameters
+    ----------
+    A : ndarray of shape (d, d)
+        Symmetric; it need not be positive semidefinite.
+    r : int
+        The bound on the sum of all |M_ij|.
+    max_iter : int
+        Iterations at most, one eigendecomposition each.
+    tolerance : float
+        Stops when the dual value exceeds tr(AM) by at most this share.
+    budget : Budget
+
+    Notes
+    -----
+    **Differs from the paper.** The l1 norm is constrained, not penalised. The penalty parameter follows the residuals.
+    M is made feasible: mixing it with its own diagonal keeps it semidefinite and of trace 1. Of all iterates looked at
+    the best M and the best Y are returned; each stands for itself.
+    """
+    return alternating(
+        A,
+        1,
+        on_spectraplex,
+        lambda W: into_l1_ball(W, r),
+        lambda M: made_feasible(M, r),
+        lambda Y: dual_value(A, Y, r),
+        max_iter=max_iter,
+        tolerance=tolerance,
+        budget=budget,
+    )
+
+
+def alternating(
+    A: Array,
+    trace: int,
+    project: Callable[[Array, int], tuple[Array, int]],
+    shrink: Callable[[Array], Array],
+    feasible: Callable[[Array], Array],
+    bound: Callable[[Array], float],
+    *,
+    reached: float = -np.inf,
+    max_iter: int,
+    tolerance: float,
+    budget: Budget,
+) -> tuple[Array, Array]:
+    """The best M and Y of all iterates looked at, for any two sets of matrices of this trace that can be projected on.
+
+    ``project(W, guess)`` is the nearest matrix of the first set and its rank, ``shrink(W)`` that of the second one,
+    ``feasible(M)`` is in both for M in the first, ``bound(Y)`` is what no such M exceeds by this Y. ``reached`` is a
+    value that some feasible matrix is known to have.
+    """
+    d, values = len(A), np.linalg.eigvalsh(A)
+    size = float(np.abs(values).max())
+    best_M, best_Y = np.eye(d) * (trace / d), np.zeros((d, d))
+    reached, possible = max(float(np.trace(A)) * trace / d, reached), float(values[d - trace :].sum())
+    Z, U, rho, rank = np.zeros((d, d)), np.zeros((d, d)), size, trace
+    for step in range(1, max_iter + 1):
+        if possible - reached <= tolerance * abs(possible):
+            break
+        M, rank = project(Z - U + A / rho, rank + SPARE)
+        before, Z = Z, shrink(M + U)
+        U += M - Z
+        last = step == max_iter or budget.expired
+        if step % CHECKED == 0 or last:
+            inside, Y = feasible(M), rho / 2 * (U + U.T)
+            if (value := float(np.vdot(A, inside))) > reached:
+                best_M, reached = inside, value
+            if (value := bound(Y)) < possible:
+                best_Y, possible = Y, value
+            apart, moved = float(np.linalg.norm(M - Z)), rho / size * float(np.linalg.norm(Z - before))
+            if max(apart, moved) > UNBALANCED * min(apart, moved):
+                factor = 2.0 if apart > moved else 0.5
+                rho, U = rho * factor, U / factor
+        if last:
+            break
+    return best_M, best_Y
+
+
+def dual_value(A: Array, Y: Array, r: int) -> float:
+    """What no x'Ax over unit x with r nonzeros exceeds, from any symmetric Y; rounded against us.
+
+    x'Ax = x'(A - Y)x + x'Yx <= lambda_max(A - Y) + r max|Y_ij| [daspremont2007, Sec. 2].
+    """
+    rest, price = np.linalg.eigvalsh(A - Y), r * float(np.abs(Y).max())
+    scale = float(np.abs(rest).max() + np.abs(A).max()) + price
+    return float(rest[-1]) + price + 8 * len(A) * EPS * scale
+
+
+def on_spectraplex(W: Array, rank: int) -> tuple[Array, int]:
+    """The nearest positive semidefinite matrix of trace 1, and its rank; ``rank`` is a guess of it from above."""
+    d = len(W)
+    while True:
+        values, vectors = top_eigenpairs(W, min(rank, d))
+        excess = np.cumsum(values) - 1.0
+        kept = int(np.flatnonzero(values * np.arange(1, len(values) + 1) > excess)[-1]) + 1
+        if kept < len(values) or kept == d:
+            values, vectors = values[:kept] - excess[kept - 1] / kept, vectors[:, :kept]
+            return (vectors * values) @ vectors.T, kept
+        rank *= 2
+
+
+def into_l1_ball(W: Array, radius: float) -> Array:
+    """The nearest matrix with sum |Z_ij| <= radius: all entries shrunk towards zero by one threshold."""
+    sizes = np.abs(W)
+    large, excess = sizes.ravel(), float(sizes.sum()) - radius
+    if excess <= 0:
+        return W
+    threshold = excess / large.size
+    while True:  # entries below the threshold drop out, which raises it, until none does
+        kept = large[large > threshold]
+        if kept.size == large.size:
+            return np.asarray(np.sign(W) * np.maximum(sizes - threshold, 0.0))
+        large, threshold = kept, (float(kept.sum()) - radius) / kept.size
+
+
+def made_feasible(M: Array, radius: float) -> Array:
+    """M moved towards its diagonal until sum |M_ij| <= radius; a radius of at least 1 can always be kept."""
+    diagonal = np.diagonal(M)
+    off = float(np.abs(M).sum() - np.abs(diagonal).sum())
+    share = min((radius - 1.0) / off, 1.0) if off > 0 else 1.0
+    return np.asarray(share * M + (1.0 - share) * np.diag(diagonal))

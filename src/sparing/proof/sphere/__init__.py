@@ -1,0 +1,1 @@
+"""Searches of the unit sphere of a low-rank surrogate."""

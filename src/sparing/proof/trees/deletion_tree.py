@@ -1,0 +1,202 @@
+"""Which r columns lose least? Best-first search that deletes columns, with a bound at every moment.
+
+J(S), what the best encoder with k components on columns S captures, only falls when columns are taken away. A node is
+a set Q of columns still allowed, some of which must stay; e = |Q| - r of the others have to go. Then
+
+- J(S) <= J(Q) for every S in the node, and
+- J(S) <= the e-th largest J(Q - j): whichever e columns go, one of them is at best the e-th least missed.
+
+One eigendecomposition of Q gives J(Q - j) for all j: dropping a column removes one direction y from the span, and the
+eigenvalues that are left solve sum_i y_i^2 / (theta_i - mu) = 0.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import comb
+from typing import cast
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.objectives.loss import captured_by
+from sparing.results import Array, Indices
+from sparing.run import Budget
+
+WELL_CONDITIONED = 1e-9
+"""Unit-norm Gram matrices with a smaller eigenvalue are not searched: rounding would exceed any gap worth proving."""
+
+TREE_LIMIT = 200
+"""The most features for which a tree is grown."""
+
+EPS = float(np.finfo(float).eps)
+BISECTIONS = 24
+ENUMERATED = 500
+"""Nodes with at most this many supports are settled by trying them all."""
+
+CLOSED = 1e-10
+"""Open nodes that promise less than this share above the incumbent count as closed."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The best support found, what it captures, and what no support of this size can exceed."""
+
+    support: Indices
+    captured: float
+    bound: float
+    nodes: int
+    proved: bool = True
+
+
+@dataclass(order=True)
+class _Node:
+    """Columns still allowed; the first ``kept`` of them must stay. A heap puts the highest bound first."""
+
+    priority: float
+    tie: int
+    columns: Indices = field(compare=False)
+    kept: int = field(compare=False)
+
+
+class DeletionTree:
+    """The search over supports of one view.
+
+    Parameters
+    ----------
+    gram, squared : ndarray of shape (d, d)
+        A and A @ A.
+    rank : int
+        Number of components k.
+    """
+
+    def __init__(self, gram: Array, squared: Array, rank: int) -> None:
+        norms = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+        self.alive = np.flatnonzero(norms > 0)
+        outer = np.multiply.outer(norms[self.alive], norms[self.alive])
+        part = np.ix_(self.alive, self.alive)
+        self.gram, self.squared, self.rank = gram[part] / outer, squared[part] / outer, rank
+        smallest = float(np.linalg.eigvalsh(self.gram)[0])
+        self.searchable = smallest > WELL_CONDITIONED
+        size = len(self.alive)
+        # eigenvalues of R^-T B R^-1 are wrong by at most about this share of the largest
+        self.margin = 16 * size * EPS * (1.0 + size / max(smallest, EPS))
+
+    @classmethod
+    def of(cls, view: DataMatrix, rank: int) -> DeletionTree:
+        """The tree of a view with at most ``TREE_LIMIT`` features."""
+        gram = view.gram()
+        return cls(gram, gram @ gram, rank)
+
+    def _whitened(self, columns: Indices) -> tuple[Array, Array]:
+        """G = L^-1 (A^2)_QQ L^-T, and the unit directions that single columns provide."""
+        part = np.ix_(columns, columns)
+        inverse = np.linalg.inv(np.linalg.cholesky(self.gram[part]))
+        G = inverse @ self.squared[part] @ inverse.T
+        return (G + G.T) / 2, inverse / np.linalg.norm(inverse, axis=0)
+
+    def captured(self, columns: Indices) -> float:
+        """J(S)."""
+        return float(captured_by(self.gram, self.squared, self.rank, columns[None])[0])
+
+    def _bounds(self, columns: Indices, kept: int, n_open: int) -> tuple[float, Array]:
+        """What no support of the node captures more than, and J(Q - j) for every j in Q; both rounded up."""
+        G, duals = self._whitened(columns)
+        values, vectors = np.linalg.eigh(G)
+        values, weights = values[::-1], np.square(vectors[:, ::-1].T @ duals)  # weights[i, j] = y_i^2 of column j
+        bound = float(values[: self.rank].sum())
+        if 0 < kept < len(columns):
+            bound = min(bound, self._by_what_is_kept(values, G, kept, n_open))
+        rounding = self.rank * self.margin * float(values[0])
+        return bound + rounding, self._without_one(values, weights) + rounding
+
+    def _by_what_is_kept(self, values: Array, G: Array, kept: int, n_open: int) -> float:
+        """Two bounds from the kept columns F and what n_open more can add; F comes first in Q, so G holds both blocks.
+
+        J(S) <= J(F) + the n_open largest of what Q adds to F (Ky Fan); and J(S) <= the n_open largest of Q + the
+        k - n_open largest of F, because n_open columns change at most so many eigenvalues (Weyl).
+        """
+        inside = np.linalg.eigvalsh(G[:kept, :kept])[::-1]
+        beside = np.linalg.eigvalsh(G[kept:, kept:])[::-1]
+        split = inside[: self.rank].sum() + beside[: min(n_open, self.rank)].sum()
+        changed = values[:n_open].sum() + inside[: max(self.rank - n_open, 0)].sum()
+        return float(min(split, changed))
+
+    def _without_one(self, values: Array, weights: Array) -> Array:
+        """Sum of the k largest roots of sum_i y_i^2 / (theta_i - mu), each from above, for all columns y at once."""
+        wanted = min(self.rank, len(values) - 1)
+        high = np.repeat(values[:wanted, None], len(values), axis=1)
+        low = np.repeat(values[1 : wanted + 1, None], len(values), axis=1)
+        tiny = EPS * values[0]
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            gaps = values[:, None, None] - middle
+            gaps[np.abs(gaps) < tiny] = tiny
+            above = (weights[:, None] / gaps).sum(axis=0) > 0  # rises from -inf to inf between neighbouring values
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return cast(Array, high.sum(axis=0))
+
+    def search(self, size: int, incumbent: Indices, *, budget: Budget, max_nodes: int) -> Searched:
+        """The support of ``size`` columns that captures most, as far as nodes and time allow.
+
+        At the cap, the best open bound is returned with the incumbent: it is valid at every moment.
+        """
+        place = {int(j): i for i, j in enumerate(self.alive)}
+        best = np.array([place[int(j)] for j in incumbent if int(j) in place], dtype=np.intp)  # others capture nothing
+        captured, nodes = self.captured(best) if len(best) else 0.0, 0
+        if len(self.alive) <= size:
+            whole = self.captured(np.arange(len(self.alive)))
+            return Searched(self.alive, whole, whole * (1 + CLOSED) + self._rounding(whole), 0)
+        open_nodes = [_Node(-np.inf, 0, np.arange(len(self.alive)), 0)]
+        while open_nodes and nodes < max_nodes and not budget.expired:
+            if -open_nodes[0].priority <= captured * (1 + CLOSED):
+                break
+            node = heapq.heappop(open_nodes)
+            nodes += 1
+            for child in self._children(node, size, captured, nodes):
+                if len(child.columns) > size:
+                    heapq.heappush(open_nodes, child)
+                elif (value := self.captured(child.columns)) > captured:
+                    best, captured = child.columns, value
+            if nodes % 200 == 0:
+                budget.say(
+                    f"{nodes} nodes, {len(open_nodes)} open: {captured:.6g} of at most {-open_nodes[0].priority:.6g}"
+                )
+        closed = captured * (1 + CLOSED) + self._rounding(captured)
+        bound = max([closed, *(-node.priority for node in open_nodes)])
+        return Searched(np.sort(self.alive[best]), captured, bound, nodes, not open_nodes or bound == closed)
+
+    def _rounding(self, captured: float) -> float:
+        """How much J of a single support may be understated."""
+        return self.rank * self.margin * captured
+
+    def _best_of_all(self, columns: Indices, kept: int, size: int) -> Indices:
+        """The best support of a small node, by trying all."""
+        added = np.array(list(combinations(columns[kept:], size - kept)), dtype=np.intp)
+        sets = np.column_stack([np.tile(columns[:kept], (len(added), 1)), added])
+        return cast(Indices, sets[np.argmax(captured_by(self.gram, self.squared, self.rank, sets))])
+
+    def _children(self, node: _Node, size: int, captured: float, tie: int) -> list[_Node]:
+        """What is left of a node: nothing, one support, or a column deleted in one half and kept in the other."""
+        columns, kept = node.columns, node.kept
+        whole, without = self._bounds(columns, kept, size - kept)
+        needed = np.arange(len(columns)) < kept
+        needed |= without <= captured * (1 + CLOSED)  # deleting such a column cannot beat the incumbent
+        columns = np.concatenate([columns[needed], columns[~needed]])
+        without, kept, excess = without[~needed], int(needed.sum()), len(columns) - size
+        if kept >= size:
+            return [_Node(0.0, tie, columns[:size], size)] if kept == size else []
+        if comb(len(columns) - kept, size - kept) <= ENUMERATED:
+            return [_Node(0.0, tie, self._best_of_all(columns, kept, size), size)]
+        bound = min(whole, -node.priority, float(np.sort(without)[-excess]))
+        if bound <= captured * (1 + CLOSED):
+            return []
+        j = int(np.argmin(without))
+        missed = float(min(without[j], bound))
+        rest = np.delete(columns, kept + j)
+        return [
+            _Node(-missed, 2 * tie, rest, kept),
+            _Node(-bound, 2 * tie + 1, np.insert(rest, kept, columns[kept + j]), kept + 1),
+        ]

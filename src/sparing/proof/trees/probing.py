@@ -1,0 +1,284 @@
+"""Can any r features reach a target, where all features look alike? A dual for each feature before the search.
+
+Noise, and weak signals in it, have no rows that stand out, so that sums of rows refute little. A semidefinite dual
+refutes more: for every symmetric Y with zero diagonal no unit x with m nonzeros exceeds
+
+    lambda_max(G - Y) + (m - 1) max|Y_ij|,
+
+because x'Yx is at most max|Y_ij| (|x|_1^2 - |x|_2^2). With one feature fixed what is left is a problem of r - 1
+features on a Schur complement G (``schur_tree.py``), which differs from A by one rank: a few iterations of the
+alternating direction method from where it ended for A itself. A feature that is refuted is gone for good, the next
+ones have less beside them, and what survives is small enough for the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparing.linalg.threads import single_threaded_blas
+from sparing.proof.relaxations.stepwise import Relaxation
+from sparing.proof.trees.schur_tree import ENTRIES_PER_NODE, Mask, Node, Outcome, SchurTree
+from sparing.results import Array, Indices
+from sparing.run import Budget
+
+STEP_COST = 4
+"""An iteration takes as long as so many nodes of the tree with a matrix of the same size."""
+
+FIRST, THEN = 50, 10
+"""Iterations for all features: with the number of features asked for, and with one less, where probes begin."""
+
+BALANCED = 10
+"""Iterations between two looks at the penalty."""
+
+ROUNDS = (6, 12, 25)
+"""Iterations for one feature, round after round: first those that are easily refuted, in what is then smaller."""
+
+HOPELESS = {3: 0.02, 6: 0.01, 12: 0.005}
+"""After so many iterations a probe ends where its bound is above the target by more than this share."""
+
+PATIENCE = 6
+"""A round ends when one in so many of the features left have failed one after the other."""
+
+REFRESHED, AGAIN = 8, 5
+"""When one in so many features is gone the iterate for all features gets so many more iterations."""
+
+FEW, MANY = 50, 110
+"""So few features are left to the tree at once; and only more than so many are worth a search beside each of them."""
+
+INSIDE = 5_000
+"""Nodes of the tree at most for what is beside one feature."""
+
+SAMPLED, LOOKED = 12, 8
+"""Features, and iterations for each, that tell which target can be refuted."""
+
+CAUTIOUS, LOWER, CLOSE = 1.15, 0.85, 0.96
+"""The first gap to try, times the guess; the next, as a share of the last that was proved; and the closest to it."""
+
+PART = 0.6
+"""What one target of several may spend of what is left."""
+
+TIGHT, SETTLED = 1e-9, 1e-3
+"""The least gap that is tried, as a share of the best value; it is tried once the gap is below the other one."""
+
+
+@dataclass
+class _Meter:
+    """What one call may spend."""
+
+    max_nodes: int
+    budget: Budget
+    nodes: int = 0
+
+    @property
+    def empty(self) -> bool:
+        return self.nodes >= self.max_nodes or self.budget.expired
+
+    def step(self, relaxation: Relaxation, m: int, *, balance: bool = False) -> None:
+        self.nodes += 1 + STEP_COST * len(relaxation) ** 2 // ENTRIES_PER_NODE
+        relaxation.step(m, balance=balance)
+
+
+class _Root(SchurTree):
+    """The tree, asked only for what is left at its root."""
+
+    def left(self) -> tuple[Node, Indices | None]:
+        (root,) = self._open
+        node, support = self._reduced(self._floored(root()))
+        return node, None if support is None else np.sort(np.array(support, dtype=np.intp))
+
+
+class _Probes:
+    """Features that may be among m of G that reach the target, with the iterate for all of them."""
+
+    def __init__(self, whole: Relaxation, alive: Indices, allowed: Mask, m: int, target: float, meter: _Meter) -> None:
+        self.whole, self.alive, self.allowed = whole, alive, allowed
+        self.m, self.target, self.meter = m, target, meter
+        self.support: Indices | None = None
+        self._look()
+
+    def round(self, most: int, enough: int, *, inside: bool = False) -> None:
+        """Probe the features, those that the relaxation uses least first, until few are left or many fail."""
+        failed = gone = 0
+        for feature in self.alive[np.argsort(np.diagonal(self.whole.Z), kind="stable")]:
+            p = int(np.searchsorted(self.alive, feature))
+            if self.meter.empty or len(self.alive) <= enough or failed > len(self.alive) // PATIENCE:
+                return
+            if self._refuted(p, most, inside):
+                self._keep(np.delete(np.arange(len(self.alive)), p))
+                failed, gone = 0, gone + 1
+            elif self.support is not None:
+                return
+            else:
+                failed += 1
+            if gone > len(self.alive) // REFRESHED:
+                gone = 0
+                self._refresh()
+
+    def rest(self, floors: Array, max_nodes: int) -> Outcome:
+        """The tree for what is left."""
+        if self.support is not None or len(self.alive) < self.m:
+            return Outcome(self.support, self.support is None, 0)
+        left = min(max_nodes, self.meter.max_nodes - self.meter.nodes)
+        found = SchurTree(self.whole.G, self.m, self.target, floors).search(left, self.meter.budget)
+        self.meter.nodes += found.nodes
+        return found if found.support is None else Outcome(self.alive[found.support], False, found.nodes)
+
+    def _refuted(self, p: int, most: int, inside: bool) -> bool:
+        """Can no support with the feature in place p reach the target?"""
+        m, beside = self.m - 1, np.flatnonzero(self.allowed[p])
+        if len(beside) < m:
+            return True
+        probe = self.whole.fix(p, beside, self.target)
+        for count in range(1, most + 1):
+            if self.meter.empty:
+                return False
+            self.meter.step(probe, m)
+            if count > 1 and probe.refutes(m, self.target):
+                return True
+            far = HOPELESS.get(count)
+            if far and not inside and not probe.refutes(m, self.target + far * abs(self.target)):
+                return False
+        return inside and self._refuted_inside(p, beside, probe)
+
+    def _refuted_inside(self, p: int, beside: Indices, probe: Relaxation) -> bool:
+        """The same by probing what is beside it, and the tree for what is left of that."""
+        allowed = self.allowed[beside[:, None], beside]
+        inner = _Probes(probe, self.alive[beside], allowed, self.m - 1, self.target, self.meter)
+        inner.round(ROUNDS[0], FEW)
+        outcome = inner.rest(np.full(self.m, -np.inf), INSIDE)
+        if outcome.support is not None:
+            self.support = np.append(outcome.support, self.alive[p])
+        return outcome.refuted
+
+    def _keep(self, places: Indices) -> None:
+        self.alive, self.whole = self.alive[places], self.whole.keep(places)
+        self.allowed = self.allowed[places[:, None], places]
+
+    def _refresh(self) -> None:
+        """Bring the iterate up to date with what is gone."""
+        for count in range(AGAIN):
+            if not self.meter.empty:
+                self.meter.step(self.whole, self.m - 1, balance=count == AGAIN - 1)
+        self._look()
+
+    def _look(self) -> None:
+        """The iterate may refute all that is left."""
+        if self.whole.refutes(self.m, self.target):
+            self._keep(np.zeros(0, dtype=np.intp))
+
+
+class Prober:
+    """Targets for ``size`` features of A, one after the other: the iterate for all features serves them all.
+
+    Parameters
+    ----------
+    A : ndarray of shape (d, d)
+        Symmetric; it need not be positive semidefinite.
+    size : int
+        At least 2 and at most d.
+    floors : ndarray of shape (size + 1,)
+        As ``SchurTree`` takes them; those of a target hold for every higher one.
+    """
+
+    def __init__(self, A: Array, size: int, floors: Array) -> None:
+        self.A, self.size, self.floors = A, size, floors
+        self._whole: Relaxation | None = None
+        self.bound = np.inf  # what nothing exceeds, by the dual of all features
+
+    def refute(self, target: float, *, max_nodes: int, budget: Budget) -> Outcome:
+        """Does any support reach the target?"""
+        meter = _Meter(max_nodes, budget, 1)
+        node, support = _Root(self.A, self.size, target, self.floors).left()
+        if support is not None or len(node.free) == 0:
+            return Outcome(support, support is None, meter.nodes)
+        whole = self.begin(meter)
+        if self.bound < target:  # a recheck of that very bound must end here
+            return Outcome(None, True, meter.nodes)
+        whole = Relaxation.of(node.G) if len(node.free) <= FEW else whole.keep(node.free)
+        probes = _Probes(whole, node.free, node.allowed, self.size, target, meter)
+        if self.size > 2:
+            for most in ROUNDS:
+                probes.round(most, FEW)
+            probes.round(ROUNDS[0], MANY, inside=True)
+        if not meter.empty:
+            budget.say(f"{self.size} features: {len(probes.alive)} of {len(self.A)} not refuted by probing")
+        outcome = probes.rest(self.floors, max_nodes)
+        support = None if outcome.support is None else np.sort(outcome.support)
+        return Outcome(support, outcome.refuted, meter.nodes)
+
+    def begin(self, meter: _Meter) -> Relaxation:
+        """The iterate for all features, where probes start from, and the bound it gives."""
+        if self._whole is None:
+            whole = Relaxation.of(self.A)
+            for count in range(1, FIRST + THEN + 1):
+                if meter.empty:
+                    return whole
+                meter.step(whole, self.size - (count > FIRST), balance=count % BALANCED == 0)
+                if count == FIRST:
+                    self.bound = whole.value(self.size)
+            self._whole = whole
+        return self._whole
+
+    def likely(self, value: float, meter: _Meter) -> float:
+        """A target that probing can probably refute: the median of what some features have after a few iterations."""
+        whole, m = self.begin(meter), self.size - 1
+        order = np.argsort(np.diagonal(whole.Z), kind="stable")
+        bounds = []
+        for p in order[:: 1 + len(order) // SAMPLED]:
+            probe = whole.fix(int(p), np.delete(np.arange(len(order)), p), max(self.bound, value))
+            for _ in range(LOOKED):
+                if not meter.empty:
+                    meter.step(probe, m)
+            bounds.append(probe.value(m))
+        return float(np.median(bounds))
+
+
+def probed(A: Array, size: int, target: float, floors: Array, *, max_nodes: int, budget: Budget) -> Outcome:
+    """Does any support of ``size`` features of A reach the target? By the dual, by probing, by the tree on the rest.
+
+    Parameters are those of ``Prober`` and of ``SchurTree``.
+    """
+    with single_threaded_blas():
+        return Prober(A, size, floors).refute(target, max_nodes=max_nodes, budget=budget)
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """No support reaches ``target`` (infinite where nothing is proved); ``support`` has more than the best known."""
+
+    target: float
+    support: Indices | None
+    nodes: int
+
+
+def least_gap(A: Array, size: int, value: float, floors: Array, *, max_nodes: int, budget: Budget) -> Narrowed:
+    """The lowest target above ``value`` that can be refuted with so many nodes.
+
+    The dual of all features is the first one. What the duals of some features are after a few iterations tells which
+    target is next: near their median most features are refuted. Then lower ones, as long as they can be refuted.
+
+    Parameters are those of ``Prober``; the floors are those of ``value`` itself.
+    """
+    prober, meter = Prober(A, size, floors), _Meter(max_nodes, budget)
+    own = np.diagonal(A)
+    if own.max() > value:
+        return Narrowed(np.inf, np.array([int(own.argmax())], dtype=np.intp), 0)
+    with single_threaded_blas():
+        guess = prober.likely(value, meter)
+        unit = max(abs(value), abs(float(own.max())))
+        failed, proved = 0.0, prober.bound - value
+        gap = min(max(CAUTIOUS * (guess - value), TIGHT * unit), LOWER * proved)
+        while not meter.empty and TIGHT * unit <= gap <= CLOSE * proved:
+            left = int(PART * (max_nodes - meter.nodes)) + 1
+            outcome = prober.refute(value + gap, max_nodes=left, budget=budget.share(PART))
+            meter.nodes += outcome.nodes
+            if outcome.support is not None:
+                return Narrowed(value + proved, outcome.support, meter.nodes)
+            if outcome.refuted:
+                proved = gap
+                gap = max(LOWER * proved, (failed + proved) / 2) if proved > SETTLED * unit else TIGHT * unit
+            else:
+                failed, gap = gap, (gap + proved) / 2
+    return Narrowed(value + proved, None, meter.nodes)

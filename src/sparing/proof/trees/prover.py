@@ -1,0 +1,196 @@
+"""Proof that no r features reach more: targets refuted one after the other, small sizes first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.linalg.rounding import rounded_up
+from sparing.objectives.variance import RayleighObjective
+from sparing.proof.trees.probing import least_gap
+from sparing.proof.trees.refuter import DENSE, TIGHT, Refuter, Step
+from sparing.results import Indices
+from sparing.run import Budget
+from sparing.search.local import LocalSearch
+
+DIRECT = 1000
+"""Up to as many features the size asked for is refuted at once; with more the smaller sizes come first."""
+
+GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
+"""Targets above the best that are tried where the best itself is not proved, by turns from the middle."""
+
+FIRST, FEW = 0.1, 400
+"""What the search for a proof may spend at first where probing comes next; and nodes that it always has."""
+
+PASSES = 4
+"""How often all sizes are looked at, while something new is proved."""
+
+PART = 1 / 3
+"""What one attempt of several may spend of what is left."""
+
+QUICK = LocalSearch(starts=8, finalists=2, perturbations=0)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The best support found, and what nothing exceeds. ``steps`` can be refuted again, each with those before it."""
+
+    support: Indices
+    value: float
+    bound: float
+    steps: tuple[Step, ...]
+    nodes: int
+
+
+class Prover(Refuter):
+    """Chooses the targets: above the best support known, which gets better on the way."""
+
+    def __init__(self, view: DataMatrix) -> None:
+        super().__init__(view)
+        self.objective = RayleighObjective(self.view)
+
+    def prove(self, size: int, support: Indices, rng: np.random.Generator, *, max_nodes: int, budget: Budget) -> Proof:
+        """Improve the support, and refute what is above it, as far as nodes and time allow.
+
+        An interruption from the keyboard ends the search and keeps what it has.
+        """
+        nested = self.view.is_psd and self.view.n_features > DIRECT
+        sizes = range(1, size + 1) if nested else (size,)
+        known: dict[int, Indices] = {size: support}
+        try:
+            for _ in range(PASSES if nested else 1):  # what could not be proved may be with what is left
+                before = len(self.steps)
+                for t in sizes:
+                    part = 1.0 if t == size else PART
+                    left = int(part * (max_nodes - self.nodes))
+                    known[t] = self._settle(t, self._begin(t, known), rng, left, budget.share(part))
+                    if budget.expired or self._proved(size, known[size]):
+                        break
+                if len(self.steps) == before or budget.expired or self._proved(size, known[size]):
+                    break
+        except KeyboardInterrupt:
+            budget.interrupt()
+        best = known[size]
+        value = self._value(best)
+        bound = rounded_up(max(self.most_of(size), value), self.view)
+        return Proof(np.sort(best), value, bound, tuple(self.steps), self.nodes)
+
+    def _proved(self, size: int, best: Indices) -> bool:
+        """Is nothing above the best, up to rounding?"""
+        return self.most_of(size) <= self._value(best) * (1 + 2 * self.tight)
+
+    def _value(self, support: Indices) -> float:
+        return self.objective.solve(support)[0] if len(support) else -np.inf
+
+    def _begin(self, size: int, known: dict[int, Indices]) -> Indices:
+        """A support to begin with: the best known, or one more feature than the best of the size before."""
+        starts = [known[size]] if len(known.get(size, ())) else []
+        if size - 1 in known or not starts:
+            starts.append(self.objective.improved(self.objective.grown(size, known.get(size - 1)), 50)[1])
+        return max(starts, key=self._value)
+
+    def _settle(self, size: int, best: Indices, rng: np.random.Generator, max_nodes: int, budget: Budget) -> Indices:
+        """Prove the best support of one size, or bring the gap down; the support, a better one where one was found."""
+        spent, probing = self.nodes, self.can_probe(size)
+        if self._proved(size, best):
+            return best
+        part = FIRST if probing else 0.6
+        first = max(int(part * max_nodes), min(FEW, int(0.8 * max_nodes)))
+        best, refuted = self._attempt(size, best, 0.0, rng, first, budget.share(part))
+        if probing and not refuted:
+            left = max_nodes - (self.nodes - spent)
+            best = self._narrow(size, best, int(0.6 * left), budget.share(0.6))
+            left = max_nodes - (self.nodes - spent)
+            return self._attempt(size, best, 0.0, rng, left, budget)[0] if left > first else best
+        at, step = GAPS.index(0.05), -1
+        while not refuted and 0 <= at < len(GAPS) and not budget.expired and self.nodes - spent < max_nodes:
+            value = self._value(best)
+            if value * (1 + GAPS[at]) >= self.most_of(size) and step < 0:
+                at -= 1  # proved already by what is known of other sizes
+                continue
+            left = max_nodes - (self.nodes - spent)
+            best, closed = self._attempt(size, best, GAPS[at], rng, int(PART * left) + 1, budget.share(PART))
+            if closed and step > 0:
+                break
+            if not closed and step < 0 and at < GAPS.index(0.05):
+                break
+            if not closed:
+                step = 1
+            at += step
+        return best
+
+    def _narrow(self, size: int, best: Indices, max_nodes: int, budget: Budget) -> Indices:
+        """Bring the gap down by duals: of all features, and of what is left beside each of them."""
+        A, end = self.view.gram(), self.nodes + max_nodes
+        while self.nodes < end and not budget.expired:
+            value = self._value(best)
+            floors = self.floors(size, value)
+            found = least_gap(A, size, value, floors, max_nodes=end - self.nodes, budget=budget)
+            self.nodes += 1 + found.nodes
+            if np.isfinite(found.target):
+                self.learn(size, found.target + TIGHT * max(abs(value), self.scale), probing=True)
+                self._report(size, value, budget)
+            if found.support is None:
+                break
+            better = self.objective.improved(self.objective.grown(size, found.support), 50)[1]
+            if self._value(better) <= value:
+                break
+            best = better
+        return best
+
+    def _attempt(
+        self, size: int, best: Indices, gap: float, rng: np.random.Generator, max_nodes: int, budget: Budget
+    ) -> tuple[Indices, bool]:
+        """Refute what is above the best by the gap; whatever reaches it becomes the best, and its like is refuted."""
+        spent = self.nodes
+        while True:
+            value = self._value(best)
+            step = max(gap, self.tight) * max(abs(value), self.scale)
+            target = max(value + step, float(np.nextafter(value, np.inf)))
+            better = self._nearby(size, target, rng, budget)
+            if len(better) == 0:
+                left = max_nodes - (self.nodes - spent)
+                outcome = self.refute(size, target, max_nodes=left, budget=budget)
+                self.nodes += outcome.nodes
+                if outcome.support is None:
+                    if outcome.refuted:
+                        self.learn(size, target)
+                    self._report(size, value, budget)
+                    return best, outcome.refuted
+                better = outcome.support
+            self.nodes += 1
+            grown = self.objective.improved(self.objective.grown(size, better), 50)[1]
+            if budget.expired or self._value(grown) <= value + 0.5 * step:  # it reaches the target by rounding alone
+                return (grown if self._value(grown) > value else best), False
+            best = grown
+
+    def _nearby(self, size: int, target: float, rng: np.random.Generator, budget: Budget) -> Indices:
+        """A support above the target, from a quick search among many features that are left; or none."""
+        if self.view.n_features <= DIRECT or size < 2:
+            return np.zeros(0, dtype=np.intp)
+        features = self.candidates(size, target, self.floors(size, target), budget)
+        if features is None or len(features) < size:
+            return np.zeros(0, dtype=np.intp)
+        if len(features) > DENSE // 3 and self.table is not None:
+            strongest = np.argsort(-self.table.strength(size), kind="stable")[: DENSE // 3]
+            features = np.sort(self.table.features[strongest])
+        elif len(features) > DENSE // 3:
+            features = np.sort(features[np.argsort(-self.own[features], kind="stable")[: DENSE // 3]])
+        if len(features) < size:
+            return np.zeros(0, dtype=np.intp)
+        inside = self.objective.restricted(features)
+        leading = np.zeros((len(features), 0))
+        found = QUICK.search(inside, size, leading, rng, budget=budget)
+        return features[found] if inside.solve(found)[0] >= target else features[:0]
+
+    def _report(self, size: int, value: float, budget: Budget) -> None:
+        bound = self.most_of(size)
+        gap = max(1 - value / bound, 0.0) if bound > 0 and np.isfinite(bound) else 1.0
+        unit = self.view.square_unit / max((self.view.n_samples or 2) - 1, 1)
+        self.said = (
+            f"{size} feature{'s' if size > 1 else ''}: variance {value * unit:.6g} found, {bound * unit:.6g} not "
+            f"exceeded, gap {gap:.2%}"
+        )
+        budget.say(f"{self.said}, {self.nodes} nodes")

@@ -1,0 +1,174 @@
+"""Can so many features reach a target? What is proved about smaller sizes makes few features of thousands.
+
+For positive semidefinite A largest eigenvalues are sub-additive, lambda_max(A_{T+T'}) <= lambda_max(A_T) +
+lambda_max(A_T'), so every t features of a support of r that reaches a target have at least the target less what r - t
+features can have: a floor that most single features and pairs stay below.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparing.gram import CachedGram, DataMatrix
+from sparing.gram.columns import ColumnBlock
+from sparing.linalg.rounding import EPS
+from sparing.linalg.rows import sum_of_largest
+from sparing.proof.trees.pair_table import PairTable, pairs_reaching
+from sparing.proof.trees.probing import probed
+from sparing.proof.trees.schur_tree import Outcome, SchurTree
+from sparing.results import Array, Indices
+from sparing.run import Budget
+
+DENSE, PARTNERS = 1500, 1500
+"""The most features whose matrix a search holds: all that are left, or the partners of one."""
+
+PROBED = 500
+"""The most features that are probed one by one where the search alone leaves a gap."""
+
+PAIRS = 20_000
+"""The most features of which all pairs are looked at."""
+
+PAIR_WORK = 3e11
+"""Multiplications for that at most, half a minute."""
+
+GATHERED = 2**24
+"""Entries at most of their columns, or of their matrix (128 MiB)."""
+
+SLACK = 0.95
+"""Pairs are kept for a level lower by this factor, so that the next targets find them too."""
+
+TIGHT, ROUNDING = 1e-9, 1e-10
+"""How far above the best a target is at least; and what is added to a refuted one, far more than rounding can do."""
+
+Step = tuple[int, float, bool]
+"""A number of features, a target that no so many reach, and whether probing was needed to refute it."""
+
+
+class Refuter:
+    """What is known of the sparse components of one view, and what it refutes."""
+
+    def __init__(self, view: DataMatrix) -> None:
+        self.view = view if isinstance(view, CachedGram) else CachedGram(view)
+        self.own = self.view.gram_diagonal()
+        self.scale = float(np.abs(self.own).max(initial=0.0))
+        # what centring leaves in X makes the same variance differ from one way of computing it to another
+        self.tight = max(TIGHT, 8 * self.view.rounding_error / np.sqrt(self.scale)) if self.scale > 0 else TIGHT
+        self.most: dict[int, float] = {}  # what no so many features exceed
+        self.steps: list[Step] = []
+        self.said = ""  # the last report
+        self.nodes = 0
+        self.table: PairTable | None = None
+        if self.view.n_features <= PROBED:  # no component has more than the largest eigenvalue
+            values = np.linalg.eigvalsh(self.view.gram())
+            self.most[self.view.n_features] = float(values[-1] + 8 * len(values) * EPS * np.abs(values).max())
+
+    def most_of(self, size: int) -> float:
+        """The least that is proved about so many features, by other sizes too where A is positive semidefinite.
+
+        x'Ax = |sum x_i b_i|^2 for A = B'B; of its r terms the t largest have t/r of the sum at least.
+        """
+        known = [self.most.get(size, np.inf), self.most.get(self.view.n_features, np.inf)]
+        if self.view.is_psd:
+            low = self.view.psd_slack
+            known += [most + low * (other - size) for other, most in self.most.items() if other > size]
+            known += [(most + low) * size / other for other, most in self.most.items() if other < size]
+            known.append((sum_of_largest(self.own, size) + size * low) * (1 + ROUNDING))
+        return min(known)
+
+    def refute(self, size: int, target: float, *, max_nodes: int, budget: Budget, probing: bool = False) -> Outcome:
+        """Does any support of so many features reach the target?"""
+        if not (1 <= size <= self.view.n_features and np.isfinite(target)):
+            return Outcome(None, False, 0)
+        if self.own.max() >= target:
+            return Outcome(np.array([int(self.own.argmax())], dtype=np.intp), False, 0)
+        floors = self.floors(size, target)
+        if probing and self.can_probe(size):
+            return probed(self.view.gram(), size, target, floors, max_nodes=max_nodes, budget=budget)
+        features = self.candidates(size, target, floors, budget)
+        if features is None:
+            return Outcome(None, False, 1)
+        if len(features) < size or size == 1:
+            return Outcome(None, True, 1)
+        if len(features) > DENSE:
+            return self._by_leaders(features, size, target, floors, max_nodes, budget)
+        tree = SchurTree(self.view.restricted(features).gram(), size, target, floors, said=self.said)
+        return _renumbered(tree.search(max_nodes, budget), features)
+
+    def learn(self, size: int, target: float, *, probing: bool = False) -> None:
+        """A target was refuted: keep it."""
+        self.steps.append((size, target, probing))
+        self.most[size] = min(self.most.get(size, np.inf), target + ROUNDING * max(self.scale, abs(target)))
+
+    def can_probe(self, size: int) -> bool:
+        """Are there few enough features to probe each of them?"""
+        return size >= 2 and self.view.n_features <= PROBED
+
+    def floors(self, size: int, target: float) -> Array:
+        """What t features of a support that reaches the target have at least."""
+        floors = np.full(size + 1, -np.inf)
+        if self.view.is_psd:
+            for t in range(1, size):
+                floor = target - self.most_of(size - t) - self.view.psd_slack - ROUNDING * max(self.scale, abs(target))
+                floors[t] = floor if floor > 0 else -np.inf
+        return floors
+
+    def candidates(self, size: int, target: float, floors: Array, budget: Budget) -> Indices | None:
+        """Features that may be in a support that reaches the target; nothing where they are too many to tell."""
+        features = np.flatnonzero(self.own >= (floors[1] if size > 1 else target))
+        if len(features) <= DENSE or size < 2:
+            return features
+        level = target if size == 2 else floors[2]
+        table = self._pairs(features, level, budget) if level > 0 else None
+        return None if table is None else table.useful(size, target)
+
+    def _pairs(self, features: Indices, level: float, budget: Budget) -> PairTable | None:
+        """The pairs of these features that reach a level, from those known already where possible."""
+        known = None if self.table is None else self.table.at(level, features)
+        if known is not None:
+            return known
+        inside = self._inside(features)
+        if inside is not None:
+            for lower in (SLACK * level, level):
+                if (table := pairs_reaching(inside, features, lower, budget)) is not None:
+                    self.table = table
+                    break
+        return None if self.table is None else self.table.at(level, features)
+
+    def _inside(self, features: Indices) -> DataMatrix | None:
+        """These features alone: their columns or their matrix, whichever is smaller; nothing where both are large."""
+        view, count = self.view.base, len(features)
+        if count > PAIRS or (not view.has_gram and (view.n_samples or 0) * count**2 > PAIR_WORK):
+            return None
+        if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
+            return ColumnBlock(view.columns(features))
+        return view.restricted(features) if view.has_gram or count**2 <= GATHERED else None
+
+    def _by_leaders(
+        self, features: Indices, size: int, target: float, floors: Array, max_nodes: int, budget: Budget
+    ) -> Outcome:
+        """One search for each feature with its partners, the strongest first; it is gone from those that follow."""
+        table = self._pairs(features, target if size == 2 else floors[2], budget)
+        if table is None:
+            return Outcome(None, False, 0)
+        nodes, alive = 0, np.ones(len(features), dtype=bool)
+        for place in np.argsort(-table.strength(size), kind="stable"):
+            partners = table.partners(int(place))
+            group = np.append(place, partners[alive[partners]])
+            alive[place] = False
+            if len(group) < size:
+                continue
+            if len(group) > PARTNERS or budget.expired or nodes >= max_nodes:
+                return Outcome(None, False, nodes)
+            A = self.view.base.restricted(features[group]).gram()
+            outcome = SchurTree(A, size, target, floors, leader=0).search(max_nodes - nodes, budget)
+            nodes += outcome.nodes
+            if not outcome.refuted:
+                found = _renumbered(outcome, features[group])
+                return Outcome(found.support, False, nodes)
+        return Outcome(None, True, nodes)
+
+
+def _renumbered(outcome: Outcome, features: Indices) -> Outcome:
+    if outcome.support is None:
+        return outcome
+    return Outcome(np.sort(features[outcome.support]), False, outcome.nodes)

@@ -1,0 +1,5 @@
+"""The explorer page: one HTML file that shows which features are chosen, for every number of them."""
+
+from sparing.show.report import explore
+
+__all__ = ["explore"]

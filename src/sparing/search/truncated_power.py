@@ -1,0 +1,92 @@
+"""Truncated power iterations from many starts at once: one product with A serves them all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparing.gram import DataMatrix
+from sparing.linalg.truncation import keep_largest, largest, unit_columns
+from sparing.results import Array, Indices
+from sparing.run import Budget
+
+SUBSPACE_STEPS = 5
+
+
+def truncated_powers(
+    view: DataMatrix,
+    starts: Array,
+    n_nonzero: int,
+    *,
+    max_iter: int,
+    settled: int,
+    budget: Budget,
+    allowed: NDArray[np.bool_] | None = None,
+    growth: float = 0.0,
+) -> Array:
+    """Unit columns (d x m) after x <- keep the r largest of Ax, again and again.
+
+    ``allowed`` (d x 1) limits the features. Stops when no support has changed for ``settled`` steps, or no x'Ax has
+    grown by more than this share. For positive semidefinite A no step lowers x'Ax; otherwise A is shifted by its
+    largest variance.
+    """
+    shift = 0.0 if view.is_psd else float(np.abs(view.gram_diagonal()).max())
+    X = unit_columns(keep_largest(starts, n_nonzero))
+    unchanged, reached = 0, np.zeros(X.shape[1])
+    for _ in range(max_iter):
+        Y = view.gram_matmat(X) + shift * X
+        before, reached = reached, np.einsum("ij,ij->j", X, Y)
+        if growth > 0 and len(before) == len(reached) and (reached <= before * (1 + growth)).all():
+            break
+        after = unit_columns(keep_largest(Y if allowed is None else np.where(allowed, Y, 0.0), n_nonzero))
+        unchanged = unchanged + 1 if np.array_equal(after != 0, X != 0) else 0
+        X = after
+        if unchanged >= settled or budget.expired:
+            break
+    return X
+
+
+def column_starts(view: DataMatrix, n_starts: int, leading: Array) -> Array:
+    """Unit vectors of features to start from: of most variance, and largest in each leading direction, by turns."""
+    ranked = [distinct_ranks(view.gram_diagonal()), *(distinct_ranks(np.abs(v)) for v in leading.T)]
+    chosen = np.argsort(np.min(ranked, axis=0), kind="stable")[:n_starts]
+    starts = np.zeros((view.n_features, len(chosen)))
+    starts[chosen, np.arange(len(chosen))] = 1.0
+    return starts
+
+
+def furthest_starts(gram: Array, n_nonzero: int, n_starts: int) -> Array:
+    """Unit vectors of the features from which a truncated step goes furthest."""
+    chosen = np.argsort(distinct_ranks(furthest_scores(gram, n_nonzero)), kind="stable")[:n_starts]
+    starts = np.zeros((len(gram), len(chosen)))
+    starts[chosen, np.arange(len(chosen))] = 1.0
+    return starts
+
+
+def furthest_scores(columns: Array, n_nonzero: int) -> Array:
+    """How far a truncated step goes from each feature, given its Gram column: the r largest squares of it."""
+    return np.asarray(largest(np.square(columns), n_nonzero).sum(axis=0))
+
+
+def pool_of(view: DataMatrix, size: int, leading: Array) -> Indices:
+    """Features worth a search of their own: of most variance, or large in a leading direction."""
+    ranked = [distinct_ranks(view.gram_diagonal()), *(distinct_ranks(np.abs(v)) for v in leading.T)]
+    return np.sort(np.argsort(np.min(ranked, axis=0), kind="stable")[:size]).astype(np.intp)
+
+
+def distinct_ranks(scores: Array) -> Array:
+    """0 for the largest score, 1 for the next; of equals, to a billionth, the first."""
+    level = np.abs(scores).max(initial=0.0)
+    order = np.argsort(-np.round(scores / level, 9) if level > 0 else scores, kind="stable")
+    ranks = np.empty(len(scores))
+    ranks[order] = np.arange(len(scores))
+    return ranks
+
+
+def leading_directions(view: DataMatrix, rank: int, rng: np.random.Generator) -> Array:
+    """Roughly the leading eigenvectors of A, good enough to start from."""
+    V = rng.standard_normal((view.n_features, min(rank, view.n_features)))
+    for _ in range(SUBSPACE_STEPS):
+        V = np.linalg.qr(view.gram_matmat(V))[0]
+    _, rotation = np.linalg.eigh(V.T @ view.gram_matmat(V))
+    return np.asarray(V @ rotation[:, ::-1])

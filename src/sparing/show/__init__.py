@@ -1,0 +1,1 @@
+"""Results for people: sentences, plots, the explorer page and the command line."""

@@ -1,0 +1,102 @@
+"""``sparing certify``: how good anybody's loadings are, and whether a saved certificate holds."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+
+import sparing
+from sparing import open_data
+from sparing.estimators.inputs import features_called
+from sparing.show.cli import options, records, text
+from sparing.show.cli.loadings import loadings_for
+from sparing.show.cli.opening import asked_for, opened
+from sparing.show.cli.recheck import certified, is_model, rechecked
+
+PASSED_ON = ("objective", "precomputed", "center", "scale", "missing", "time_limit")
+NOT_HELD = 1
+"""The code where a certificate does not hold for the data."""
+
+
+@click.command(short_help="How good the loadings of any program are.")
+@click.argument("loadings", type=click.Path())
+@options.data
+@click.option(
+    "--objective",
+    type=click.Choice(["loss", "variance"]),
+    default="loss",
+    show_default=True,
+    help="loss: what the best decoder cannot rebuild; variance: that of the span of the loadings.",
+)
+@options.precomputed
+@options.preprocessing
+@options.missing
+@options.columns
+@options.effort
+@options.as_json
+def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
+    """Say how good the LOADINGS of any program are for DATA, and how much better any could be.
+
+    LOADINGS has one row per component and one column per feature: a table whose header names the features as DATA
+    does, in any order (features without a column have loading zero), or an array with all features in the order of
+    DATA. Columns that hold no numbers, such as names of components, are left out, and so is one called component or
+    index. --drop is for both files. A table with one row per feature, and a column that names them, is taken
+    transposed.
+
+    LOADINGS may also be a model that `sparing fit --save` or save_model saved: its certificate is then checked again
+    from DATA, prepared as the model says, and the exit code is 1 if it does not hold.
+
+    \b
+    Examples:
+      sparing certify loadings.csv wine.csv --scale
+      sparing certify loadings.csv wine.csv --scale --objective variance --json
+      sparing fit wine.csv -k 2 -r 5 --scale --save certified.model
+      sparing certify certified.model wine.csv
+    """
+    if is_model(loadings):
+        _recheck(loadings, data, as_json, chosen)
+        return
+    given = open_data(loadings)
+    table = asked_for(data, chosen, elsewhere=[*(given.feature_names or []), *given.left_out])
+    n, d = table.rows.shape
+    centred = chosen["center"] and not table.precomputed
+    components = loadings_for(table, given, chosen["drop"], min(d, n - centred))
+    with features_called(table.labels):
+        certificate = sparing.certify(
+            components, table.rows, random_state=chosen["seed"], **{name: chosen[name] for name in PASSED_ON}
+        )
+    if as_json:
+        record = {
+            "sparing": sparing.__version__,
+            "data": records.data_record(table),
+            "components": records.components_record(components, records.raw_names(table)),
+            "certificate": records.certificate_record(certificate),
+        }
+        click.echo(records.dumped(record))
+    else:
+        click.echo(f"{certificate}\n\n{text.loadings_table(components, table.labels)}")
+
+
+def _recheck(path: str, data: str, as_json: bool, chosen: dict[str, Any]) -> None:
+    """Does the certificate of a saved model hold for these data?"""
+    model = certified(path)
+    where = (chosen[name] for name in ("key", "label", "drop"))
+    precomputed = model.certificate_.preprocessing.precomputed
+    table = opened(data, *where, names=chosen["feature_names"], precomputed=precomputed)
+    table.say_left_out()
+    with features_called(table.labels):
+        checked = rechecked(model, table)
+    if as_json:
+        record = {
+            "sparing": sparing.__version__,
+            "data": records.data_record(table),
+            "recheck": dataclasses.asdict(checked),
+            "certificate": records.certificate_record(model.certificate_),
+        }
+        click.echo(records.dumped(record))
+    else:
+        click.echo(f"{checked}\n\n{model.certificate_}" if checked else str(checked))
+    if not checked:
+        raise click.exceptions.Exit(NOT_HELD)

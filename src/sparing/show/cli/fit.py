@@ -1,0 +1,99 @@
+"""``sparing fit``: components on few features, and what is proved of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, save_model
+from sparing.show.cli import options, records, text
+from sparing.show.cli.opening import asked_for, progress, writable
+
+METHODS = {"encoder": SparseEncoder, "pca": SparsePCA, "nonnegative": NonnegativeSparsePCA}
+OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": {"pca", "nonnegative"}}
+"""Options that not every method has."""
+
+
+@click.command(short_help="Components on few features, and what is proved.")
+@options.data
+@click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="encoder",
+    show_default=True,
+    help="encoder: lose little more than PCA; pca: components of maximal variance; nonnegative: the same without "
+    "negative loadings.",
+)
+@options.components
+@click.option(
+    "-r",
+    "--features",
+    type=click.IntRange(min=1),
+    help="Number of features: of all components together (encoder with --strategy batch, the default), or of each (all "
+    "others).",
+)
+@click.option("--max-loss", type=float, help="The fewest features that lose at most this many times what PCA loses.")
+@click.option(
+    "--min-variance",
+    type=float,
+    help="The fewest features per component that keep this share of the variance of the component with all features in "
+    "its place; where several are searched together the total is kept, not each share (pca, nonnegative).",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(["batch", "iterative", "joint"]),
+    help="Features shared by all components (batch, the default of encoder), or each component's own.",
+)
+@options.precomputed
+@options.preprocessing
+@options.missing
+@options.columns
+@options.effort
+@options.as_json
+@click.option("--save", metavar="MODEL", type=click.Path(), help="Save the model, for `sparing transform`.")
+@options.force
+@options.quiet
+def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, quiet: bool, **chosen: Any) -> None:
+    """Find components of DATA that use few features, and say what is proved of them.
+
+    Without -r, --max-loss or --min-variance the fewest features are used that lose at most 1.1 times what PCA loses
+    (encoder), or keep 0.9 of the variance as --min-variance 0.9 does (pca, nonnegative).
+
+    \b
+    Examples:
+      sparing fit wine.csv -k 2 -r 5 --scale
+      sparing fit wine.csv -k 3 --max-loss 1.05 --scale --drop proline
+      sparing fit wine.csv --method pca -k 2 -r 4 --scale --json
+      sparing fit wine.csv --method nonnegative -k 2 --min-variance 0.8 --scale --label cultivar
+      sparing fit wine.csv -k 2 -r 5 --scale --save wine.model
+    """
+    given = {name: chosen[name] for name in OF_METHODS if chosen[name] is not None}
+    _check(method, given, chosen["features"])
+    writable(save, force, data)
+    table = asked_for(data, chosen)
+    with progress(quiet) as verbose:
+        model = METHODS[method](
+            chosen["components"],
+            n_nonzero=chosen["features"],
+            verbose=verbose,
+            random_state=chosen["seed"],
+            **{name: chosen[name] for name in ("precomputed", "center", "scale", "missing", "time_limit")},
+            **given,
+        ).fit(table.rows)
+    if save is not None:
+        model.verbose = False
+        save_model(model, save)
+    click.echo(records.dumped(records.model_record(model, table)) if as_json else text.fitted(model, table.labels))
+
+
+def _check(method: str, given: dict[str, Any], features: int | None) -> None:
+    """Options that make no sense together are a misunderstanding of the command, not of the data."""
+    for name in given:
+        option = "--" + name.replace("_", "-")
+        if method not in OF_METHODS[name]:
+            raise click.UsageError(
+                f"{option} is for --method {' or '.join(sorted(OF_METHODS[name]))}, not for {method}."
+            )
+        if features is not None and name != "strategy":
+            raise click.UsageError(f"-r and {option} both say how many features to use; give one of them.")

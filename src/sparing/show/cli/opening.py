@@ -1,0 +1,174 @@
+"""From names of files to rows, and what is said on the way."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from sparing import open_data
+from sparing.data import ArrayRows, Rows, is_symmetric
+from sparing.data.chosen_columns import ChosenColumns
+from sparing.data.readers.text_columns import column_place, read_lines
+from sparing.errors import files
+from sparing.results import Indices
+from sparing.show.cli.text import shortened, terminal_width
+from sparing.show.report.page import place_for
+from sparing.show.wording import names_of, shown
+
+CLEAR_LINE = "\r\x1b[K"
+
+MOST_NAMES = 10
+"""Names of columns that one line may have."""
+
+
+class Table(NamedTuple):
+    """Rows of a file without the columns that are no features."""
+
+    path: str
+    rows: Rows
+    feature_names: list[str] | None
+    not_numeric: list[str]
+    dropped: list[str]
+    precomputed: bool = False
+
+    @property
+    def labels(self) -> list[str]:
+        """A name for each feature, as it may be shown."""
+        return names_of(self.feature_names, self.rows.shape[1])
+
+    def restricted(self, J: Indices) -> Table:
+        """These features alone, in this order; of a covariance their rows alone, too."""
+        names = None if self.feature_names is None else [self.feature_names[j] for j in J]
+        rows: Any = ChosenColumns(self.rows, J, names)
+        if self.precomputed and self.rows.is_dense and self.rows.shape[0] == self.rows.shape[1]:
+            rows = ArrayRows(rows.source[J])
+            rows.feature_names = names
+        return self._replace(rows=rows, feature_names=names)
+
+    def say_left_out(self) -> None:
+        """Name the columns that are not used, on the error stream."""
+        for why, columns in (("because not numeric", self.not_numeric), ("as asked", self.dropped)):
+            if columns:
+                more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
+                names = ", ".join(self.called(name) for name in columns[:MOST_NAMES])
+                click.echo(f"Left out, {why}: {names}{more}.", err=True)
+
+    def called(self, name: str) -> str:
+        """A column of the file in words: by its place where it has no name."""
+        if name.strip():
+            return shown(name)
+        place = column_place(self.path, name)
+        return "(no name)" if place is None else f"(column {place + 1}, no name)"
+
+
+def asked_for(path: str, chosen: Mapping[str, Any], *, elsewhere: Collection[str] = ()) -> Table:
+    """The table that the options of a command ask for, with a note where it may be another one than it seems.
+
+    Columns named in ``elsewhere`` may be dropped without being in it.
+    """
+    precomputed = chosen.get("precomputed", False)
+    if precomputed and chosen["missing"] == "mean":
+        raise click.UsageError("--missing mean is for samples; a covariance (--precomputed) has no rows to average.")
+    table = opened(
+        path,
+        chosen["key"],
+        chosen["label"],
+        chosen["drop"],
+        names=chosen["feature_names"],
+        precomputed=precomputed,
+        elsewhere=elsewhere,
+    )
+    table.say_left_out()
+    for name in table.feature_names or []:
+        if not name.strip():  # as pandas writes row numbers
+            which = f"{table.called(name)} is taken for a feature"
+            click.echo(f"Note: {which}; if it numbers the rows pass --drop {name!r}.", err=True)
+    if not precomputed and is_symmetric(table.rows):
+        then = "pass --precomputed" if "precomputed" in chosen else "pass the samples that they came from"
+        click.echo(f"Note: the table is symmetric: if it holds covariances or correlations {then}.", err=True)
+    return table
+
+
+def opened(
+    path: str,
+    key: str | None = None,
+    label: str | None = None,
+    drop: Sequence[str] = (),
+    *,
+    names: str | None = None,
+    precomputed: bool = False,
+    elsewhere: Collection[str] = (),
+) -> Table:
+    """The columns of a file that are features, under the names in the file ``names`` where it is given."""
+    rows: Any = open_data(path, key=key)
+    if names is not None:
+        rows.feature_names = _names(names, path, rows.shape[1])
+    known = [*(rows.feature_names or []), *rows.left_out]
+    unwanted = list(dict.fromkeys([*([label] if label is not None else []), *drop]))
+    for name in unwanted:
+        if name not in known and name not in elsewhere:
+            raise files.no_column(path, name, known)
+    dropped = [name for name in unwanted if name in known]
+    not_numeric = [name for name in rows.left_out if name not in unwanted]
+    table = Table(path, rows, rows.feature_names, not_numeric, dropped, precomputed)
+    kept = [j for j, name in enumerate(table.feature_names or []) if name not in unwanted]
+    if len(kept) == len(table.feature_names or []):
+        return table
+    if not kept:
+        raise files.every_column_left_out(path)
+    return table.restricted(np.array(kept))
+
+
+def _names(path: str, data: str, n_features: int) -> list[str]:
+    """A name for each feature, from a file that has one on each line."""
+    names = read_lines(path)
+    if len(names) != n_features:
+        raise files.other_number_of_names(path, len(names), data, n_features)
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise files.column_repeated(path, repeated)
+    return names
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[bool]:
+    """Is progress to be shown? In one line of the error stream then, where results are not disturbed."""
+    if quiet or not sys.stderr.isatty():
+        yield False
+        return
+    with redirect_stdout(_OneLine()):
+        try:
+            yield True
+        finally:
+            click.echo(CLEAR_LINE, nl=False, err=True)
+
+
+class _OneLine(io.TextIOBase):
+    """Each line in the place of the one before it."""
+
+    def write(self, text: str) -> int:
+        """Show the last line of a text that has one."""
+        lines = text.strip().splitlines()
+        if lines:
+            click.echo(CLEAR_LINE + shortened(lines[-1], terminal_width() - 1), nl=False, err=True)
+        return len(text)
+
+
+def writable(path: str | None, force: bool, *inputs: str) -> None:
+    """Refuse early, before anything is computed, what could not be written in the end, or would replace an input."""
+    if path is None:
+        return
+    place = place_for(path)
+    read = [given for name in inputs if (given := Path(name).expanduser()).exists()]
+    if place.exists() and any(place.samefile(given) for given in read):
+        raise files.is_an_input(path)
+    if place.is_file() and not force:
+        raise files.already_there(path, "--force")

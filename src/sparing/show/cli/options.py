@@ -1,0 +1,107 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import click
+
+Decorator = Callable[[Any], Any]
+
+
+def combined(*decorators: Decorator) -> Decorator:
+    """Several options as one decorator, shown in this order."""
+    return lambda command: reduce(lambda decorated, decorate: decorate(decorated), reversed(decorators), command)
+
+
+data = click.argument("data", type=click.Path())
+
+components = click.option(
+    "-k", "--components", type=click.IntRange(min=1), default=2, show_default=True, help="Number of components."
+)
+
+key = click.option("--key", metavar="NAME", help="Which table of a file that holds several, such as layers/counts.")
+
+names_of_features = click.option(
+    "--feature-names",
+    metavar="FILE",
+    type=click.Path(),
+    help="A text file with the names of the features, one on each line, in the order of the columns of numbers.",
+)
+
+columns = combined(
+    click.option("--label", metavar="COLUMN", help="A column of labels, which is no feature (text tables, Parquet)."),
+    click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out; may be given several times."),
+    key,
+    names_of_features,
+)
+
+precomputed = click.option(
+    "--precomputed", is_flag=True, help="DATA is a covariance or correlation matrix, not a table of samples."
+)
+
+preprocessing = combined(
+    click.option("--scale", is_flag=True, help="Divide every feature by its standard deviation."),
+    click.option("--center/--no-center", default=True, show_default=True, help="Subtract the mean of every feature."),
+)
+
+missing = click.option(
+    "--missing",
+    type=click.Choice(["error", "mean"]),
+    default="error",
+    show_default=True,
+    help="What an empty cell or NaN is: a mistake, or a value that the mean of its feature stands for.",
+)
+
+effort = combined(
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers."),
+    click.option(
+        "--time-limit",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Return the best so far after this time; what is proved by then still holds.",
+    ),
+)
+
+quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, which is shown on terminals only anyway.")
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print everything, for programs.")
+
+force = click.option("--force", is_flag=True, help="Replace a file that exists.")
+
+OF_PARAMETERS = {
+    "n_components": "-k",
+    "n_nonzero": "-r",
+    "max_loss": "--max-loss",
+    "min_variance": "--min-variance",
+    "max_features": "--max-features",
+    "time_limit": "--time-limit",
+}
+"""What the library's parameters are called here, where no column is likely to have such a name."""
+
+WORDS = {"missing": "--missing", "strategy": "--strategy", "method": "--method", "key": "--key"}
+"""The same for plain words, which are parameters only where a value follows."""
+
+FLAGS = {
+    "center=False": "--no-center",
+    "center=True": "--center",
+    "scale=True": "--scale",
+    "precomputed=True": "--precomputed",
+    "precomputed=False": "no --precomputed",
+}
+
+
+def as_options(sentence: str) -> str:
+    """A sentence of the library in the words of the command line; what is quoted in it stays as it is."""
+    for flag, said in FLAGS.items():
+        sentence = re.sub(rf"(?<!['\"\w]){flag}\b", said, sentence)
+    named = rf"(?<!['\"\w])(?:({'|'.join(OF_PARAMETERS)})\b|({'|'.join(WORDS)})(?==))(=(?:(['\"])([\w./-]+)\4)?)?"
+
+    def option(found: re.Match[str]) -> str:
+        long, word, given, _, value = found.groups()
+        return (OF_PARAMETERS[long] if long else WORDS[word]) + (f" {value or ''}" if given else "")
+
+    return re.sub(r"\b(as|Leave) key\b", r"\1 --key", re.sub(named, option, sentence))

@@ -1,0 +1,138 @@
+"""Results as text for people: as wide as the terminal, and with nothing in it that could command one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from wcwidth import wcswidth
+
+from sparing.results import Array
+from sparing.show.wording import (
+    END_OF_ISOLATE,
+    ISOLATE,
+    LoadingsRow,
+    against_pca,
+    component_name,
+    loadings_rows,
+    shown,
+    terms,
+)
+
+CELL = 14
+"""Columns of the terminal for one number."""
+
+NARROWEST = 12
+"""Columns that a name has at the least."""
+
+MOST_ROWS, MOST_TERMS = 50, 20
+"""Features in a table, and terms in an equation, that somebody may want to read."""
+
+
+def terminal_width() -> int:
+    """Columns of the terminal (or COLUMNS); 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def one_line(message: object) -> str:
+    """A message without line breaks and control characters."""
+    return shown(" ".join(str(message).split()))
+
+
+def fitted(model: Any, names: Sequence[str]) -> str:
+    """All that is said of a model: certificate, loss, loadings, equations."""
+    width = terminal_width()
+    explained = model.explained_variance_ratio_
+    each = ", ".join(f"{share:.1%}" for share in explained)
+    loss = against_pca(max(1.0 - float(explained.sum()), 0.0), float(model.loss_ratio_))
+    components = f" Rebuilt from the scores, by what each component adds: {each}." if len(explained) > 1 else ""
+    return "\n\n".join(
+        [
+            str(model.certificate_),
+            loss + components,
+            loadings_table(model.components_, names, width),
+            equations(model.components_, names, width),
+            _meaning(model.center, model.scale),
+        ]
+    )
+
+
+def loadings_table(components: Array, names: Sequence[str], width: int | None = None) -> str:
+    """Nonzero loadings with their names, the largest first; as many components side by side as fit."""
+    width = terminal_width() if width is None else width
+    H = np.asarray(components)
+    rows = loadings_rows(H, names)
+    longest = max([len("feature"), *(wide(row.name) for row in rows[:MOST_ROWS])])
+    beside = min(longest, max(width - CELL * len(H), NARROWEST))
+    at_once = max((width - beside) // CELL, 1)
+    parts = [range(first, min(first + at_once, len(H))) for first in range(0, len(H), at_once)]
+    return "\n\n".join(_part(rows, part, beside) for part in parts)
+
+
+def _part(rows: Sequence[LoadingsRow], components: range, width: int) -> str:
+    """The table of some of the components."""
+    used = [row for row in rows if any(row.loadings[i] for i in components)]
+    used.sort(key=lambda row: -max(abs(row.loadings[i]) for i in components))
+    lines = [padded("feature", width) + "".join(f"{component_name(i):>{CELL}}" for i in components)]
+    for row in used[:MOST_ROWS]:
+        values = (row.loadings[i] for i in components)
+        lines.append(padded(row.name, width) + "".join(_cell(value) for value in values))
+    if len(used) > MOST_ROWS:
+        lines.append(f"... and {len(used) - MOST_ROWS} more features (--json has them all)")
+    return "\n".join(lines)
+
+
+def _cell(value: float) -> str:
+    if not value:
+        return f"{'.':>{CELL}}"
+    return f"{value:{CELL}.4f}" if abs(value) >= 0.00005 else f"{value:{CELL}.1e}"
+
+
+def equations(components: Array, names: Sequence[str], width: int | None = None) -> str:
+    """Each component as a sum of features, in lines that fit."""
+    width = terminal_width() if width is None else width
+    short = [shortened(shown(name), max(width // 2, NARROWEST)) for name in names]
+    return "\n".join(
+        _wrapped([f"{component_name(i)} =", *terms(row, short, most=MOST_TERMS)], width)
+        for i, row in enumerate(np.asarray(components))
+    )
+
+
+def _wrapped(pieces: Sequence[str], width: int) -> str:
+    """Pieces in lines that fit; none is broken."""
+    lines = [pieces[0]]
+    for piece in pieces[1:]:
+        if wide(lines[-1]) + 1 + wide(piece) <= width:
+            lines[-1] += f" {piece}"
+        else:
+            lines.append(f"    {piece}")
+    return "\n".join(lines)
+
+
+def _meaning(center: bool, scale: bool) -> str:
+    """What the names in an equation stand for."""
+    done = ["less its mean"] * bool(center) + ["divided by its standard deviation"] * bool(scale)
+    return f"(A name stands for the value of its feature{', ' if done else ' as it is'}{', '.join(done)}.)"
+
+
+def padded(text: str, width: int) -> str:
+    """Text in a column of the terminal, cut or filled up."""
+    label = shortened(text, width)
+    return label + " " * (width - wide(label))
+
+
+def wide(text: str) -> int:
+    """Columns of the terminal that a text takes."""
+    return max(wcswidth(text), 0)
+
+
+def shortened(name: str, width: int) -> str:
+    """A name that takes no more than so many columns; an ellipsis stands for what is cut off."""
+    if wide(name) <= width:
+        return name
+    text = name.removeprefix(ISOLATE).removesuffix(END_OF_ISOLATE)[: 2 * width]
+    while wide(text) > width - 1:
+        text = text[:-1]
+    return f"{ISOLATE}{text}…{END_OF_ISOLATE}" if name.startswith(ISOLATE) else f"{text}…"

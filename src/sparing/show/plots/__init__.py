@@ -1,0 +1,20 @@
+"""Pictures, by scikit-learn's convention for displays: ``from_estimator``, ``ax=``, ``figure_`` and ``ax_``."""
+
+from sparing.show.plots.clustering import DendrogramDisplay, FeatureWeightsDisplay, WeightedDendrogramDisplay
+from sparing.show.plots.image_parts import ImagePartsDisplay
+from sparing.show.plots.loadings import LoadingsDisplay
+from sparing.show.plots.scores import BiplotDisplay, ScoresDisplay
+from sparing.show.plots.spannogram import SpannogramDisplay
+from sparing.show.plots.sparsity_path import SparsityPathDisplay
+
+__all__ = [
+    "BiplotDisplay",
+    "DendrogramDisplay",
+    "FeatureWeightsDisplay",
+    "ImagePartsDisplay",
+    "LoadingsDisplay",
+    "ScoresDisplay",
+    "SpannogramDisplay",
+    "SparsityPathDisplay",
+    "WeightedDendrogramDisplay",
+]

@@ -1,0 +1,95 @@
+"""Where to draw, in which colours, and how features are called."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sparing import errors
+from sparing.errors import plots as refusals
+from sparing.estimators.inputs import named_or_numbered
+
+LONGEST = 28
+"""Characters of a name at most: longer ones lose their middle, since names often differ at the end alone."""
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#B8A900", "#555555")
+"""Told apart by colour-blind readers too [Okabe and Ito's palette; its yellow darker, for white paper]."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""One fewer than there are colours, so that 56 groups look different."""
+
+
+def pyplot() -> Any:
+    """matplotlib's pyplot, or a sentence where there is nothing to draw with."""
+    try:
+        from matplotlib import pyplot as plt
+    except ModuleNotFoundError:
+        raise errors.needs_package("Drawing", "matplotlib", "plot") from None
+    return plt
+
+
+def axes_of(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes given, or new ones of this size in inches."""
+    plt = pyplot()
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def panels_of(ax: Any, count: int, size: tuple[float, float]) -> list[Any]:
+    """As many axes as there is to draw: those given, or new ones side by side, each of this size."""
+    plt = pyplot()
+    if ax is None:
+        figure_size = (count * size[0], size[1])
+        return list(plt.subplots(1, count, figsize=figure_size, squeeze=False, layout="constrained")[1].flat)
+    given = list(np.ravel(np.asarray(ax, dtype=object)))
+    if len(given) != count:
+        raise refusals.wrong_number_of_axes(len(given), count)
+    return given
+
+
+def plain(name: object) -> str:
+    """A name as it is, on one line: matplotlib would read mathematics between two dollar signs."""
+    text = " ".join(str(name).split())
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST - 10]}…{text[-9:]}"
+    return text.replace("$", r"\$")
+
+
+def names_of(estimator: Any, feature_names: Sequence[object] | None) -> list[str]:
+    """Names given, names of the fit, or x0, x1, ..."""
+    n_features = int(estimator.n_features_in_)
+    given = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+    names = named_or_numbered(given, n_features)
+    if len(names) != n_features:
+        raise errors.wrong_number_of_names(len(names), n_features)
+    return [plain(name) for name in names]
+
+
+def fitted_with(estimator: Any, attributes: Sequence[str], drawn: str) -> None:
+    """Refuse what is not fitted, or has nothing of what is drawn."""
+    check_is_fitted(estimator)
+    for attribute in attributes:
+        if not hasattr(estimator, attribute):
+            raise errors.cannot_draw(estimator, attribute, drawn)
+
+
+def chosen_components(components: Sequence[int] | None, n_components: int, count: int | None = None) -> list[int]:
+    """Numbers of components, checked; all of them, or the first ``count``, where none are given."""
+    try:
+        wanted = list(range(n_components if count is None else count)) if components is None else [*components]
+        wanted = [operator.index(i) for i in wanted]
+    except TypeError:
+        raise refusals.bad_component(components, n_components, count) from None
+    wrong_count = not wanted or (count is not None and len(wanted) != count)
+    if wrong_count or any(not 0 <= i < n_components for i in wanted):
+        raise refusals.bad_component(components if components is not None else wanted, n_components, count)
+    return wanted
+
+
+def axis_title(estimator: Any, i: int) -> str:
+    """Which component an axis shows, and what it adds."""
+    shares = getattr(estimator, "explained_variance_ratio_", None)
+    return f"component {i + 1}" + ("" if shares is None else f" ({shares[i]:.1%} of the variance)")

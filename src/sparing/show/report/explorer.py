@@ -1,0 +1,125 @@
+"""The page on which a slider moves through every number of features."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sparing.certificates.sentences import counted
+from sparing.data import as_rows
+from sparing.data.writing import replacing
+from sparing.estimators.inputs import features_called, generator_of, preprocessing_from
+from sparing.estimators.path_search import PathSearch, path_search
+from sparing.run import Budget
+from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
+from sparing.show.report.labels import coloured, label_column, sample_column
+from sparing.show.report.names import page_names, readable
+from sparing.show.report.page import chart_script, html_page, place_for
+
+LONGEST = 40
+"""Features of the longest support where nothing else is asked for: more are no longer few."""
+
+TITLE = "How few features say what PCA says"
+
+
+def explore(
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    n_components: int = 2,
+    max_features: int | None = None,
+    scale: bool = False,
+    center: bool = True,
+    missing: str = "error",
+    labels: Any = None,
+    feature_names: Sequence[object] | None = None,
+    sample_names: Sequence[object] | None = None,
+    title: str | None = None,
+    random_state: Any = None,
+    time_limit: float | None = None,
+    verbose: bool = False,
+) -> Path:
+    """Write one HTML file on which a slider moves through every number of features.
+
+    It shows loss with its proved band, loadings by name, scores, the certificate and the equation of each component.
+    The file holds all it needs: it works offline, asks nothing of the network and can be sent to anybody. It holds
+    names and scores of the samples drawn (2,000 at most), never X.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or rows of ``open_data``, of shape (n_samples, n_features)
+    path : str or path
+        Of the file to write; one that is there is replaced, whole or not at all.
+    n_components : int, default=2
+    max_features : int, optional
+        The end of the slider; by default 40, or all features where there are fewer.
+    scale, center, missing
+        As in :class:`SparseEncoder`.
+    labels : array-like of shape (n_samples,), optional
+        Colours of the scores: names of groups, of which the 20 most frequent are told apart, or numbers of a scale.
+    feature_names, sample_names : sequence, optional
+        The columns of X, and numbers, by default.
+    title : str, optional
+    random_state : int, Generator, RandomState or None
+    time_limit : float, optional
+        Seconds for choosing features and for proofs.
+    verbose : bool, default=False
+        Print progress.
+
+    Returns
+    -------
+    pathlib.Path
+        Of the file written.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparing.report import explore
+    >>> wine = load_wine(as_frame=True)
+    >>> explore(wine.data, "wine.html", scale=True, labels=wine.target)  # doctest: +SKIP
+    """
+    place, script = place_for(path), chart_script()
+    preprocessing = preprocessing_from(center, scale, missing=missing)
+    budget, rng = Budget.of(time_limit, verbose), generator_of(random_state)
+    rows = as_rows(X)
+    n_samples, n_features = rows.shape
+    names = page_names(X, rows, feature_names)
+    colours = label_column(labels, n_samples)
+    longest = LONGEST if max_features is None else max_features
+    with features_called(names):
+        walk = path_search(rows, n_components, preprocessing, longest, rng, budget=budget)
+    certificates = walk.certificates(rng, budget)
+    width = max(len(certificate.loadings) for certificate in certificates)
+    samples = sampled(n_samples, len(certificates), width, rng)
+    steps, unit = steps_of(certificates, walk.view, names, samples)
+    said = TITLE if title is None or not str(title).strip() else readable(title)
+    contents = {
+        "shape": [n_samples, n_features],
+        "components": width,
+        "unit": "" if unit == 1 else f"{unit:g}",
+        "start": opening_step(steps),
+        "names": searchable(names, steps),
+        "samples": sample_column(sample_names, n_samples, samples),
+        "labels": coloured(colours, samples),
+        "steps": steps,
+    }
+    with replacing(place) as file:
+        file.write(html_page(said, _summary(walk, len(samples)), contents, script).encode("utf-8"))
+    return place
+
+
+def _summary(walk: PathSearch, drawn: int) -> str:
+    """What the page is about, in a sentence or two."""
+    n, d = walk.view.n_samples or 0, walk.view.n_features
+    done = {
+        (True, True): "centred, and divided by its standard deviation",
+        (True, False): "centred",
+        (False, True): "divided by its standard deviation",
+        (False, False): "taken as it is",
+    }[walk.preprocessing.center, walk.preprocessing.scale]
+    text = f"{counted(n, 'sample')}, {counted(d, 'feature')}; each feature was {done}."
+    if drawn < n:
+        text += f" Scores are drawn for {counted(drawn, 'sample')}, chosen at random; all numbers are of all samples."
+    return text

@@ -1,0 +1,84 @@
+"""Labels of samples, as colours of a legend or of a scale."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.errors import pages
+from sparing.results import Indices
+from sparing.show.report.names import readable
+
+MOST_CATEGORIES = 20
+"""More cannot be told apart by colour and shape; the rarest are shown as one."""
+
+FEW_NUMBERS = 10
+"""Up to this many different numbers are taken for names of groups, more for a scale."""
+
+MISSING = "(missing)"
+
+
+def label_column(labels: Any, n_samples: int) -> list[Any] | None:
+    """One label for each sample, with None where it is missing."""
+    if labels is None:
+        return None
+    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
+        raise pages.labels_not_a_column(labels)
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # else nanoseconds, as whole numbers
+        labels = [None if np.isnat(date) else str(np.datetime_as_string(date, "auto")) for date in labels.flat]
+    column = np.asarray(labels, dtype=object)
+    if column.shape != (n_samples,):
+        raise pages.wrong_number_of_labels(column.shape, n_samples)
+    return [None if _is_missing(value) else value if _is_number(value) else str(value) for value in column]
+
+
+def coloured(labels: Sequence[Any] | None, drawn: Indices) -> dict[str, Any] | None:
+    """What the page needs to colour the samples drawn: a scale of numbers, or groups and the code of each sample."""
+    if labels is None:
+        return None
+    present = {value for value in labels if value is not None}
+    if len(present) > FEW_NUMBERS and all(map(_is_number, present)):
+        return {"kind": "scale", "values": [None if labels[i] is None else _finite(labels[i]) for i in drawn]}
+    counts = Counter(MISSING if value is None else readable(value) for value in sorted(labels, key=_order))
+    groups = list(counts)  # in the order of the labels
+    if len(groups) > MOST_CATEGORIES:
+        frequent = {text for text, _ in counts.most_common(MOST_CATEGORIES - 1)}
+        groups = [*(text for text in groups if text in frequent), f"({len(groups) - len(frequent)} other labels)"]
+    code = {text: i for i, text in enumerate(groups)}
+    texts = (MISSING if labels[i] is None else readable(labels[i]) for i in drawn)
+    return {"kind": "groups", "groups": groups, "values": [code.get(text, len(groups) - 1) for text in texts]}
+
+
+def _order(value: Any) -> tuple[bool, bool, float, str]:
+    """Numbers by size, then texts, then what is missing."""
+    number = _is_number(value)
+    return value is None, not number, float(value) if number else 0.0, str(value)
+
+
+def sample_column(names: Any, n_samples: int, drawn: Indices) -> list[str]:
+    """Names of the samples drawn; their numbers, counted from 0 as in Python, where they have none."""
+    if names is None:
+        return [str(i) for i in drawn]
+    if isinstance(names, (str, bytes)) or not hasattr(names, "__len__") or len(names) != n_samples:
+        raise errors.wrong_number_of_names(len(names) if hasattr(names, "__len__") else 1, n_samples, "samples")
+    column = list(names)
+    return [readable(column[i]) for i in drawn]
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, pandas' NA and NaT: what does not equal itself, or refuses to say."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, (float, np.floating)) and value != value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,86 @@
+"""One HTML file from contents, template and the script of the charting library.
+
+Charts are drawn by Vega-Lite, whose script vl-convert-python carries (Altair saves its pages with it). Its script is
+the smallest of those that come from PyPI (0.9 MB; Bokeh's has 1.3, Plotly's 4.8, which leaves no room below 5 MB), and
+it draws SVG where Bokeh draws pixels: text stays text for search, print and screen readers, marks carry ARIA labels,
+and style sheets reach them, so that light, dark and print need no second drawing. To it names are data: it knows no
+markup and no mathematics that a name could use.
+
+The page's policy (``Content-Security-Policy``) allows the two scripts that are in it, by their hashes, and no request.
+"""
+
+from __future__ import annotations
+
+import base64
+import errno
+import hashlib
+import json
+import os
+import re
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from sparing import errors
+from sparing.errors import files, pages
+
+POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def chart_script() -> str:
+    """The script of the charting library, ready for a page."""
+    try:
+        import vl_convert
+    except ModuleNotFoundError as missing:
+        raise errors.needs_package("The explorer page", "vl-convert-python", "report") from missing
+    return _alone(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def html_page(title: str, summary: str, contents: dict[str, Any], charts: str) -> str:
+    """The page as text."""
+    glue = _alone(_part("page.js"))
+    policy = POLICY.format(scripts=" ".join(_hash(script) for script in (charts, glue)))
+    return Template(_part("page.html")).substitute(
+        policy=escape(policy),
+        title=escape(title),
+        summary=escape(summary),
+        style=_part("page.css"),
+        contents=embedded({**contents, "charts": json.loads(_part("charts.json"))}),
+        charts=charts,
+        glue=glue,
+    )
+
+
+def embedded(contents: Any) -> str:
+    """JSON that can stand in a page whatever its strings hold."""
+    text = json.dumps(contents, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    unsafe = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+    return re.sub(r"[<>&\u2028\u2029]", lambda sign: unsafe[sign.group()], text)
+
+
+def place_for(path: Any) -> Path:
+    """Where to write, if anything can be written there: better said before the work than after it."""
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
+        raise pages.not_a_page_path(path)
+    place = Path(path).expanduser()
+    if place.is_dir():
+        raise files.cannot_write(path, IsADirectoryError(errno.EISDIR, "it is a folder"))
+    if not place.parent.is_dir():
+        raise files.cannot_write(path, FileNotFoundError(errno.ENOENT, f"there is no folder {str(place.parent)!r}"))
+    return place
+
+
+def _part(name: str) -> str:
+    return resources.files("sparing.show.report").joinpath(name).read_text("utf-8")
+
+
+def _alone(script: str) -> str:
+    """A script that leaves no names behind and cannot end its element early."""
+    safe = re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE).replace("<!--", "<\\!--")
+    return f"(() => {{{safe}\n}})();"
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode('utf-8')).digest()).decode('ascii')}'"

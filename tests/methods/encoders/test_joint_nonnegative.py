@@ -1,0 +1,88 @@
+"""Nonnegative components found together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from small_problems import covariance
+from sparing import NonnegativeSparsePCA
+from sparing.datasets import load_pitprops
+from sparing.gram import CachedGram, DenseGram
+from sparing.linalg import top_spectrum
+from sparing.linalg.variance import symmetric_total
+from sparing.methods.encoders import JointNonnegative, joint_nonnegative
+from sparing.methods.solvers import NonnegativeAuto
+from sparing.run import Budget
+
+
+def encode(A, k, r, *, budget=None, **settings):
+    view, rng = DenseGram(A), np.random.default_rng(0)
+    spectrum = top_spectrum(view, k, rng)
+    return JointNonnegative(NonnegativeAuto(starts=3, perturbations=0), **settings).encode(
+        view, spectrum, r, rng, budget=budget or Budget()
+    )
+
+
+def test_components_are_lawful_and_have_no_less_than_their_starts(rng):
+    for _ in range(2):
+        A = covariance("dense", rng, 10)
+        found = encode(A, 3, [4, 3, 2])
+        H = found.components.T
+        assert H.min() >= 0
+        np.testing.assert_allclose(np.linalg.norm(H, axis=0), 1.0)
+        assert sorted(np.count_nonzero(H, axis=0)) <= [2, 3, 4]
+        assert symmetric_total(DenseGram(A), H) <= np.linalg.eigvalsh(A)[-3:].sum() * (1 + 1e-9)
+
+
+def test_blocks_are_found_apart():
+    """Three groups of features: each component takes one, and together they have all there is."""
+    A = np.kron(np.diag([3.0, 2.0, 1.0]), np.ones((3, 3))) + 0.01 * np.eye(9)
+    found = encode(A, 3, 3)
+    assert [np.flatnonzero(x).tolist() for x in found.components] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+
+def test_turns_pay(monkeypatch, rng):
+    """The control: without turns less is found on some matrices, never more."""
+    matrices = [np.corrcoef(rng.standard_normal((14, 30))) for _ in range(3)]
+    improved = [symmetric_total(DenseGram(A), encode(A, 3, 4).components.T) for A in matrices]
+    monkeypatch.setattr(joint_nonnegative, "SWEEPS", 0)
+    plain = [symmetric_total(DenseGram(A), encode(A, 3, 4).components.T) for A in matrices]
+    assert np.mean(np.array(improved) > np.array(plain) * (1 + 1e-6)) >= 0.5
+
+
+@pytest.mark.parametrize("deadline", [0.0])
+def test_an_expired_budget_still_has_an_answer(deadline, rng):
+    found = encode(covariance("dense", rng, 8), 2, 3, budget=Budget(deadline=deadline))
+    assert found.components.min() >= 0
+    assert len(found.components) == 2
+
+
+def test_free_components_have_no_less_than_orthogonal_ones(monkeypatch):
+    """And the control: without the orthogonal start they have less."""
+    A, values = load_pitprops().correlation, {}
+    for few in (0, 100):
+        monkeypatch.setattr(joint_nonnegative, "FEW", few)
+        for constraint in (None, "orthogonal"):
+            model = NonnegativeSparsePCA(
+                3, n_nonzero=4, constraint=constraint, precomputed=True, random_state=0, certify=False
+            ).fit(A)
+            values[few, constraint] = symmetric_total(DenseGram(A), model.components_.T)
+    assert values[0, None] < values[0, "orthogonal"] * (1 - 1e-3)
+    assert values[100, None] >= values[100, "orthogonal"] * (1 - 1e-9)
+
+
+def test_both_deflations_share_their_first_component():
+    A, asked = np.corrcoef(np.random.default_rng(0).standard_normal((8, 20))), []
+
+    class Counting(NonnegativeAuto):
+        def solve(self, view, n_nonzero, rng, **settings):
+            asked.append(settings.get("metric") is None and isinstance(view, CachedGram))
+            return super().solve(view, n_nonzero, rng, **settings)
+
+    view, rng = DenseGram(A), np.random.default_rng(0)
+    JointNonnegative(Counting(starts=2, perturbations=0)).encode(
+        view, top_spectrum(view, 2, rng), 3, rng, budget=Budget()
+    )
+    assert sum(asked) == 1
+    assert len(asked) == 3

@@ -1,0 +1,99 @@
+"""The default solver: optimal where the optimum is known, never below the others."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sparing.data import Preprocessing, as_view
+from sparing.datasets import load_pitprops
+from sparing.gram import DenseGram
+from sparing.linalg.metric import NearIdentity
+from sparing.methods.solvers import SOLVERS, Auto
+from sparing.objectives.variance import RayleighObjective
+from sparing.run import Budget
+
+
+def solve(A, r, seed=0, solver=None, **kw):
+    view = A if not isinstance(A, np.ndarray) else as_view(A, Preprocessing(precomputed=True))
+    found = (solver or Auto()).solve(view, r, np.random.default_rng(seed), budget=Budget(), **kw)
+    return found.variance * view.square_unit
+
+
+def optimum(A, r):
+    sets = np.array(list(combinations(range(len(A)), r)))
+    return float(np.linalg.eigvalsh(A[sets[:, :, None], sets[:, None, :]])[:, -1].max())
+
+
+@pytest.mark.parametrize("r", range(1, 14))
+def test_pit_props_optimal_for_every_count(r):
+    A = load_pitprops().correlation
+    for seed in range(3):
+        assert solve(A, r, seed) == pytest.approx(optimum(A, r), rel=1e-9)
+
+
+def test_optimal_on_nearly_all_small_problems():
+    missed = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((12, 10)) if seed % 2 else rng.integers(-2, 3, (12, 10)).astype(float)
+        A = np.corrcoef(X, rowvar=False) if seed % 3 else np.cov(X, rowvar=False)
+        r = 2 + seed % 4
+        found, best = solve(A, r), optimum(A, r)
+        assert found <= best * (1 + 1e-9)
+        missed += found < best * (1 - 1e-9)
+    assert missed <= 1
+
+
+PROVED = {
+    "normCommunities": {5: 4.860548, 10: 8.823616, 20: 14.326952},
+    "normArrhythmia": {5: 4.233204, 10: 7.539385, 20: 11.466511},
+}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_proved_optima_of_public_covariances(name, shared):
+    A = np.nan_to_num(shared("bcp_covariances.npz", name))
+    for r, value in PROVED[name].items():
+        for seed in range(2):
+            assert solve(A, r, seed) == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["normgait", "normvoice", "normgastro"])
+def test_never_below_the_others_on_public_covariances(name, shared):
+    A = np.nan_to_num(shared("bcp_covariances.npz", name))
+    for r in (3, 10):
+        ours = solve(A, r)
+        for other, solver in SOLVERS.items():
+            if other not in ("auto", "semidefinite"):
+                assert solve(A, r, solver=solver()) <= ours * (1 + 1e-9), other
+
+
+def test_more_features_than_the_pool_holds(rng):
+    """The best few are found among thousands, whatever their place."""
+    X = rng.standard_normal((80, 3000))
+    hidden = rng.choice(3000, 8, replace=False)
+    X[:, hidden] += 2.0 * rng.standard_normal((80, 1))
+    view = as_view(X)
+    found = Auto().solve(view, 8, rng, budget=Budget())
+    np.testing.assert_array_equal(found.support, np.sort(hidden))
+    _, swapped, _ = RayleighObjective(view).improved(found.support, 10)
+    assert set(swapped) == set(found.support), "no single swap among all features improves it"
+
+
+def test_with_a_metric_it_maximises_the_quotient(rng):
+    A = np.cov(rng.standard_normal((30, 8)) @ rng.standard_normal((8, 8)), rowvar=False)
+    Q = np.linalg.qr(rng.standard_normal((8, 2)))[0]
+    metric = NearIdentity(Q, -np.ones(2), 1.05)
+    objective = RayleighObjective(DenseGram(A), metric)
+    best = max(objective.solve(np.array(S))[0] for S in combinations(range(8), 3))
+    found = Auto().solve(DenseGram(A), 3, rng, metric=metric, budget=Budget())
+    assert found.variance == pytest.approx(best, rel=1e-9)
+
+
+def test_nothing_to_find():
+    found = Auto().solve(DenseGram(np.zeros((4, 4))), 2, np.random.default_rng(0), budget=Budget())
+    assert found.variance == 0
+    assert np.linalg.norm(found.loadings) == pytest.approx(1)

@@ -1,0 +1,129 @@
+"""Climbing over nonnegative directions: never down, and to where no feature wants to move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from small_problems import covariance, nonnegative_optimum
+from sparing.gram import DenseGram
+from sparing.linalg.metric import NearIdentity
+from sparing.objectives import nonnegative
+from sparing.objectives.nonnegative import (
+    NonnegativeObjective,
+    best_nonnegative,
+    positive_part,
+    positive_powers,
+    upward,
+)
+from sparing.run import Budget
+
+KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite")
+
+
+def quotient_of(B, M, x):
+    return x @ B @ x / (x @ x if M is None else x @ M @ x)
+
+
+def metric_of(rng, d):
+    return NearIdentity(np.linalg.qr(rng.standard_normal((d, 1)))[0], -np.ones(1), 1.05)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("with_metric", [False, True])
+def test_upward_never_falls_and_ends_where_no_feature_wants_to_move(kind, with_metric):
+    rng = np.random.default_rng(KINDS.index(kind))
+    for _ in range(30):
+        d = int(rng.integers(1, 9))
+        B = covariance(kind, rng, d)
+        M = metric_of(rng, d).block(np.arange(d)) if with_metric else None
+        start = np.abs(rng.standard_normal(d)) * (rng.random(d) < 0.7)
+        start[int(rng.integers(d))] = 1.0
+        rho, x = upward(B, M, start)
+        assert x.min() >= 0
+        assert np.linalg.norm(x) == pytest.approx(1.0)
+        assert rho == pytest.approx(quotient_of(B, M, x), rel=1e-9, abs=1e-9)
+        assert rho >= quotient_of(B, M, start) - 1e-9 * np.abs(B).max()
+        slope = B @ x - rho * (x if M is None else M @ x)
+        tolerance = 1e-6 * np.abs(B).max()
+        assert np.all(np.abs(slope[x > 1e-7]) <= tolerance)
+        assert np.all(slope <= tolerance)
+
+
+def test_a_climb_that_only_cuts_is_caught(rng):
+    """The control: leading eigenvectors with negative entries cut off are no local optima."""
+    worse = 0
+    for _ in range(30):
+        B = covariance("dense", rng, 7)
+        leading = np.linalg.eigh(B)[1][:, [-1]]
+        cut = positive_part(np.column_stack([leading, -leading]), 7)[:, 0]
+        worse += upward(B, None, cut)[0] > quotient_of(B, None, cut) * (1 + 1e-6)
+    assert worse > 20
+
+
+def test_powers_never_fall_and_keep_to_what_is_allowed(rng):
+    A = covariance("dense", rng, 10)
+    allowed = np.ones(10, dtype=bool)
+    allowed[3] = False
+    starts = np.abs(rng.standard_normal((10, 6)))
+    last = positive_part(starts, 4, allowed)
+    for steps in range(1, 8):
+        X = positive_powers(DenseGram(A), starts, 4, max_iter=steps, settled=99, budget=Budget(), allowed=allowed)
+        assert X.min() >= 0
+        assert not X[3].any()
+        assert np.count_nonzero(X, axis=0).max() <= 4
+        values, before = (np.einsum("ij,ij->j", Z, A @ Z) for Z in (X, last))
+        assert np.all(values >= before * (1 - 1e-12))
+        last = X
+    assert positive_powers(DenseGram(A), -starts, 4, max_iter=5, settled=2, budget=Budget()).shape == (10, 0)
+
+
+@pytest.mark.parametrize("with_metric", [False, True])
+def test_climbs_and_exchanges_only_rise(with_metric, rng):
+    for kind in KINDS[:6]:
+        A = covariance(kind, rng, 9)
+        objective = NonnegativeObjective(DenseGram(A), metric_of(rng, 9) if with_metric else None)
+        for r in (1, 3, 9):
+            start = positive_part(np.abs(rng.standard_normal((9, 1))), r, objective.usable)[:, 0]
+            climbed, x = objective.climbed(start, r)
+            assert climbed >= objective.ratio(start) - 1e-9 * np.abs(A).max()
+            exchanged, y = objective.exchanged(x, r, 50)
+            assert exchanged >= climbed * (1 - 1e-12)
+            for rho, z in ((climbed, x), (exchanged, y)):
+                assert rho == pytest.approx(objective.ratio(z), rel=1e-8)
+                assert z.min() >= 0
+                assert np.count_nonzero(z) <= r
+
+
+def test_exchanges_find_what_climbing_misses(rng):
+    """Out of single features: climbing alone ends below the optimum far more often."""
+    alone = together = 0
+    for _ in range(40):
+        A = np.corrcoef(rng.standard_normal((8, 24)))
+        objective, best = NonnegativeObjective(DenseGram(A)), nonnegative_optimum(A, 3)
+        _, x = objective.climbed(np.eye(8)[0], 3)
+        alone += objective.ratio(x) < best * (1 - 1e-9)
+        together += objective.exchanged(x, 3, 50)[0] < best * (1 - 1e-9)
+    assert together < 0.6 * alone
+
+
+def test_supports_too_large_to_decompose_are_climbed_by_products(rng, monkeypatch):
+    A = covariance("dense", rng, 9)
+    objective, start = NonnegativeObjective(DenseGram(A)), np.ones(9)
+    exact, _ = objective.climbed(start, 9)
+    monkeypatch.setattr(nonnegative, "DENSE", 2)
+    monkeypatch.setattr(nonnegative, "TURNS", 2000)
+    by_products, x = objective.climbed(start, 9)
+    assert by_products == pytest.approx(exact, rel=1e-4)
+    assert by_products == pytest.approx(objective.ratio(x), rel=1e-9)
+
+
+def test_the_best_candidate_is_chosen_and_there_always_is_one(rng):
+    A = covariance("dense", rng, 6)
+    objective = NonnegativeObjective(DenseGram(A))
+    none = best_nonnegative(objective, -np.ones((6, 2)), 3, refit=False)
+    assert none.variance == pytest.approx(A.diagonal().max())
+    X = positive_part(np.abs(rng.standard_normal((6, 5))), 3)
+    kept = best_nonnegative(objective, X, 3, refit=False)
+    assert kept.variance == pytest.approx(max(x @ A @ x for x in X.T))
+    assert best_nonnegative(objective, X, 3, refit=True).variance >= kept.variance

@@ -1,0 +1,83 @@
+"""The proof for r features, against brute force; find and refute."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sparing.data import Preprocessing, as_view
+from sparing.proof.trees.deletion_tree import DeletionTree
+from sparing.run import Budget
+
+
+def captured(X, J, k):
+    Q = np.linalg.qr(X[:, list(J)])[0]
+    return float((np.linalg.svd(Q.T @ X, compute_uv=False)[:k] ** 2).sum())
+
+
+def problems():
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        d, k = int(rng.integers(3, 9)), int(rng.integers(1, 4))
+        kind = seed % 4
+        if kind == 0:
+            X = rng.standard_normal((d + 4, d))
+        elif kind == 1:
+            X = rng.standard_normal((d + 4, d)) @ rng.standard_normal((d, d))
+        elif kind == 2:
+            X = rng.integers(-2, 3, (d + 6, d)).astype(float)
+        else:  # blocks: ties everywhere
+            X = np.kron(np.eye(-(-d // 2)), np.array([[2.0, 1], [1, 2], [0, 1]]))[:, :d]
+        yield seed, X, k
+
+
+@pytest.mark.parametrize(
+    ("seed", "X", "k"), list(problems()), ids=lambda value: str(value) if np.isscalar(value) else ""
+)
+def test_finds_and_proves_what_brute_force_finds(seed, X, k, monkeypatch):
+    monkeypatch.setattr("sparing.proof.trees.deletion_tree.ENUMERATED", seed % 3)  # leave the work to the bounds
+    A = X.T @ X
+    tree = DeletionTree(A, A @ A, k)
+    if not tree.searchable:
+        return
+    d = X.shape[1]
+    for r in range(1, d):
+        best = max(captured(X, J, k) for J in combinations(range(d), r))
+        worst = min(combinations(range(d), r), key=lambda J: captured(X, J, k))
+        found = tree.search(r, np.array(worst), budget=Budget(), max_nodes=10**6)
+        assert found.proved
+        np.testing.assert_allclose(found.captured, best, rtol=1e-9)
+        np.testing.assert_allclose(captured(X, found.support, k), best, rtol=1e-9)
+        assert found.bound >= best  # never refutes what exists
+        for cap in (0, 1, 3):  # at any cap the open bound is valid
+            assert tree.search(r, np.array(worst), budget=Budget(), max_nodes=cap).bound >= best * (1 - 1e-12)
+
+
+def test_bounds_of_single_deletions_are_those_of_brute_force(rng):
+    X = rng.standard_normal((20, 7)) @ rng.standard_normal((7, 7))
+    A = X.T @ X
+    for k in (1, 2, 3):
+        tree = DeletionTree(A, A @ A, k)
+        columns = np.arange(7)
+        whole, without = tree._bounds(columns, 0, 3)
+        assert whole >= captured(X, columns, k)
+        for j in range(7):
+            true = captured(X, np.delete(columns, j), k)
+            assert true <= without[j] <= true * (1 + 1e-5)
+
+
+def test_collinear_features_are_not_searched(rng):
+    X = rng.standard_normal((20, 4))
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])
+    assert not DeletionTree.of(as_view(X), 2).searchable
+    assert DeletionTree.of(as_view(X[:, :4]), 2).searchable
+
+
+def test_zero_columns_and_supports_of_all_features(rng):
+    X = np.column_stack([rng.standard_normal((15, 3)), np.zeros(15)])
+    tree = DeletionTree.of(as_view(X, Preprocessing(center=False)), 2)
+    found = tree.search(3, np.array([0, 1, 2]), budget=Budget(), max_nodes=10)
+    assert found.proved
+    np.testing.assert_array_equal(found.support, [0, 1, 2])

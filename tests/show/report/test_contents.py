@@ -1,0 +1,106 @@
+"""What the page is given is what the library says: losses, bounds, sentences, loadings, scores."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparing import information_loss, sparsity_path
+from sparing.data import Preprocessing
+from sparing.datasets import make_spiked
+from sparing.estimators.path_search import path_search
+from sparing.run import Budget
+from sparing.show.report import contents
+from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
+from sparing.show.wording import equation
+
+X = 100 + 20 * make_spiked(300, 12, n_nonzero=4, random_state=3).X
+NAMES = [f"f{j}" for j in range(12)]
+
+
+def steps_for(X, n_components=2, samples=None, **preprocessing):
+    rng = np.random.default_rng(0)
+    walk = path_search(X, n_components, Preprocessing(**preprocessing), 8, rng, budget=Budget())
+    certificates = walk.certificates(rng, Budget())
+    samples = np.arange(X.shape[0]) if samples is None else samples
+    return certificates, *steps_of(certificates, walk.view, NAMES, samples)
+
+
+def unpacked(step):
+    return np.array([np.frombuffer(base64.b64decode(text), dtype="<f4") for text in step["scores"]]).T
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_steps_agree_with_the_path_and_the_data(scale):
+    certificates, steps, unit = steps_for(X, scale=scale)
+    assert unit == 1
+    path = sparsity_path(X, 2, max_features=8, scale=scale, random_state=0)
+    Z = (X - X.mean(axis=0)) / (X.std(axis=0, ddof=1) if scale else 1.0)
+    for step, certificate, ratio, bound, support in zip(
+        steps, certificates, path.loss_ratio, path.bound, path.supports, strict=True
+    ):
+        assert step["ratio"] == pytest.approx(ratio, rel=1e-6)
+        assert step["bound"] == pytest.approx(bound, rel=1e-6)
+        assert step["support"] == support.tolist()
+        H = np.zeros((len(step["loadings"]), 12))
+        H[:, support] = step["loadings"]
+        assert step["lost"] * np.square(Z).sum() == pytest.approx(information_loss(H, X, scale=scale), rel=1e-4)
+        np.testing.assert_allclose(unpacked(step), Z @ H.T, rtol=1e-4, atol=1e-4 * np.abs(Z).max())
+        assert step["sentence"] == str(certificate).splitlines()
+        assert step["equations"][0] == equation("component 1", certificate.components[0], NAMES)
+        assert certificate.recheck(X)
+
+
+def test_fewer_features_than_components_and_sparse_data_in_other_units():
+    matrix = sparse.random_array((80, 12), density=0.3, rng=np.random.default_rng(1))
+    _, steps, unit = steps_for(matrix * 1e-100, 3, center=False)
+    assert [len(step["loadings"]) for step in steps[:4]] == [1, 2, 3, 3]
+    assert unit == 1e-100  # single precision ends at 1e-45
+    H = np.zeros((3, 12))
+    H[:, steps[4]["support"]] = steps[4]["loadings"]
+    np.testing.assert_allclose(unpacked(steps[4]), matrix @ H.T, atol=1e-5)
+
+
+def test_samples_of_many_rows():
+    drawn = np.array([3, 40, 299])
+    _, some, _ = steps_for(X, samples=drawn)
+    _, every, _ = steps_for(X)
+    np.testing.assert_array_equal(unpacked(some[4]), unpacked(every[4])[drawn])
+    few = sampled(10**6, 40, 2, np.random.default_rng(0))
+    assert len(few) == contents.MOST_SAMPLES
+    assert np.all(np.diff(few) > 0)
+    assert len(sampled(10**6, 40, 20, np.random.default_rng(0))) * 40 * 20 <= contents.MOST_SCORES
+    np.testing.assert_array_equal(sampled(5, 40, 2, np.random.default_rng(0)), np.arange(5))
+
+
+def test_where_pca_loses_nothing_there_is_no_ratio():
+    rng = np.random.default_rng(0)
+    _, steps, _ = steps_for(rng.standard_normal((30, 2)) @ rng.standard_normal((2, 12)))
+    assert steps[0]["ratio"] is None
+    assert steps[0]["lost"] > 0
+    assert steps[-1]["lost"] == pytest.approx(0, abs=1e-9)
+
+
+def test_the_page_opens_where_the_loss_is_small():
+    _, steps, _ = steps_for(X)
+    first = opening_step(steps)
+    assert steps[first - 1]["ratio"] <= 1.1
+    full = len(steps[-1]["loadings"])
+    assert all(step["ratio"] > 1.1 or len(step["loadings"]) < full for step in steps[: first - 1])
+    one = {"loadings": [[1.0]]}
+    assert opening_step([{"features": 1, "ratio": None, **one}, {"features": 2, "ratio": 9.0, **one}]) == 2
+
+
+def test_the_page_opens_with_all_components():
+    one, two = {"loadings": [[1.0]]}, {"loadings": [[1.0, 0.0], [0.0, 1.0]]}
+    assert opening_step([{"features": 1, "ratio": 1.01, **one}, {"features": 2, "ratio": 1.005, **two}]) == 2
+
+
+def test_too_many_names_leave_those_in_use(monkeypatch):
+    _, steps, _ = steps_for(X)
+    assert len(searchable(NAMES, steps)) == 12
+    monkeypatch.setattr(contents, "NAMES_LENGTH", 5)
+    assert set(searchable(NAMES, steps)) == {j for step in steps for j in step["support"]}

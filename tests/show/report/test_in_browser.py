@@ -1,0 +1,232 @@
+"""The page in a real Chromium: what it shows is what the library says, and names stay names."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparing import certify, sparsity_path
+from sparing.data import as_view
+from sparing.datasets import make_spiked
+from sparing.linalg import encoder_on
+from sparing.results import Selection
+from sparing.show.report import explore
+from sparing.show.wording import equation, shown
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    "\"double\" and 'single' & co",
+    "🎉 👩‍👩‍👧",
+    "שלום עולם",
+    "=SUM(A1:A9)",
+    "$$x^2$$",
+    "</script><!--",
+    "<img src=x onerror='window.hacked = 1'>",
+    "y" * 400,
+    "${title}",
+    "dup",
+    "dup",
+]
+LABELS = ["<b>bold</b>", "مرحبا", None]
+X = make_spiked(90, 12, n_nonzero=4, random_state=5).X
+K = 2
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with sync_api.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=program, args=root)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    return explore(
+        X,
+        tmp_path_factory.mktemp("page") / "page.html",
+        n_components=K,
+        feature_names=HOSTILE,
+        labels=[LABELS[i % 3] for i in range(90)],
+        sample_names=[f"<i>{i}</i>" for i in range(90)],
+        title=HOSTILE[0],
+        random_state=0,
+    )
+
+
+@pytest.fixture
+def opened(browser, place):
+    """Opens the page in a window of its own; at the end nothing may have complained or been asked for."""
+    contexts, complaints, requests, asked = [], [], [], set()
+
+    def open_page(width=1280, scheme="light", file=place):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        asked.add(file.as_uri())
+        page.goto(file.as_uri())
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        assert context.pages[0].evaluate("window.hacked") is None
+        context.close()
+    assert complaints == []
+    assert {url for url in requests if not url.startswith("blob:")} == asked
+
+
+def cells(page, table):
+    return page.eval_on_selector_all(
+        f"#{table} tbody tr", "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+
+
+def drawn(page, number):
+    """Wait until the bars of this many features are drawn."""
+    sync_api.expect(page.locator("#loadings-chart .mark-rect.role-mark path")).to_have_count(number)
+
+
+def test_the_slider_moves_every_number(opened):
+    page = opened()
+    path = sparsity_path(X, K, random_state=0)
+    view = as_view(X)
+    losses = cells(page, "loss-table")
+    assert [row[:3] for row in losses] == [
+        [str(r), f"{ratio:.4f}", f"{bound:.4f}"]
+        for r, ratio, bound in zip(path.n_features, path.loss_ratio, path.bound, strict=True)
+    ]
+    page.locator("#scores-details summary").click()
+    page.locator("#features").focus()
+    page.keyboard.press("Home")
+    for r in range(1, 6):
+        support = path.supports[r - 1]
+        found = encoder_on(Selection(support, view.gram_columns(support)), K, view.total)
+        sentence = str(certify(found.components, X, random_state=0)).splitlines()
+        assert page.locator("#count").inner_text() == str(r)
+        if r >= K:  # below, certify speaks of as many components as there are
+            assert page.locator("#sentence p").all_inner_texts() == sentence
+            assert page.locator("#features").get_attribute("aria-valuetext").endswith(sentence[0])
+        told_apart = [name if name != "dup" else f"dup (feature {j})" for j, name in enumerate(HOSTILE)]
+        shortened = [name if len(name) < 120 else name[:119] + "…" for name in told_apart]
+        loadings = {row[0]: [float(cell) for cell in row[1:]] for row in cells(page, "loadings-table")}
+        assert set(loadings) == {shown(shortened[j]) for j in support}
+        np.testing.assert_allclose([loadings[shown(shortened[j])] for j in support], found.loadings.T, atol=6e-5)
+        assert page.locator("#equations li").all_text_contents() == [
+            equation(f"component {i + 1}", row, shortened) for i, row in enumerate(found.components)
+        ]
+        scores = np.array([row[2:] for row in cells(page, "scores-table")], dtype=float)
+        np.testing.assert_allclose(scores, (X - X.mean(axis=0)) @ found.components.T, atol=2e-3)
+        drawn(page, r * len(found.loadings))
+        page.keyboard.press("ArrowRight")
+    sync_api.expect(page.locator("#announced")).to_contain_text("6 of 12 features")
+
+
+def test_hovering_shows_values_and_clicking_the_loss_moves_the_slider(opened):
+    page = opened()
+    path = sparsity_path(X, K, random_state=0)
+    tooltip = page.locator("#vg-tooltip-element")
+    page.locator("#loss-chart .role-mark.mark-rule line").nth(8).hover(force=True)
+    assert f"{path.loss_ratio[8]:.4f}" in tooltip.inner_text()
+    page.locator("#loss-chart .role-mark.mark-rule line").nth(11).click(force=True)
+    assert page.locator("#count").inner_text() == "12"
+    drawn(page, 12 * K)
+    page.locator("#scores-chart .role-mark.mark-symbol path").first.hover(force=True)
+    assert "<i>0</i>" in tooltip.inner_text()
+    assert "<b>bold</b>" in tooltip.inner_text()
+    labels = page.locator("#loadings-chart .role-axis-label text").all_text_contents()
+    assert HOSTILE[0][:15] in " ".join(labels)
+    assert shown(HOSTILE[3]) in labels
+
+
+def test_search_and_download_keep_names_as_they_are(opened):
+    page = opened()
+    page.locator("#features").fill("12")
+    page.locator("#search").fill("DUP")
+    assert page.locator("#found li").count() == 2
+    assert "2 features found." in page.locator("#found").inner_text()
+    marked = page.locator("#loadings-table tr[aria-current] th").all_text_contents()
+    assert sorted(marked) == ["dup (feature 10)", "dup (feature 11)"]
+    with page.expect_download() as download:
+        page.locator("#download").click()
+    assert download.value.suggested_filename == "loadings-12-features.csv"
+    with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["feature", "component 1", "component 2"]
+    saved = {row[0]: [float(value) for value in row[1:]] for row in rows}
+    assert {HOSTILE[0], HOSTILE[1], HOSTILE[2], HOSTILE[3], "'" + HOSTILE[4], HOSTILE[6]} < set(saved)
+    in_table = {row[0]: [float(cell) for cell in row[1:]] for row in cells(page, "loadings-table")}
+    np.testing.assert_allclose(saved[HOSTILE[0]], in_table[HOSTILE[0]], atol=6e-5)
+    assert page.title() == page.locator("h1").inner_text() == HOSTILE[0]
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_everything_fits_the_window(opened, width):
+    page = opened(width)
+    page.locator("#features").fill("12")
+    drawn(page, 12 * K)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = [page.locator(f"#{name}-chart svg").bounding_box() for name in ("loss", "scores", "loadings")]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+    loss, scores, loadings = boxes
+    assert scores["y"] >= loss["y"] + loss["height"]
+    equations = page.locator("#equations").bounding_box()
+    assert equations["y"] >= loadings["y"] + loadings["height"]
+    assert (loadings["x"] > loss["x"] + loss["width"] / 2) == (width == 1280)  # beside it, or below
+
+
+def test_light_dark_and_print(opened):
+    colours = """() => [getComputedStyle(document.documentElement).backgroundColor,
+        getComputedStyle(document.querySelector('#loss-chart svg text')).fill]"""
+    assert opened(scheme="light").evaluate(colours) == ["rgb(255, 255, 255)", "rgb(27, 31, 36)"]
+    page = opened(scheme="dark")
+    assert page.evaluate(colours) == ["rgb(20, 23, 28)", "rgb(232, 235, 239)"]
+    page.emulate_media(media="print")
+    assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
+    assert not page.locator("#features").is_visible()
+    assert page.locator("#sentence").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_for_assistive_technology(opened, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
+    page = opened(400, scheme)
+    for details in page.locator("summary").all():
+        details.click()
+    found = axe.Axe().run(page).response["violations"]
+    assert [(flaw["id"], flaw["impact"]) for flaw in found if flaw["impact"] in {"serious", "critical"}] == []
+
+
+def test_samples_without_a_number_are_drawn_too(opened, tmp_path):
+    numbers = np.where(np.arange(90) % 3 == 0, np.nan, np.arange(90.0))
+    page = opened(file=explore(X, tmp_path / "numbers.html", n_components=1, labels=numbers, random_state=0))
+    points = "#scores-chart .role-mark.mark-symbol path"
+    assert page.locator(points).count() == 90
+    assert page.locator(f"{points}[fill='#6f7a86']").count() == 30
+    assert "label (missing: grey)" in page.locator("#scores-chart").text_content()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_long_names_that_begin_alike_are_told_apart(opened, tmp_path, width):
+    names = [f"a_rather_long_name_of_a_gene_number_{j}" for j in range(12)]
+    page = opened(width, file=explore(X, tmp_path / "long.html", n_components=1, feature_names=names, random_state=0))
+    page.locator("#features").fill("12")
+    drawn(page, 12)
+    labels = page.locator("#loadings-chart .role-axis-label text").all_text_contents()
+    shown_names = [label for label in labels if "…" in label]
+    assert len(shown_names) == len(set(shown_names)) == 12
