@@ -8,12 +8,13 @@ from itertools import combinations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sparing.certificates import Problem
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.proof.bounds.shifted_low_rank import ShiftedLowRank
 from sparing.proof.sphere.branch_and_bound import highest
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 RANKS = range(1, 9)
 DRAWS = 20
@@ -42,7 +43,7 @@ def ratios(A: np.ndarray, r: int) -> tuple[list[float], list[float]]:
     for rank in RANKS:
         start = time.perf_counter()
         bound = ShiftedLowRank(rank=rank).bound(
-            DenseGram(A), Problem(1, r, len(A), "variance"), None, np.random.default_rng(0), budget=Budget()
+            Task(DenseGram(A), Problem(1, r, len(A), "variance")), None, Run(np.random.default_rng(0))
         )
         seconds.append(time.perf_counter() - start)
         found.append(bound.value / best)

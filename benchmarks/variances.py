@@ -10,7 +10,8 @@ from sparing.datasets import load_pitprops
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import DEFINITIONS
 from sparing.methods.encoders import ElasticNet
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 PENALTIES = (0.06, 0.16, 0.1, 0.5, 0.5, 0.5)
 """Those of Zou, Hastie and Tibshirani (2006) for the pit props."""
@@ -20,7 +21,7 @@ def published_loadings() -> np.ndarray:
     """Their six components: 7, 4, 4, 1, 1 and 1 features."""
     view, rng = as_view(load_pitprops().correlation, Preprocessing(precomputed=True)), np.random.default_rng(0)
     encoder = ElasticNet(l1=PENALTIES, refit=False, tolerance=1e-9, max_iter=1000)
-    return encoder.encode(view, top_spectrum(view, 6, rng), 13, rng, budget=Budget()).components
+    return encoder.encode(Task.of_components(view, top_spectrum(view, 6, rng), 13), Run(rng)).components
 
 
 def table() -> str:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import sparing
-from sparing.certificates import Problem, Recheck
+from sparing.certificates import Recheck
 from sparing.estimators.sparse_encoder import STRATEGIES
 from sparing.linalg.nonnegative_theorem_bounds import rank_needed
 from sparing.linalg.theorem_bounds import theorem_11_schedule
-from sparing.results import Guarantee
+from sparing.results import Guarantee, Problem
 from sparing.show.report import explore
 
 PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text()

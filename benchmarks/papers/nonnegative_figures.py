@@ -20,7 +20,8 @@ from sparing import NonnegativeSparsePCA
 from sparing.data import Preprocessing, as_view
 from sparing.linalg import top_spectrum
 from sparing.methods.solvers import ExpectationMaximization, Nspca, SpannogramNet
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 RANK, EPSILON = 3, 0.1
 
@@ -85,7 +86,7 @@ def rows_of(name: str) -> list[dict[str, object]]:
 
 
 def solved(solver, view, r):
-    return solver.solve(view, r, np.random.default_rng(0), budget=Budget())
+    return solver.solve(Task.of_component(view, r), Run(np.random.default_rng(0)))
 
 
 def surrogate_value(view, component) -> float:

@@ -18,7 +18,8 @@ from summary import Compared, compared, draw, keep, picture, section, table, ver
 
 from sparing.gram import DataMatrix
 from sparing.methods.solvers import Rounding
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 RATIOS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9)
 REPEATS = 5
@@ -28,7 +29,7 @@ def rounded(relaxation: str, given: Problem, r: int) -> None:
     start = np.zeros((given.view.n_features, 1))
     start[int(np.argmax(given.view.gram_diagonal()))] = 1.0
     solver = Rounding(repeats=1, relaxation=relaxation, refit=False)
-    solver.solve(given.view, r, np.random.default_rng(0), start=start, budget=Budget())
+    solver.solve(Task.of_component(given.view, r, start=start), Run(np.random.default_rng(0)))
 
 
 METHODS = {

@@ -17,7 +17,8 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders import ElasticNet
 from sparing.methods.solvers import Auto, MaxComponent, Rounding
 from sparing.results import Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 class Problem(NamedTuple):
@@ -55,14 +56,14 @@ def share(given: Problem, x: np.ndarray) -> float:
 
 def solved(solver: Any, given: Problem, r: int) -> np.ndarray:
     """One component by a solver."""
-    return solver.solve(given.view, r, np.random.default_rng(0), budget=Budget()).vector(given.view.n_features)
+    return solver.solve(Task.of_component(given.view, r), Run(np.random.default_rng(0))).vector(given.view.n_features)
 
 
 def regressed(net: ElasticNet, given: Problem, r: int | list[int]) -> np.ndarray:
     """One component (an array of numbers) or several (rows) by SPCA."""
     k = 1 if isinstance(r, int) else len(r)
     spectrum = top_spectrum(given.view, k, np.random.default_rng(0), tolerance=1e-9)
-    found = net.encode(given.view, spectrum, r, np.random.default_rng(0), budget=Budget()).components
+    found = net.encode(Task.of_components(given.view, spectrum, r), Run(np.random.default_rng(0))).components
     return found[0] if k == 1 else found
 
 

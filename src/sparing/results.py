@@ -101,6 +101,31 @@ class Spectrum:
         return max(loss / self.least_loss, 1.0) if self.least_loss > 0 else float("inf")
 
 
+@dataclass(frozen=True)
+class Problem:
+    """What was optimised, over what: the claim of a certificate holds for this and nothing else.
+
+    ``n_nonzero`` counts the features of each component. With ``shared_support`` it counts those of all together: for a
+    loss the features used, for a variance the nonzero loadings. Disjoint components have no feature in common.
+    ``counts`` has the features of each component in turn, where they differ; ``n_nonzero`` is then the largest.
+    """
+
+    n_components: int
+    n_nonzero: int
+    n_features: int
+    objective: str = "loss"
+    shared_support: bool = True
+    nonnegative: bool = False
+    orthogonal: bool = False
+    disjoint: bool = False
+    counts: tuple[int, ...] = ()
+
+    @property
+    def sense(self) -> str:
+        """``min`` for a loss, ``max`` for a variance."""
+        return "min" if self.objective == "loss" else "max"
+
+
 class Selection:
     """Chosen columns J, in the order of choice, with their Gram columns Z = A[:, J]."""
 

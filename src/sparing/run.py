@@ -1,10 +1,10 @@
-"""What a fit may spend, shared by all of its parts."""
+"""How a fit goes about its task: chance, time, and who is told."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,3 +63,19 @@ class Budget:
 
 def _is_positive(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, (int, float, np.integer, np.floating)) and bool(value > 0)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One per fit, handed to all of its parts: the generator of all random numbers, and the budget."""
+
+    rng: np.random.Generator
+    budget: Budget = field(default_factory=Budget)
+
+    def share(self, part: float) -> Run:
+        """The same for one of several attempts: this part of the time that is left."""
+        return replace(self, budget=self.budget.share(part))
+
+    def unlimited(self) -> Run:
+        """The same without a limit in time: for what is quick anyway."""
+        return replace(self, budget=Budget())

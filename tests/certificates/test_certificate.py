@@ -10,10 +10,10 @@ import pytest
 from scipy import sparse
 
 from sparing import SparseEncoder
-from sparing.certificates import Certificate, Problem
+from sparing.certificates import Certificate
 from sparing.data import Preprocessing
 from sparing.datasets import load_pitprops, make_spiked
-from sparing.results import Bound, Guarantee, Reference
+from sparing.results import Bound, Guarantee, Problem, Reference
 
 X = make_spiked(50, 12, random_state=3).X
 

@@ -10,15 +10,15 @@ from scipy import sparse
 
 from small_problems import GAMED, nonnegative_optimum, optimum
 from sparing import NonnegativeSparsePCA, SparsePCA
-from sparing.certificates import Problem
 from sparing.gram import DenseGram
 from sparing.methods.solvers import NonnegativeExact
 from sparing.proof.bounds import EachAlone, LargestDiagonals, nonnegative_optimality
 from sparing.proof.bounds.direct_optimality import recompute as by_samples
 from sparing.proof.bounds.doubly_nonnegative_dual import recompute as one_sided
 from sparing.proof.bounds.semidefinite_dual import recompute as two_sided
-from sparing.results import Bound
-from sparing.run import Budget
+from sparing.results import Bound, Problem
+from sparing.run import Run
+from sparing.task import Task
 
 
 @pytest.fixture
@@ -69,9 +69,9 @@ def test_pcas_variance_may_not_be_overstated(A, genuine):
 
 def test_k_times_one_needs_orthogonal_components():
     view, one = DenseGram(GAMED), Problem(1, 3, 5, "variance")
-    single = LargestDiagonals().bound(view, one, None, np.random.default_rng(0), budget=Budget())
+    single = LargestDiagonals().bound(Task(view, one), None, Run(np.random.default_rng(0)))
     problem = Problem(2, 3, 5, "variance", shared_support=False, orthogonal=True)
-    found = EachAlone(single).bound(view, problem, None, np.random.default_rng(0), budget=Budget())
+    found = EachAlone(single).bound(Task(view, problem), None, Run(np.random.default_rng(0)))
     assert np.isfinite(found.check(view, problem, found.witness))
     assert found.check(view, replace(problem, orthogonal=False), found.witness) == np.inf
 
@@ -90,7 +90,7 @@ def test_witnesses_of_another_shape_or_not_finite_prove_nothing():
 def test_a_wedge_without_a_number_proves_nothing(A):
     view, problem = DenseGram(A), Problem(1, 3, 6, "variance", nonnegative=True)
     bound = nonnegative_optimality.NonnegativeOptimality().bound(
-        view, problem, None, np.random.default_rng(0), budget=Budget()
+        Task(view, problem), None, Run(np.random.default_rng(0))
     )
     cover = bound.witness
     for at in range(len(cover.proofs)):

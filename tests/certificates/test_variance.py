@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparing import SparsePCA
-from sparing.certificates import Problem, VarianceCertificate, certify_variance
+from sparing.certificates import VarianceCertificate, certify_variance
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
 from sparing.proof.bounds import BranchAndBound
-from sparing.results import Bound
+from sparing.results import Bound, Problem
 
 COUNTEREXAMPLE = np.array(
     [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from small_problems import matrices, optimum
-from sparing.certificates import Problem
 from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof import bounds
 from sparing.proof.bounds import LeadingVariance
-from sparing.results import Encoder
-from sparing.run import Budget
+from sparing.results import Encoder, Problem
+from sparing.run import Run
+from sparing.task import Task
 
 BIBLIOGRAPHY = Path(__file__).parents[2] / "docs" / "references.bib"
 
@@ -51,7 +51,7 @@ def compute(name, view, size):
     found = RayleighObjective(view).component(RayleighObjective(view).grown(size))
     incumbent = Encoder(found.support, found.loadings[None], np.zeros((0, view.n_features)), np.zeros(0), np.nan)
     problem = Problem(1, size, view.n_features, "variance")
-    return method.bound(view, problem, incumbent, rng, budget=Budget()), problem
+    return method.bound(Task(view, problem), incumbent, Run(rng)), problem
 
 
 def test_every_bound_is_here():
@@ -96,7 +96,7 @@ def test_it_is_for_one_component_or_says_nothing(name):
     rng = np.random.default_rng(0)
     kind = getattr(bounds, name)
     method = kind(top_spectrum(view, 2, rng)) if kind is LeadingVariance else kind()
-    bound = method.bound(view, several, encoder_of(view, np.eye(len(A), 2), view.total), rng, budget=Budget())
+    bound = method.bound(Task(view, several), encoder_of(view, np.eye(len(A), 2), view.total), Run(rng))
     assert (bound is not None) == (name in ("LeadingVariance", "LargestDiagonals"))
 
 

@@ -19,7 +19,8 @@ from sparing.methods.deflation import CONSTRAINTS, DEFLATIONS
 from sparing.methods.encoders import Sequential
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Auto
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 ALL = {**DEFLATIONS, **CONSTRAINTS}
 every = pytest.mark.parametrize("deflation", ALL.values(), ids=ALL.keys())
@@ -101,11 +102,11 @@ def test_the_same_in_every_storage(deflation, rng):
 def test_constraints_are_kept_exactly(name, rng):
     view, A = problem(rng, 12)
     spectrum = top_spectrum(view, 3, rng)
-    H = sequential_directions(Auto(), CONSTRAINTS[name](), view, spectrum, [5, 5, 5], rng, Budget())
+    H = sequential_directions(Auto(), CONSTRAINTS[name](), view, spectrum, [5, 5, 5], Run(rng))
     assert H.shape[1] == 3
     products = H.T @ H if name == "orthogonal" else H.T @ A @ H / np.trace(A)
     np.testing.assert_allclose(products, np.diag(np.diag(products)), atol=1e-10)
-    free = sequential_directions(Auto(), DEFLATIONS["generalized"](), view, spectrum, [5, 5, 5], rng, Budget())
+    free = sequential_directions(Auto(), DEFLATIONS["generalized"](), view, spectrum, [5, 5, 5], Run(rng))
     products = free.T @ free if name == "orthogonal" else free.T @ A @ free / np.trace(A)
     assert np.abs(products - np.diag(np.diag(products))).max() > 1e-3, "the control: unconstrained ones do not keep it"
 
@@ -114,7 +115,7 @@ def test_constraints_are_kept_exactly(name, rng):
 def test_a_constraint_that_leaves_nothing_ends_the_sequence(name, rng):
     view, _ = problem(rng, 6)
     spectrum = top_spectrum(view, 4, rng)
-    H = sequential_directions(Auto(), CONSTRAINTS[name](), view, spectrum, [2] * 4, rng, Budget())
+    H = sequential_directions(Auto(), CONSTRAINTS[name](), view, spectrum, [2] * 4, Run(rng))
     assert 1 <= H.shape[1] <= 4
     if name == "uncorrelated":  # each earlier component takes one degree of freedom of two
         assert H.shape[1] == 2
@@ -129,14 +130,14 @@ def test_pit_props_six_components_of_five_features(name):
     view = as_view(load_pitprops().correlation, Preprocessing(precomputed=True))
     rng = np.random.default_rng(0)
     spectrum = top_spectrum(view, 6, rng)
-    found = Sequential(Auto(), DEFLATIONS[name]()).encode(view, spectrum, 5, rng, budget=Budget())
+    found = Sequential(Auto(), DEFLATIONS[name]()).encode(Task.of_components(view, spectrum, 5), Run(rng))
     assert 100 * basis(view, found.components.T).sum() / view.total == pytest.approx(TABLE[name], abs=0.006)
 
 
 def test_disjoint_components_share_no_feature(rng):
     view, _ = problem(rng, 9)
     spectrum = top_spectrum(view, 3, rng)
-    H = sequential_directions(Auto(), DEFLATIONS["disjoint"](), view, spectrum, [3, 2, 4], rng, Budget())
+    H = sequential_directions(Auto(), DEFLATIONS["disjoint"](), view, spectrum, [3, 2, 4], Run(rng))
     assert (np.count_nonzero(H, axis=1) <= 1).all()
     assert list(np.count_nonzero(H, axis=0)) == [3, 2, 4]
 

@@ -18,7 +18,8 @@ from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods import encoders
 from sparing.methods.selectors import SELECTORS
 from sparing.proof import bounds
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 ALGORITHMS = [
     *SELECTORS.values(),
@@ -38,7 +39,7 @@ deterministic = pytest.mark.parametrize("selector", DETERMINISTIC.values(), ids=
 def select(selector, X, r, k=2, seed=0, **preprocessing):
     view = as_view(X, Preprocessing(**preprocessing))
     spectrum = top_spectrum(view, k, np.random.default_rng(seed))
-    return selector().select(view, r, spectrum, np.random.default_rng(seed), budget=Budget()), spectrum
+    return selector().select(Task.of_columns(view, r, spectrum), Run(np.random.default_rng(seed))), spectrum
 
 
 @pytest.mark.filterwarnings("ignore:The features returned are the best found")  # exact search of collinear columns

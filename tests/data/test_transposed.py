@@ -11,7 +11,8 @@ from sparing.data.transposed import Transposed
 from sparing.gram import DenseGram, Projected
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import DualSet, Greedy
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 N, D = 40, 9
 DIRECTIONS = np.linalg.qr(np.random.default_rng(5).standard_normal((D, 2)))[0]
@@ -167,7 +168,7 @@ def test_choosing_columns_of_it_is_choosing_columns_of_the_turned_table(selector
         turned = Transposed(as_view(storage, uncentred))
         for view in (turned, as_view(np.ascontiguousarray(X.T), uncentred)):
             spectrum = top_spectrum(view, 3, np.random.default_rng(0))
-            found = selector.select(view, 8, spectrum, np.random.default_rng(0), budget=Budget())
+            found = selector.select(Task.of_columns(view, 8, spectrum), Run(np.random.default_rng(0)))
             assert len(found.columns) == 8
             losses.append(spectrum.loss_ratio(encoder_on(found, 3, spectrum.total).loss))
     np.testing.assert_allclose(losses[0], losses[2], rtol=1e-7)  # one answer in every storage

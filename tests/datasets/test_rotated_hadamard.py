@@ -9,7 +9,8 @@ from scipy import linalg
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import make_rotated_hadamard
 from sparing.methods.solvers import MaxComponent
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 def test_is_the_printed_construction():
@@ -44,7 +45,9 @@ def test_figure_1a_cannot_come_from_it():
     leading = np.sort(np.linalg.svd(X, full_matrices=False)[2][0] ** 2)[::-1]
     view = as_view(X, Preprocessing(center=False))
     for r in (5, 51, 200, 400):
-        found = MaxComponent().solve(view, r, np.random.default_rng(0), budget=Budget()).variance * view.square_unit
+        found = (
+            MaxComponent().solve(Task.of_component(view, r), Run(np.random.default_rng(0))).variance * view.square_unit
+        )
         assert found >= leading[:r].sum() * s[0] ** 2 * (1 - 1e-9)
         limit = leading[:r].sum() * s[0] ** 2 + s[1] ** 2  # nothing can be above
         assert found >= limit - 3e-6 * s[0] ** 2

@@ -10,13 +10,13 @@ from sparing.data import Preprocessing
 from sparing.datasets import make_spiked
 from sparing.estimators.path_search import path_search
 from sparing.proof.bounds import LossTree
-from sparing.run import Budget
+from sparing.run import Budget, Run
 
 
 def certified(X, n_components=2, longest=10, **options):
     rng = np.random.default_rng(0)
-    walk = path_search(X, n_components, Preprocessing(), longest, rng, budget=Budget(), **options)
-    return walk, walk.certificates(rng, Budget())
+    walk = path_search(X, n_components, Preprocessing(), longest, Run(rng), **options)
+    return walk, walk.certificates(Run(rng))
 
 
 @pytest.mark.parametrize("shape", [(60, 15), (50, 120)], ids=["with proofs", "PCA's loss alone"])
@@ -37,22 +37,22 @@ def test_each_certificate_holds_and_says_what_the_path_says(shape):
 def test_proofs_are_not_made_again(monkeypatch):
     X = make_spiked(60, 15, n_nonzero=4, random_state=2).X
     rng = np.random.default_rng(0)
-    walk = path_search(X, 2, Preprocessing(), 6, rng, budget=Budget())
+    walk = path_search(X, 2, Preprocessing(), 6, Run(rng))
     assert any(proof is not None for proof in walk.proofs)
 
     def again(*_, **__):
         raise AssertionError("searched again")
 
     monkeypatch.setattr(LossTree, "bound", again)
-    assert {certificate.witness.method for certificate in walk.certificates(rng, Budget())} == {"branch and bound"}
+    assert {certificate.witness.method for certificate in walk.certificates(Run(rng))} == {"branch and bound"}
 
 
 def test_all_certificates_take_one_reading():
     X = np.random.default_rng(0).standard_normal((400, 300))
     rng = np.random.default_rng(0)
-    walk = path_search(X, 2, Preprocessing(), 10, rng, budget=Budget())
+    walk = path_search(X, 2, Preprocessing(), 10, Run(rng))
     before = walk.view.passes
-    assert len(walk.certificates(rng, Budget())) == 10
+    assert len(walk.certificates(Run(rng))) == 10
     assert walk.view.passes == before + 1
 
 
@@ -60,7 +60,7 @@ def test_time_is_shared_by_all_numbers_of_features(monkeypatch):
     deadlines = []
     monkeypatch.setattr(LossTree, "bound", lambda *_, budget: deadlines.append(budget.deadline))
     budget = Budget.of(1000.0)
-    path_search(make_spiked(40, 12, random_state=4).X, 2, Preprocessing(), 10, np.random.default_rng(0), budget=budget)
+    path_search(make_spiked(40, 12, random_state=4).X, 2, Preprocessing(), 10, Run(np.random.default_rng(0), budget))
     assert len(deadlines) == 10
     assert deadlines[0] < budget.deadline - 800  # the first may not use all of it
     assert deadlines[-1] == pytest.approx(budget.deadline)

@@ -14,7 +14,7 @@ from sparing.estimators.path_search import PROOF_NODES, path_search
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.proof.bounds.loss_tree import usual_nodes
 from sparing.results import Selection
-from sparing.run import Budget
+from sparing.run import Run
 
 X = make_spiked(60, 25, n_nonzero=4, random_state=1).X
 
@@ -154,7 +154,7 @@ def test_small_losses_of_nearly_one_direction_keep_their_digits(improve):
 def test_all_proofs_together_cost_a_few_certificates():
     """Noise, where no tree closes: each number of features had the nodes of a certificate of its own, a minute."""
     X = np.random.default_rng(0).standard_normal((60, 24))
-    walk = path_search(X, 5, Preprocessing(), 24, np.random.default_rng(0), budget=Budget())
+    walk = path_search(X, 5, Preprocessing(), 24, Run(np.random.default_rng(0)))
     spent = sum(proof.witness[1] for proof in walk.proofs if proof is not None)
     assert usual_nodes(24) < spent <= PROOF_NODES * usual_nodes(24) + 24
     assert np.all(walk.bound <= walk.loss_ratio)

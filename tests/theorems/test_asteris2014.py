@@ -12,7 +12,8 @@ from sparing.linalg.nonnegative_theorem_bounds import approximation_factor, rank
 from sparing.methods.solvers.nonnegative import spannogram
 from sparing.methods.solvers.nonnegative.spannogram import Spannogram
 from sparing.methods.solvers.nonnegative.spannogram_net import SpannogramNet, best_of_net, draws_needed
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 def optimum(A, r):
@@ -41,7 +42,7 @@ def covariances(count, seed=0):
 def test_theorem_1(rank, refit):
     solver = Spannogram(rank=rank, refit=refit)
     for A, values, r, rng in covariances(30, rank):
-        found = solver.solve(DenseGram(A), r, rng, budget=Budget())
+        found = solver.solve(Task.of_component(DenseGram(A), r), Run(rng))
         promised = approximation_factor(values, len(A), r, rank)
         assert r / (2 * len(A)) <= promised <= 1
         assert found.variance >= promised * optimum(A, r) * (1 - 1e-9)
@@ -60,7 +61,7 @@ def test_theorem_1_is_sharper_for_lowered_eigenvalues_alone(rank, monkeypatch):
     monkeypatch.setattr(spannogram, "leading_factors", lambda *args: (true(*args)[1],) * 2)
     solver = Spannogram(rank=rank, refit=False)
     for A, values, r, rng in covariances(60, rank):
-        found = solver.solve(DenseGram(A), r, rng, budget=Budget())
+        found = solver.solve(Task.of_component(DenseGram(A), r), Run(rng))
         promised = approximation_factor(values, len(A), r, rank, shifted=True)
         assert approximation_factor(values, len(A), r, rank) <= promised <= 1
         assert found.variance >= promised * optimum(A, r) * (1 - 1e-9)
@@ -88,7 +89,7 @@ def test_rank_needed_is_the_least_that_does():
 def failures(V, r, draws, accuracy, runs, best):
     missed = 0
     for seed in range(runs):
-        x = best_of_net(V, r, draws, np.random.default_rng(seed), Budget())[:, 0]
+        x = best_of_net(V, r, draws, Run(np.random.default_rng(seed)))[:, 0]
         missed += np.square(V.T @ x).sum() < (1 - accuracy) * best
     return missed / runs
 
@@ -113,6 +114,6 @@ def test_theorem_2_by_the_solver():
     for A, values, r, rng in covariances(30, 9):
         promised = 0.8 * approximation_factor(values, len(A), r, 2) * optimum(A, r)
         for _ in range(5):
-            missed += solver.solve(DenseGram(A), r, rng, budget=Budget()).variance < promised
+            missed += solver.solve(Task.of_component(DenseGram(A), r), Run(rng)).variance < promised
             runs += 1
     assert missed / runs <= 1 / 8

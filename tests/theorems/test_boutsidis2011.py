@@ -12,7 +12,8 @@ from sparing.methods.encoders.regression import Regression, regression_on
 from sparing.methods.selectors import DualSet, Leverage
 from sparing.methods.selectors.dual_set import dual_set_weights
 from sparing.results import Selection
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -56,7 +57,10 @@ def test_table_2_draws_are_unbiased(rng):
     target = top_spectrum(view, 3, rng)
     p = (V**2).sum(axis=1) / 3
     drawn = np.bincount(
-        [int(Leverage(distinct=False).select(view, 1, target, rng, budget=Budget()).columns[0]) for _ in range(4000)],
+        [
+            int(Leverage(distinct=False).select(Task.of_columns(view, 1, target), Run(rng)).columns[0])
+            for _ in range(4000)
+        ],
         minlength=40,
     )
     spread = np.linalg.norm((V.T * (drawn / 4000 / p)) @ V - np.eye(3), 2)
@@ -80,7 +84,7 @@ def test_theorem_2_corrected():
     worst = np.argsort((target.basis**2).sum(axis=1))[:r]  # control: no leverage, no regression
     with single_threaded_blas():
         misses = [
-            unspanned(X, Leverage(distinct=False).select(view, r, target, rng, budget=Budget()).columns, U)
+            unspanned(X, Leverage(distinct=False).select(Task.of_columns(view, r, target), Run(rng)).columns, U)
             for _ in range(4)
         ]
         assert np.mean(np.array(misses) <= limit) >= 0.7
@@ -98,7 +102,7 @@ def test_table_3_dsf_takes_the_first_feasible_column(shared):
             rng = np.random.default_rng(split)
             rows = rng.permutation(len(y))[: int(0.8 * len(y))]
             view = as_view(X[rows], Preprocessing(center=False))
-            C = X[np.ix_(rows, selector.select(view, r, top_spectrum(view, 5, rng), rng, budget=Budget()).columns)]
+            C = X[np.ix_(rows, selector.select(Task.of_columns(view, r, top_spectrum(view, 5, rng)), Run(rng)).columns)]
             errors.append(np.sqrt(np.mean((C @ np.linalg.lstsq(C, y[rows])[0] - y[rows]) ** 2)))
         return np.mean(errors)
 

@@ -16,7 +16,8 @@ from sparing.methods.selectors import Adaptive, DualSet, Greedy
 from sparing.methods.selectors.adaptive import extend_by_draws, extend_by_expectations
 from sparing.methods.selectors.filling import Filling, order_of_draws
 from sparing.results import Selection
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 UNCENTRED = Preprocessing(center=False)
 
@@ -40,7 +41,7 @@ def ratio_by(selector, X, k, r, seed=0):
     view, rng = as_view(X, UNCENTRED), np.random.default_rng(seed)
     spectrum = top_spectrum(view, k, rng)
     return spectrum.loss_ratio(
-        encoder_on(selector.select(view, r, spectrum, rng, budget=Budget()), k, spectrum.total).loss
+        encoder_on(selector.select(Task.of_columns(view, r, spectrum), Run(rng)), k, spectrum.total).loss
     )
 
 
@@ -77,7 +78,7 @@ def test_theorem_6i_holds_for_any_selector_with_its_safeguard(rng):
     view = as_view(X, UNCENTRED)
     spectrum = top_spectrum(view, 2, rng)
     for safeguard, holds in ((DualSet(), True), (None, False)):
-        found = Batch(SmallestColumns(), safeguard).encode(view, spectrum, 8, rng, budget=Budget())
+        found = Batch(SmallestColumns(), safeguard).encode(Task.of_components(view, spectrum, 8), Run(rng))
         assert (spectrum.loss_ratio(found.loss) <= dual_set_factor(2, 8)) == holds
 
 

@@ -16,7 +16,8 @@ from sparing.linalg.theorem_bounds import doubly_sparse_factor, dual_set_factor,
 from sparing.methods.encoders.doubly_sparse import DoublySparse
 from sparing.methods.selectors import Adaptive, DualSet, Greedy, Uniform
 from sparing.results import Selection
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 UNCENTRED = Preprocessing(center=False)
 
@@ -159,7 +160,7 @@ def test_theorem_9_control_other_matrices_and_sparsity_per_component_beat_it(rng
 def next_direction(view, selector, r, rng):
     """A sparse direction for the residual, by the batch algorithm with k = 1."""
     spectrum = top_spectrum(view, 1, rng)
-    return encoder_on(selector.select(view, r, spectrum, rng, budget=Budget()), 1, spectrum.total).components
+    return encoder_on(selector.select(Task.of_columns(view, r, spectrum), Run(rng)), 1, spectrum.total).components
 
 
 def loss_and_residual(X, H):
@@ -291,7 +292,7 @@ def both_sides(selector, row_selector, X, k, r, n_rows):
     view, rng = as_view(X, UNCENTRED), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
     encoder = DoublySparse(selector, n_rows, row_selector, sweeps=0)
-    return spectrum.loss_ratio(encoder.encode(view, spectrum, r, rng, budget=Budget()).loss)
+    return spectrum.loss_ratio(encoder.encode(Task.of_components(view, spectrum, r), Run(rng)).loss)
 
 
 def loud_samples(rng, k=2):

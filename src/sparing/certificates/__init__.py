@@ -1,11 +1,12 @@
 """What was reached, what nobody can pass, and how we know: recomputed from data and result."""
 
-from sparing.certificates.certificate import Certificate, Problem, Recheck
+from sparing.certificates.certificate import Certificate, Recheck
 from sparing.certificates.loss import certify_loss
 from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
 from sparing.certificates.regression import RegressionCertificate, certify_regression
 from sparing.certificates.streamed import StreamCertificate, certify_stream
 from sparing.certificates.variance import VarianceCertificate, certify_variance
+from sparing.results import Problem
 
 __all__ = [
     "Certificate",

@@ -23,35 +23,12 @@ from sparing.certificates.sentences import other_data, possible, promised_loss, 
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
-from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Spectrum
+from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Problem, Spectrum
 
 WRONG = "The certificate does NOT hold"
 
 UNFIT = (TypeError, ValueError, ArithmeticError, AttributeError, LookupError, np.linalg.LinAlgError)
 """What a proof runs into whose witness is no witness of its kind."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What was optimised, over what: the claim of a certificate holds for this and nothing else.
-
-    ``n_nonzero`` counts the features of each component. With ``shared_support`` it counts those of all together: for a
-    loss the features used, for a variance the nonzero loadings. Disjoint components have no feature in common.
-    """
-
-    n_components: int
-    n_nonzero: int
-    n_features: int
-    objective: str = "loss"
-    shared_support: bool = True
-    nonnegative: bool = False
-    orthogonal: bool = False
-    disjoint: bool = False
-
-    @property
-    def sense(self) -> str:
-        """``min`` for a loss, ``max`` for a variance."""
-        return "min" if self.objective == "loss" else "max"
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.certificate import Certificate, Problem
+from sparing.certificates.certificate import Certificate
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.linalg.theorem_bounds import PROJECTED, adaptive_factor, dual_set_factor, theorem_11_bound
-from sparing.results import Bound, Encoder, Guarantee, Reference, Spectrum
+from sparing.results import Bound, Encoder, Guarantee, Problem, Reference, Spectrum
 
 CONTRADICTION = 1e-7
 """A bound above a loss by more than this share of it, and of the total, is no rounding."""

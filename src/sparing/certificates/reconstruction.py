@@ -11,13 +11,13 @@ from typing import cast
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.certificate import Certificate, Problem
+from sparing.certificates.certificate import Certificate
 from sparing.data import Preprocessing
 from sparing.data.transposed import Transposed
 from sparing.gram import DataMatrix
 from sparing.linalg.loss import RESIDUAL_ENTRIES, STRIP_ENTRIES, TINY_LOSS
 from sparing.linalg.theorem_bounds import doubly_sparse_factor
-from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Reference, Spectrum
+from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Problem, Reference, Spectrum
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

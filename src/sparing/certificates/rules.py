@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.results import Array, Guarantee, Spectrum
-
-if TYPE_CHECKING:
-    from sparing.certificates.certificate import Problem
+from sparing.results import Array, Guarantee, Problem, Spectrum
 
 ORTHOGONAL = 1e-6
 """The largest cosine that counts as none."""

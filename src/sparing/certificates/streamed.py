@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparing.certificates.certificate import WRONG, Certificate, Problem, Recheck
+from sparing.certificates.certificate import WRONG, Certificate, Recheck
 from sparing.certificates.rules import broken_rule, counts_for_none
 from sparing.certificates.sentences import counted, other_data, percent, share, where
 from sparing.data import Preprocessing
@@ -15,7 +15,7 @@ from sparing.data.sketch import row_gram_of
 from sparing.data.sketched_gram import SketchedGram
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
-from sparing.results import Array, Bound, Encoder, Spectrum
+from sparing.results import Array, Bound, Encoder, Problem, Spectrum
 
 
 @dataclass(frozen=True, eq=False)

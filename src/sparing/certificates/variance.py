@@ -11,14 +11,14 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.certificate import Certificate, Problem
+from sparing.certificates.certificate import Certificate
 from sparing.certificates.rules import error_agrees, fresh_spectrum
 from sparing.certificates.sentences import PROVED, counted, percent, share, where
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
 from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
 from sparing.linalg.variance import symmetric_total
-from sparing.results import Array, Bound, Encoder, Guarantee, Reference, Spectrum
+from sparing.results import Array, Bound, Encoder, Guarantee, Problem, Reference, Spectrum
 
 COLLINEAR = 1e-9
 """Features count as collinear where no more than this share of their variance is left beside one direction."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
-from sparing.certificates import Certificate, Problem, VarianceCertificate, certify_variance
+from sparing.certificates import Certificate, VarianceCertificate, certify_variance
 from sparing.certificates.sentences import PROVED
 from sparing.certificates.variance import single
 from sparing.data import Preprocessing
@@ -32,8 +30,9 @@ from sparing.proof.bounds import (
     ShiftedLowRank,
 )
 from sparing.proof.trees.single_component_proof import bound_of_one_component
-from sparing.results import Bound, Encoder, Spectrum
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Problem, Spectrum
+from sparing.run import Run
+from sparing.task import Task
 
 ROWS_OF_GRAM = 500
 """Up to as many features all rows of the Gram matrix are read for a bound, whatever the storage."""
@@ -66,16 +65,10 @@ Method = Callable[..., Bound | None]
 
 
 def variance_certificate(
-    view: DataMatrix,
-    found: Encoder,
-    spectrum: Spectrum,
-    problem: Problem,
-    preprocessing: Preprocessing,
-    rng: np.random.Generator,
-    budget: Budget,
+    view: DataMatrix, found: Encoder, spectrum: Spectrum, problem: Problem, preprocessing: Preprocessing, run: Run
 ) -> VarianceCertificate:
     """The certificate of all components together, with one for each of them."""
-    bounds = bounds_on_variance(view, problem, spectrum, found, rng, budget)
+    bounds = bounds_on_variance(view, problem, spectrum, found, run)
     parts = list[Certificate]()
     if len(found.loadings) > 1:
         alone, known = spectrum.leading(1), dict[int, list[Bound]]()
@@ -83,7 +76,7 @@ def variance_certificate(
         def of_one(component: Encoder, n_nonzero: int) -> tuple[Problem, list[Bound]]:
             part = Problem(1, n_nonzero, view.n_features, "variance", nonnegative=problem.nonnegative)
             if n_nonzero not in known:
-                known[n_nonzero] = bounds_on_variance(view, part, alone, component, rng, budget)
+                known[n_nonzero] = bounds_on_variance(view, part, alone, component, run)
             return part, known[n_nonzero]
 
         for number in range(len(found.loadings)):
@@ -93,23 +86,16 @@ def variance_certificate(
         if problem.orthogonal and not problem.shared_support:
             _, largest = of_one(single(found, 0), problem.n_nonzero)
             least = min(largest, key=lambda bound: bound.value)
-            if (together := EachAlone(least).bound(view, problem, found, rng, budget=budget)) is not None:
+            if (together := EachAlone(least).bound(Task(view, problem), found, run)) is not None:
                 bounds.append(together)
     certificate = certify_variance(view, found, spectrum, bounds, problem, preprocessing, parts=parts)
-    if budget.expired and certificate.gap > PROVED:
-        said = INTERRUPTED if budget.interrupted else TIMED_OUT
+    if run.budget.expired and certificate.gap > PROVED:
+        said = INTERRUPTED if run.budget.interrupted else TIMED_OUT
         return replace(certificate, notes=(*certificate.notes, said))
     return certificate
 
 
-def bounds_on_variance(
-    view: DataMatrix,
-    problem: Problem,
-    spectrum: Spectrum,
-    found: Encoder,
-    rng: np.random.Generator,
-    budget: Budget,
-) -> list[Bound]:
+def bounds_on_variance(view: DataMatrix, problem: Problem, spectrum: Spectrum, found: Encoder, run: Run) -> list[Bound]:
     """Bounds that hold for the problem: the cheap ones all, the dear ones until one of them proves the value."""
     cheap: list[Method] = [LeadingVariance(spectrum).bound, LargestDiagonals().bound]
     expensive: list[Method] = []
@@ -117,21 +103,23 @@ def bounds_on_variance(
         if view.n_features <= ROWS_OF_GRAM:
             cheap += [RowSums().bound, RowSquares().bound]
         of_one = _of_one_nonnegative if problem.nonnegative else _of_one
-        expensive = of_one(view, problem, found, limited=budget.deadline is not None)
+        expensive = of_one(view, problem, found, limited=run.budget.deadline is not None)
     else:
-        expensive = _of_several(view, problem, limited=budget.deadline is not None)
-    computed = [bound for method in cheap if (bound := method(view, problem, found, rng, budget=budget)) is not None]
+        expensive = _of_several(view, problem, limited=run.budget.deadline is not None)
+    computed = [
+        bound for method in cheap if (bound := method(view, problem, found, run.rng, budget=run.budget)) is not None
+    ]
     value = symmetric_total(view, found.components.T)
     try:
         for method in expensive:
             if any(bound.reached or bound.value <= value * (1 + PROVED) for bound in computed):
                 break
-            if (bound := method(view, problem, found, rng, budget=budget)) is not None:
+            if (bound := method(view, problem, found, run.rng, budget=run.budget)) is not None:
                 computed.append(bound)
-            if budget.expired:
+            if run.budget.expired:
                 break
     except KeyboardInterrupt:  # what is proved so far is an answer
-        budget.interrupt()
+        run.budget.interrupt()
     return computed
 
 

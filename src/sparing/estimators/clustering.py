@@ -29,7 +29,7 @@ from sparing.errors import clustering as sentences
 from sparing.estimators.encoding import HasSupport
 from sparing.estimators.inputs import checked_rows, count, flag, is_whole
 from sparing.results import Array, Indices
-from sparing.run import Budget
+from sparing.run import Run
 
 
 class Weighted(Protocol):
@@ -139,8 +139,7 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
         solve: Callable[[float], Fit],
         path: Callable[[Table, Array], tuple[Array, list[Fit]]],
         labels: Callable[[Fit], Indices],
-        rng: np.random.Generator,
-        budget: Budget,
+        run: Run,
     ) -> tuple[float, Fit, list[str]]:
         """The bound that the parameters ask for, the fit to it, and what is to be said about it.
 
@@ -153,10 +152,10 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
             if not is_whole(self.n_features) or not 1 <= self.n_features <= varying:
                 raise sentences.bad_n_features(self.n_features, varying)
             wanted = int(self.n_features)
-            bound, found = bound_for_count(solve, lambda fit: fit.weights, wanted, p, budget)
+            bound, found = bound_for_count(solve, lambda fit: fit.weights, wanted, p, run.budget)
             if found.n_used == wanted:
                 return bound, found, []
-            return bound, found, [sentences.n_features_missed(wanted, found.n_used, bound, budget.expired)]
+            return bound, found, [sentences.n_features_missed(wanted, found.n_used, bound, run.budget.expired)]
         if not self._by_name("auto", "fewest"):
             if not is_number(self.weight_bound) or not 1 <= self.weight_bound <= math.sqrt(p) * (1 + 1e-12):
                 raise sentences.bad_weight_bound(self.weight_bound, p)
@@ -170,14 +169,16 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
                 observed.extend(fits)
             return criteria, np.array([fit.n_used for fit in fits])
 
-        search = permutation_gap(table, bound_grid(p), compared, self.n_permutations, rng, budget)
+        search = permutation_gap(table, bound_grid(p), compared, self.n_permutations, run.rng, run.budget)
         short = search.n_permutations < self.n_permutations
         notes = [sentences.permutations_cut_short(search.n_permutations, self.n_permutations)] if short else []
         bound, found = search.bound, solve(search.bound)
-        if self._by_name("fewest") and not budget.expired:
-            bound, found, agreements = fewest_agreeing(search.bounds, observed, (bound, found), solve, labels, budget)
+        if self._by_name("fewest") and not run.budget.expired:
+            bound, found, agreements = fewest_agreeing(
+                search.bounds, observed, (bound, found), solve, labels, run.budget
+            )
             search = replace(search, agreements=agreements)
-        if self._by_name("fewest") and budget.expired and not short:
+        if self._by_name("fewest") and run.budget.expired and not short:
             notes.append(sentences.fewest_cut_short(bound))
         self.bound_search_ = search
         return bound, found, notes

@@ -32,7 +32,8 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders import Batch
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
 from sparing.results import Indices, Spectrum
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
@@ -128,7 +129,7 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
         with fit_context(view, n_components):
             at_most = min(wanted, view.n_features)
             spectrum = top_spectrum(view, min(n_components, at_most), rng)
-            found = encoder.encode(view, spectrum, at_most, rng, budget=budget)
+            found = encoder.encode(Task.of_components(view, spectrum, at_most), Run(rng, budget))
             self.support_, self.loss_ratio_ = found.support, spectrum.loss_ratio(found.loss)
             self.ranking_ = _by_worth(view, found.support, spectrum, rng)
         if wanted > view.n_features:
@@ -179,5 +180,7 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
 def _by_worth(view: DataMatrix, support: Indices, spectrum: Spectrum, rng: np.random.Generator) -> Indices:
     """The support in the order in which forward selection takes it; what adds nothing comes last."""
     target = replace(spectrum, basis=spectrum.basis[support], cross=spectrum.cross[support])
-    order = Greedy(swaps=False).select(view.restricted(support), len(support), target, rng, budget=Budget()).columns
+    order = (
+        Greedy(swaps=False).select(Task.of_columns(view.restricted(support), len(support), target), Run(rng)).columns
+    )
     return np.concatenate([support[order], np.delete(support, order)])

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Problem, VarianceCertificate
+from sparing.certificates import VarianceCertificate
 from sparing.certificates.variance import covariance_unit
 from sparing.estimators.bounding import variance_certificate
 from sparing.estimators.encoding import EncodingEstimator
@@ -35,8 +35,9 @@ from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import GeneralizedDeflation
 from sparing.methods.encoders import Sequential, fewest_in_turn
 from sparing.methods.solvers import Solver
-from sparing.results import Array, Encoder, Indices, Spectrum, TwoSidedEncoder
-from sparing.run import Budget
+from sparing.results import Array, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 DEFAULT_MIN_VARIANCE = 0.9
 
@@ -93,17 +94,17 @@ class ComponentsEstimator(EncodingEstimator):
         with fit_context(view, n_components):
             spectrum = top_spectrum(check_has_variance(view, preprocessing.center), n_components, rng)
             if n_nonzero is None:
-                n_nonzero, found = self._fewest(encoder, view, spectrum, rng, budget)
+                n_nonzero, found = self._fewest(encoder, view, spectrum, Run(rng, budget))
             else:
-                found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
+                found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), Run(rng, budget))
             if self._nonnegative and found.loadings.min(initial=0.0) < 0:
                 raise errors.negative_loadings(getattr(self, "solver", None))
             self._publish(view, found, spectrum)
             if flag("certify", self.certify):
                 problem = self._problem(n_nonzero, found, view.n_features)
                 pca = spectrum.leading(problem.n_components)
-                certificate = variance_certificate(view, found, pca, problem, preprocessing, rng, budget)
-                self.certificate_ = self._annotated(certificate, view, encoder, rng, budget)
+                certificate = variance_certificate(view, found, pca, problem, preprocessing, Run(rng, budget))
+                self.certificate_ = self._annotated(certificate, view, encoder, Run(rng, budget))
         self.n_passes_ = view.passes
         if checkpoint is not None:
             checkpoint.remove()
@@ -111,12 +112,7 @@ class ComponentsEstimator(EncodingEstimator):
         return self
 
     def _annotated(
-        self,
-        certificate: VarianceCertificate,
-        view: DataMatrix,
-        encoder: Any,
-        rng: np.random.Generator,
-        budget: Budget,
+        self, certificate: VarianceCertificate, view: DataMatrix, encoder: Any, run: Run
     ) -> VarianceCertificate:
         """The certificate with what else there is to say of this fit."""
         return certificate
@@ -151,9 +147,7 @@ class ComponentsEstimator(EncodingEstimator):
             return DEFAULT_MIN_VARIANCE
         return share("min_variance", self.min_variance, "0.9 keeps 90% of the variance of each dense component.")
 
-    def _fewest(
-        self, encoder: Any, view: DataMatrix, spectrum: Spectrum, rng: np.random.Generator, budget: Budget
-    ) -> tuple[list[int], Encoder]:
+    def _fewest(self, encoder: Any, view: DataMatrix, spectrum: Spectrum, run: Run) -> tuple[list[int], Encoder]:
         """Counts found one component after the other, and components that have them.
 
         Those of a named solver are kept as they were found; ``auto`` and methods for all components at once start
@@ -168,16 +162,15 @@ class ComponentsEstimator(EncodingEstimator):
             view,
             spectrum,
             self._min_variance(),
-            rng,
-            budget=budget,
+            run,
             nonnegative=self._nonnegative,
         )
         kept = encoder_of(view, H, spectrum.total)
-        in_time = not budget.expired or len(kept.loadings) < spectrum.rank
+        in_time = not run.budget.expired or len(kept.loadings) < spectrum.rank
         if (isinstance(encoder, Sequential) and solver is quick) or not in_time:
             return sizes, kept
         as_many = spectrum.leading(len(sizes))  # what the others would explain may be rounding
-        found: Encoder = encoder.encode(view, as_many, sizes, rng, budget=budget)
+        found: Encoder = encoder.encode(Task.of_components(view, as_many, sizes), run)
         alone = len(sizes) == 1 and isinstance(encoder, Sequential)
         return sizes, kept if alone and kept.captured[0] > found.captured[0] else found
 

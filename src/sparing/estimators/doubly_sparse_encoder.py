@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Problem
 from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
 from sparing.data import Preprocessing
 from sparing.estimators.encoding import EncodingEstimator
@@ -29,8 +28,9 @@ from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
 from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy
 from sparing.methods.selectors.applicable_theorem import applicable_theorem
 from sparing.proof.bounds import LossTree, PcaLoss
-from sparing.results import Array, Indices, Spectrum
-from sparing.run import Budget
+from sparing.results import Array, Indices, Problem, Spectrum
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 PER_COMPONENT = 5
 """Features and data points per component where their number is not given."""
@@ -153,11 +153,13 @@ class DoublySparseEncoder(EncodingEstimator):
         with fit_context(view, n_components):
             spectrum = top_spectrum(view, min(n_components, n_nonzero, n_rows), rng)
             encoder = DoublySparse(columns, n_rows, rows, safeguard)
-            found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)
+            found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), Run(rng, budget))
             self._publish(view, found, spectrum)
             if certify:
                 problem = Problem(spectrum.rank, n_nonzero, view.n_features)
-                self.certificate_ = self._certified(view, found, spectrum, problem, preprocessing, n_rows, rng, budget)
+                self.certificate_ = self._certified(
+                    view, found, spectrum, problem, preprocessing, n_rows, Run(rng, budget)
+                )
                 self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
         self.n_passes_ = view.passes
         self._warn(n_components, n_nonzero, n_rows, spectrum)
@@ -191,11 +193,10 @@ class DoublySparseEncoder(EncodingEstimator):
         problem: Problem,
         preprocessing: Preprocessing,
         n_rows: int,
-        rng: np.random.Generator,
-        budget: Budget,
+        run: Run,
     ) -> ReconstructionCertificate:
         proofs = (PcaLoss(spectrum), LossTree())  # the best decoder of the best features loses no more than ours
-        bounds = [proof.bound(view, problem, found, rng, budget=budget) for proof in proofs]
+        bounds = [proof.bound(Task(view, problem), found, run) for proof in proofs]
         promised = applicable_theorem(self.selector) == "dual_set"
         return certify_reconstruction(
             view,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Certificate, Problem, certify_loss
+from sparing.certificates import Certificate, certify_loss
 from sparing.data import Preprocessing
 from sparing.estimators.bounding import variance_certificate
 from sparing.estimators.inputs import fit_context, flag, generator_of, preprocessing_from
@@ -17,8 +17,9 @@ from sparing.linalg import information_loss_of, top_spectrum
 from sparing.methods.encoders.joint import core_features
 from sparing.objectives.joint import Alternation, LossAlternation, VarianceAlternation
 from sparing.proof.bounds import LossTree, PcaLoss
-from sparing.results import Array, Encoder
-from sparing.run import Budget
+from sparing.results import Array, Encoder, Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 OBJECTIVES = ("loss", "variance")
 SWEEPS = 200
@@ -84,10 +85,10 @@ def certify(
         if objective == "variance":
             most = int(np.count_nonzero(rows, axis=1).max())
             problem = Problem(k, most, d, "variance", shared_support=k == 1)
-            return variance_certificate(view, found, spectrum, problem, preprocessing, rng, budget)
+            return variance_certificate(view, found, spectrum, problem, preprocessing, Run(rng, budget))
         problem = Problem(spectrum.rank, len(found.support), d)
-        bounds = [PcaLoss(spectrum).bound(view, problem, found, rng, budget=budget)]
-        if (tree := LossTree().bound(view, problem, found, rng, budget=budget)) is not None:
+        bounds = [PcaLoss(spectrum).bound(Task(view, problem), found, Run(rng, budget))]
+        if (tree := LossTree().bound(Task(view, problem), found, Run(rng, budget))) is not None:
             bounds.append(tree)
         return certify_loss(view, found, spectrum, bounds, problem, preprocessing)
 

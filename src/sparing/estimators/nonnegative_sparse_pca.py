@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Problem, VarianceCertificate
+from sparing.certificates import VarianceCertificate
 from sparing.estimators.components import ComponentsEstimator
 from sparing.estimators.inputs import count, flag, one_of, resolved, share
 from sparing.gram import DataMatrix
@@ -26,8 +26,8 @@ from sparing.methods.deflation import (
 )
 from sparing.methods.encoders import JointNonnegative, OrthogonalNonnegative, Sequential
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, NonnegativeExact, Spannogram, SpannogramNet
-from sparing.results import Encoder, Guarantee, Reference
-from sparing.run import Budget
+from sparing.results import Encoder, Guarantee, Problem, Reference
+from sparing.run import Run
 
 QUICK = NonnegativeAuto(starts=4, finalists=2, perturbations=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
@@ -217,12 +217,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         )
 
     def _annotated(
-        self,
-        certificate: VarianceCertificate,
-        view: DataMatrix,
-        encoder: Any,
-        rng: np.random.Generator,
-        budget: Budget,
+        self, certificate: VarianceCertificate, view: DataMatrix, encoder: Any, run: Run
     ) -> VarianceCertificate:
         """With what the theorems of the paper promised for one component, and how orthogonal several are."""
         H = certificate.loadings
@@ -234,9 +229,9 @@ class NonnegativeSparsePCA(ComponentsEstimator):
                 else f"Components share features: the largest cosine between two of them is {largest:.3f}."
             )
             return dataclasses.replace(certificate, notes=(*certificate.notes, said))
-        if budget.expired:  # the theorems are about searches that came to their end
+        if run.budget.expired:  # the theorems are about searches that came to their end
             return certificate
-        return dataclasses.replace(certificate, guarantees=_promised(certificate, view, encoder.solver, rng))
+        return dataclasses.replace(certificate, guarantees=_promised(certificate, view, encoder.solver, run.rng))
 
 
 def _promised(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Certificate, Problem, certify_loss
+from sparing.certificates import Certificate, certify_loss
 from sparing.data import Preprocessing, as_rows, as_view
 from sparing.data.tracked import TrackedRows
 from sparing.estimators.inputs import check_has_variance, count, fit_context
@@ -17,8 +17,9 @@ from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path
 from sparing.proof.bounds import LossTree, PcaLoss
 from sparing.proof.bounds.loss_tree import usual_nodes
-from sparing.results import Array, Bound, Encoder, Indices, Selection, Spectrum
-from sparing.run import Budget
+from sparing.results import Array, Bound, Encoder, Indices, Problem, Selection, Spectrum
+from sparing.run import Run
+from sparing.task import Task
 
 FINE = 1e-4
 """Where PCA loses less than this share of the total, losses as differences from the total have lost their digits."""
@@ -53,7 +54,7 @@ class PathSearch:
         proved = zip(self.proofs, self.losses, strict=True)
         return np.array([1.0 if proof is None else max(1.0, min(proof.value, loss) / most) for proof, loss in proved])
 
-    def certificates(self, rng: np.random.Generator, budget: Budget) -> list[Certificate]:
+    def certificates(self, run: Run) -> list[Certificate]:
         """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""
         view = CachedGram(self.view)
         pca = PcaLoss(self.spectrum)
@@ -63,7 +64,7 @@ class PathSearch:
             for i, (support, proof) in enumerate(zip(self.supports, self.proofs, strict=True)):
                 found = _encoder(view, self.spectrum, support)
                 problem = Problem(self.spectrum.rank, i + 1, view.n_features)
-                bounds = [pca.bound(view, problem, found, rng, budget=budget), *([] if proof is None else [proof])]
+                bounds = [pca.bound(Task(view, problem), found, run), *([] if proof is None else [proof])]
                 judge = self.view if self.view.has_gram else view
                 out.append(certify_loss(judge, found, self.spectrum, bounds, problem, self.preprocessing))
         return out
@@ -74,34 +75,33 @@ def path_search(
     n_components: int,
     preprocessing: Preprocessing,
     max_features: int,
-    rng: np.random.Generator,
+    run: Run,
     *,
-    budget: Budget,
     max_loss: float | None = None,
     improve: bool = True,
     prove: bool = True,
 ) -> PathSearch:
     """Check X, choose features for every number of them, and prove what can be proved where they are few."""
     rows = as_rows(X)
-    view = as_view(rows if preprocessing.precomputed else TrackedRows(rows, budget.say), preprocessing)
+    view = as_view(rows if preprocessing.precomputed else TrackedRows(rows, run.budget.say), preprocessing)
     n_components = count("n_components", n_components)
     if n_components > view.n_features:
         raise errors.n_components_too_large(n_components, view.n_features)
     longest = min(view.n_features, count("max_features", max_features))
     check_has_variance(view, preprocessing.center)
     with fit_context(view, n_components):
-        spectrum = top_spectrum(view, n_components, rng)
+        spectrum = top_spectrum(view, n_components, run.rng)
         fine = spectrum.least_loss < FINE * spectrum.total
         if improve:
-            path = improved_path(view, spectrum, longest, rng, budget=budget, max_loss=None if fine else max_loss)
+            path = improved_path(view, spectrum, longest, run, max_loss=None if fine else max_loss)
         else:
-            path = nested_path(view, spectrum, longest, rng)
+            path = nested_path(view, spectrum, longest, run.rng)
         path = _until(_measured(view, spectrum, path) if fine else path, spectrum, max_loss)
         first, last = (spectrum.loss_ratio(path.losses[i]) for i in (0, -1))
-        budget.say(f"1 to {len(path.supports)} features: loss ratio {first:.4f} to {last:.4f}")
+        run.budget.say(f"1 to {len(path.supports)} features: loss ratio {first:.4f} to {last:.4f}")
         proofs: list[Bound | None] = [None] * len(path.supports)
         if prove and view.n_features <= PROOF_FEATURES and spectrum.least_loss > 0:
-            proofs = _proofs(view, spectrum, path, budget, rng)
+            proofs = _proofs(view, spectrum, path, run)
     return PathSearch(view, preprocessing, spectrum, path.supports, path.losses, proofs)
 
 
@@ -120,9 +120,7 @@ def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
     return Path(path.supports[:length], path.losses[:length])
 
 
-def _proofs(
-    view: DataMatrix, spectrum: Spectrum, path: Path, budget: Budget, rng: np.random.Generator
-) -> list[Bound | None]:
+def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[Bound | None]:
     """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left."""
     proofs = list[Bound | None]()
     nodes = PROOF_NODES * usual_nodes(view.n_features)
@@ -131,7 +129,7 @@ def _proofs(
         problem = Problem(spectrum.rank, i + 1, view.n_features)
         to_come = len(path.supports) - i
         tree = LossTree(max_nodes=max(nodes // to_come, 1))
-        proof = tree.bound(view, problem, found, rng, budget=budget.share(1 / to_come))
+        proof = tree.bound(Task(view, problem), found, run.share(1 / to_come))
         nodes -= 0 if proof is None else proof.witness[1]
         proofs.append(proof)
     return proofs

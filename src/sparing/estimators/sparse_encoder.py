@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Certificate, Problem, certify_loss
+from sparing.certificates import Certificate, certify_loss
 from sparing.data import Preprocessing, Rows, StandardizedRows
 from sparing.estimators.few_passes import Reading, reading_of
 from sparing.estimators.inputs import (
@@ -40,8 +40,9 @@ from sparing.methods.encoders.path import nested_path
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
 from sparing.methods.selectors.applicable_theorem import applicable_theorem
 from sparing.proof.bounds import LossTree, PcaLoss
-from sparing.results import Array, Encoder, Indices, Spectrum
-from sparing.run import Budget
+from sparing.results import Array, Encoder, Indices, Problem, Spectrum
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 DEFAULT_MAX_LOSS = 1.1
 STRATEGIES = ("batch", "iterative", "joint")
@@ -204,18 +205,18 @@ class SparseEncoder(StreamingEncoder):
         with fit_context(view, n_components):
             check_has_variance(view, preprocessing.center)
             if isinstance(view, StandardizedRows) and view.has_sketch:
-                found, spectrum, known = self._in_few_passes(view, n_components, n_nonzero, rng, budget)
+                found, spectrum, known = self._in_few_passes(view, n_components, n_nonzero, Run(rng, budget))
             else:
                 known = view
                 most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else n_components
                 spectrum = top_spectrum(view, min(n_components, most), rng)
                 if n_nonzero is None:
-                    found = self._fewest(encoder, view, spectrum, rng, budget)
+                    found = self._fewest(encoder, view, spectrum, Run(rng, budget))
                 else:
-                    found = encoder.encode(view, spectrum, n_nonzero, rng, budget=budget)  # type: ignore[arg-type]
+                    found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), Run(rng, budget))
             self._publish(view, found, spectrum)
             if certify:
-                self.certificate_ = self._certified(known, found, spectrum, n_nonzero, preprocessing, rng, budget)
+                self.certificate_ = self._certified(known, found, spectrum, n_nonzero, preprocessing, Run(rng, budget))
                 self.loss_ = self.certificate_.value
                 self.loss_ratio_ = self.certificate_.ratio
         self.n_passes_ = view.passes
@@ -234,12 +235,12 @@ class SparseEncoder(StreamingEncoder):
         return reading_of(rows, self.passes, possible, most, rng, preprocessing)
 
     def _in_few_passes(
-        self, view: StandardizedRows, n_components: int, n_nonzero: Any, rng: np.random.Generator, budget: Budget
+        self, view: StandardizedRows, n_components: int, n_nonzero: Any, run: Run
     ) -> tuple[Encoder, Spectrum, DataMatrix]:
         """Encoder and spectrum, and a view that knows the Gram columns which the certificate needs."""
         selector = Greedy(swaps=n_nonzero is not None)  # a nested order, where the fewest features are sought
         found, spectrum, selection = FewPasses(selector).encode(
-            view, n_components, n_nonzero, rng, budget=budget, max_loss=self._max_loss()
+            view, n_components, n_nonzero, run, max_loss=self._max_loss()
         )
         known = CachedGram(view)
         known.remember(selection.columns, selection.gram_columns)
@@ -297,30 +298,23 @@ class SparseEncoder(StreamingEncoder):
             raise errors.wrong_number_of_counts(len(counts), n_components)
         return n_components, counts
 
-    def _fewest(
-        self,
-        encoder: Batch | Iterative | Joint,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        rng: np.random.Generator,
-        budget: Budget,
-    ) -> Encoder:
+    def _fewest(self, encoder: Batch | Iterative | Joint, view: DataMatrix, spectrum: Spectrum, run: Run) -> Encoder:
         limit = min(view.n_features, view.n_samples or view.n_features)
         if isinstance(encoder, Batch):
             return fewest_features(
-                lambda r: encoder.encode(view, spectrum, r, rng, budget=budget),
+                lambda r: encoder.encode(Task.of_components(view, spectrum, r), run),
                 spectrum,
                 self._max_loss(),
                 limit,
-                budget=budget,
-                enough=_enough(view, spectrum, self._max_loss(), limit, rng),
+                budget=run.budget,
+                enough=_enough(view, spectrum, self._max_loss(), limit, run.rng),
             )
         return fewest_for_each(
-            lambda counts: encoder.encode(view, spectrum, counts, rng, budget=budget),
+            lambda counts: encoder.encode(Task.of_components(view, spectrum, counts), run),
             spectrum,
             self._max_loss(),
             limit,
-            budget=budget,
+            budget=run.budget,
         )
 
     def _certified(
@@ -330,15 +324,14 @@ class SparseEncoder(StreamingEncoder):
         spectrum: Spectrum,
         n_nonzero: int | list[int] | None,
         preprocessing: Preprocessing,
-        rng: np.random.Generator,
-        budget: Budget,
+        run: Run,
     ) -> Certificate:
         shared = self.strategy == "batch"
         asked = n_nonzero if isinstance(n_nonzero, int) else int(np.count_nonzero(found.loadings, axis=1).max())
         features = (n_nonzero if isinstance(n_nonzero, int) else len(found.support)) if shared else asked
         problem = Problem(spectrum.rank, features, view.n_features, shared_support=shared)
-        bounds = [PcaLoss(spectrum).bound(view, problem, found, rng, budget=budget)]
-        if shared and (tree := LossTree().bound(view, problem, found, rng, budget=budget)) is not None:
+        bounds = [PcaLoss(spectrum).bound(Task(view, problem), found, run)]
+        if shared and (tree := LossTree().bound(Task(view, problem), found, run)) is not None:
             bounds.append(tree)
         few = isinstance(view, CachedGram)
         theorem = None if few else self._theorem()

@@ -28,7 +28,7 @@ from sparing.estimators.clustering import ClusteringEstimator, is_number
 from sparing.estimators.inputs import flag, generator_of, is_whole, restore_on_failure
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
-from sparing.run import Budget
+from sparing.run import Budget, Run
 
 DIFFERENCES = ("absolute", "squared")
 
@@ -181,45 +181,43 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         self._check_cut(n)
         with single_threaded_blas(2.0 * n * n * p):
             D = self._dissimilarity(table)
-            bound, found, notes = self._weights(D, rng, budget)
+            bound, found, notes = self._weights(D, Run(rng, budget))
             if found.criterion == 0:  # samples differ, so that only a function of the user's can see no difference
                 raise sentences.bad_own_dissimilarity("0, or numbers whose squares vanish, for every pair of samples")
             notes += self._publish(D, found, bound, budget)
             if wants_second:
                 rest = Complement(D, D.weighted(found.weights))
-                notes += self._second(rest, bound, rng, budget)
+                notes += self._second(rest, bound, Run(rng, budget))
         self._warn(notes)
         return self
 
-    def _weights(
-        self, D: Dissimilarity, rng: np.random.Generator, budget: Budget
-    ) -> tuple[float, Weighting, list[str]]:
+    def _weights(self, D: Dissimilarity, run: Run) -> tuple[float, Weighting, list[str]]:
         def solve(bound: float) -> Weighting:
-            return best_weights(D, bound, tol=self.tol, max_iter=self.max_iter, budget=budget)
+            return best_weights(D, bound, tol=self.tol, max_iter=self.max_iter, budget=run.budget)
 
         def path(data: Table, bounds: Array) -> tuple[Array, list[Weighting]]:
             other = D if data is D.table else self._dissimilarity(data)
-            fits = weight_path(other, bounds, tol=max(LOOSE, self.tol), max_iter=self.max_iter, budget=budget)
+            fits = weight_path(other, bounds, tol=max(LOOSE, self.tol), max_iter=self.max_iter, budget=run.budget)
             return np.array([spread(other, fit) for fit in fits]), fits
 
         def labels(fit: Weighting) -> Indices:
             return cut(tree_of(D.weighted(fit.weights), self.linkage), int(self.n_clusters or 1))
 
-        return self._bounded(D.table, solve, path, labels, rng, budget)
+        return self._bounded(D.table, solve, path, labels, run)
 
-    def _second(self, rest: Complement, bound: float, rng: np.random.Generator, budget: Budget) -> list[str]:
+    def _second(self, rest: Complement, bound: float, run: Run) -> list[str]:
         """Publish the complementary clustering, with as many features or the same bound as the first."""
         second = clone(self).set_params(complementary=False)
         for learned in ("n_features_in_", "feature_names_in_", "scale_"):
             if hasattr(self, learned):
                 setattr(second, learned, getattr(self, learned))
         if self.n_features is None:
-            found, notes = best_weights(rest, bound, tol=self.tol, max_iter=self.max_iter, budget=budget), []
+            found, notes = best_weights(rest, bound, tol=self.tol, max_iter=self.max_iter, budget=run.budget), []
         else:
-            bound, found, notes = second._weights(rest, rng, budget)
+            bound, found, notes = second._weights(rest, run)
         if found.criterion <= 1e-6 * self.criterion_ / rest.in_units_of_x:
             raise sentences.nothing_complementary()
-        notes += second._publish(rest, found, bound, budget)
+        notes += second._publish(rest, found, bound, run.budget)
         self.complementary_ = second
         return notes
 

@@ -16,7 +16,7 @@ from sparing.estimators.encoding import in_precision_of
 from sparing.estimators.inputs import checked_rows, count, generator_of, is_whole, restore_on_failure
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
-from sparing.run import Budget
+from sparing.run import Budget, Run
 
 LOOSE = 1e-4
 """Tolerance of the many fits that only serve to choose a bound."""
@@ -160,7 +160,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
             return np.array([fit.criterion for fit in fits]), fits
 
         with single_threaded_blas(2.0 * n * p * k):
-            bound, found, notes = self._bounded(table, solve, path, lambda fit: fit.labels, rng, budget)
+            bound, found, notes = self._bounded(table, solve, path, lambda fit: fit.labels, Run(rng, budget))
             self._publish(table, found, bound)
         if not found.converged:
             notes.append(sentences.clusters_not_converged(found.n_iter, budget.expired))

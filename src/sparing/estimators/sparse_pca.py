@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Problem, VarianceCertificate
+from sparing.certificates import VarianceCertificate
 from sparing.estimators.components import ComponentsEstimator
 from sparing.estimators.inputs import count, flag, one_of, resolved
 from sparing.gram import DataMatrix
@@ -26,8 +26,8 @@ from sparing.methods.deflation import (
 from sparing.methods.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
 from sparing.methods.encoders.joint_search import ALIKE, unsigned_cosines
 from sparing.methods.solvers import SOLVERS, Auto, Exact
-from sparing.results import Encoder
-from sparing.run import Budget
+from sparing.results import Encoder, Problem
+from sparing.run import Run
 
 QUICK = Auto(starts=3, finalists=2, perturbations=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
@@ -241,12 +241,7 @@ class SparsePCA(ComponentsEstimator):
         )
 
     def _annotated(
-        self,
-        certificate: VarianceCertificate,
-        view: DataMatrix,
-        encoder: Any,
-        rng: np.random.Generator,
-        budget: Budget,
+        self, certificate: VarianceCertificate, view: DataMatrix, encoder: Any, run: Run
     ) -> VarianceCertificate:
         """With a word where two components say nearly the same."""
         H = certificate.components.T

@@ -34,7 +34,7 @@ from sparing.methods.selectors import SELECTORS, DualSet, Greedy
 from sparing.methods.selectors.applicable_theorem import applicable_theorem
 from sparing.methods.selectors.response import Response
 from sparing.results import Array, Indices, Spectrum
-from sparing.run import Budget
+from sparing.run import Budget, Run
 
 DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
 
@@ -169,9 +169,8 @@ class SparsePCARegressor(
         n_components, n_nonzero, notice = self._counts(view.n_features)
         with fit_context(view, n_components):
             spectrum = top_spectrum(view, n_components, rng)
-            found = regression.encode(
-                view, spectrum, targets.values, n_nonzero, rng, budget=budget, on=None if fitted is view else fitted
-            )
+            on = None if fitted is view else fitted
+            found = regression.encode(view, spectrum, targets.values, n_nonzero, Run(rng, budget), on=on)
             self._publish(fitted, found, targets)
             if certify:
                 self.certificate_ = self._certified(view, fitted, spectrum, targets, n_nonzero, preprocessing)

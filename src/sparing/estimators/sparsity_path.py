@@ -20,7 +20,7 @@ from sparing.estimators.inputs import (
 )
 from sparing.estimators.path_search import path_search
 from sparing.results import Array, Indices
-from sparing.run import Budget
+from sparing.run import Budget, Run
 
 LONGEST = 100
 """Features of the longest support where nothing else is asked for."""
@@ -166,8 +166,7 @@ def sparsity_path(
             n_components,
             preprocessing,
             LONGEST if max_features is None else max_features,
-            generator_of(random_state),
-            budget=Budget.of(time_limit, verbose),
+            Run(generator_of(random_state), Budget.of(time_limit, verbose)),
             max_loss=None if max_loss is None else loss_limit(max_loss),
             improve=flag("improve", improve),
             prove=flag("certify", certify),

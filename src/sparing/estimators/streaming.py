@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Certificate, Problem, certify_stream
+from sparing.certificates import Certificate, certify_stream
 from sparing.data import Preprocessing
 from sparing.data.ingest import checked_weights
 from sparing.data.stream import Stream
@@ -24,7 +24,9 @@ from sparing.estimators.inputs import (
 )
 from sparing.linalg import top_spectrum
 from sparing.proof.bounds import pca_loss
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 AT_ONCE = {"precomputed": False, "missing": "error", "checkpoint": None}
 """Parameters that only fit can honour, with the values that ask for nothing."""
@@ -85,9 +87,9 @@ class StreamingEncoder(EncodingEstimator):
             encoder: Any = self._encoder()
             spectrum = top_spectrum(sketch, n_components, rng)
             if n_nonzero is None:
-                found = self._fewest(encoder, sketch, spectrum, rng, budget)
+                found = self._fewest(encoder, sketch, spectrum, Run(rng, budget))
             else:
-                found = encoder.encode(sketch, spectrum, n_nonzero, rng, budget=budget)
+                found = encoder.encode(Task.of_components(sketch, spectrum, n_nonzero), Run(rng, budget))
             self._publish(exact, found, spectrum)
             self.__dict__.pop("certificate_", None)
             if flag("certify", self.certify):

@@ -16,7 +16,8 @@ from sparing.methods.encoders import Batch
 from sparing.methods.encoders.doubly_sparse import DoublySparse
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.results import Selection
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +33,7 @@ def data(rng, n=50, d=12):
 def encode(encoder, X, k, r, *, seed=0, budget=None, **preprocessing):
     view, rng = as_view(X, Preprocessing(**preprocessing)), np.random.default_rng(seed)
     spectrum = top_spectrum(view, k, rng)
-    return encoder.encode(view, spectrum, r, rng, budget=budget or Budget()), view, spectrum
+    return encoder.encode(Task.of_components(view, spectrum, r), Run(rng, budget or Budget())), view, spectrum
 
 
 class Fixed:
@@ -143,7 +144,7 @@ def test_progress_is_told_and_time_ends_the_sweeps(rng):
     slow, _, _ = encode(DoublySparse(Greedy(), 6, sweeps=0), X, 3, 6)
     budget = Budget(deadline=-1.0, progress=said.append)
     assert budget.expired
-    stopped, _, _ = encode(DoublySparse(Greedy(), 6), X, 3, 6, budget=budget)
+    stopped, _, _ = encode(Task.of_components(DoublySparse(Greedy(), 6), X, 3), Run(6, budget))
     assert stopped.loss == slow.loss
     assert "6 features, 6 data points: loss ratio" in said[0]
 

@@ -17,7 +17,8 @@ from sparing.linalg import single_threaded_blas, top_spectrum
 from sparing.linalg.variance import adjusted, basis, symmetric_total
 from sparing.methods.encoders import ElasticNet
 from sparing.methods.encoders.elastic_net import alternate, refitted
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 PITPROPS = load_pitprops().correlation
 PENALTIES = (0.06, 0.16, 0.1, 0.5, 0.5, 0.5)
@@ -33,7 +34,7 @@ def one_thread():
 def encode(encoder, X, k, r=1, *, budget=None, **preprocessing):
     view, rng = as_view(X, Preprocessing(**preprocessing)), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
-    return encoder.encode(view, spectrum, r, rng, budget=budget or Budget()), view
+    return encoder.encode(Task.of_components(view, spectrum, r), Run(rng, budget or Budget())), view
 
 
 def published(**settings):

@@ -22,7 +22,8 @@ from sparing.methods.encoders import few_passes as module
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.objectives.loss import SharedLoss
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 def few(X, k, r, *, scale=False, length=None, cuts=700, max_loss=1.0, seed=1):
@@ -37,7 +38,7 @@ def few(X, k, r, *, scale=False, length=None, cuts=700, max_loss=1.0, seed=1):
 def usual(X, k, r, *, scale=False):
     view, rng = as_view(X, Preprocessing(scale=scale)), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng, tolerance=1e-9)
-    return Batch(Greedy(), DualSet()).encode(view, spectrum, r, rng, budget=Budget()), spectrum
+    return Batch(Greedy(), DualSet()).encode(Task.of_components(view, spectrum, r), Run(rng)), spectrum
 
 
 def excess(found, spectrum):
@@ -136,7 +137,7 @@ def test_control_norms_of_features_must_be_exact(shared):
         surrogate = SketchedGram([B], extra if name == "exact norms" else np.zeros_like(extra))
         rng = np.random.default_rng(0)
         target = top_spectrum(surrogate, 5, rng)
-        chosen = Greedy().select(surrogate, 30, target, rng, budget=Budget())
+        chosen = Greedy().select(Task.of_columns(surrogate, 30, target), Run(rng))
         core = SharedLoss(*_gram_and_square(view, chosen.columns), 5)
         losses[name] = view.total - float(core.captured(np.arange(len(chosen.columns))[None])[0])
     tail = top_spectrum(view, 5, rng, tolerance=1e-9).tail
@@ -232,7 +233,7 @@ def test_memory_grows_as_promised(rng):
         X = Endless(rng.standard_normal((5, d)).astype(np.float32), 300)
         tracemalloc.start()
         view = StandardizedRows(X, sketch=sketch_of(X, length, 7, scale=False))
-        FewPasses(Greedy()).encode(view, k, r, rng, budget=Budget())
+        FewPasses(Greedy()).encode(Task.of_components(view, k, r), Run(rng))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     numbers = (peaks[1] - peaks[0]) / 8 / 8000

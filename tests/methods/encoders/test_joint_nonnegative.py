@@ -13,14 +13,15 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.encoders import JointNonnegative, joint_nonnegative
 from sparing.methods.solvers import NonnegativeAuto
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 def encode(A, k, r, *, budget=None, **settings):
     view, rng = DenseGram(A), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
     return JointNonnegative(NonnegativeAuto(starts=3, perturbations=0), **settings).encode(
-        view, spectrum, r, rng, budget=budget or Budget()
+        Task.of_components(view, spectrum, r), Run(rng, budget or Budget())
     )
 
 
@@ -82,7 +83,7 @@ def test_both_deflations_share_their_first_component():
 
     view, rng = DenseGram(A), np.random.default_rng(0)
     JointNonnegative(Counting(starts=2, perturbations=0)).encode(
-        view, top_spectrum(view, 2, rng), 3, rng, budget=Budget()
+        Task.of_components(view, top_spectrum(view, 2, rng), 3), Run(rng)
     )
     assert sum(asked) == 1
     assert len(asked) == 3

@@ -19,7 +19,8 @@ from sparing.methods.encoders.joint_variance import equal_shares
 from sparing.methods.encoders.sequential import FirstOnce
 from sparing.methods.solvers import Auto
 from sparing.objectives.joint import ConstrainedAlternation, VarianceAlternation
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 QUICK = Auto(starts=3, finalists=2, perturbations=0)
 
@@ -41,7 +42,7 @@ def share(name, n_nonzero=None, seed=0, **settings):
     make, k, r = SETS[name]
     view, rng = make(), np.random.default_rng(seed)
     spectrum = top_spectrum(view, k, rng)
-    found = JointVariance(QUICK, **settings).encode(view, spectrum, n_nonzero or r, rng, budget=Budget())
+    found = JointVariance(QUICK, **settings).encode(Task.of_components(view, spectrum, n_nonzero or r), Run(rng))
     return symmetric_total(view, found.components.T) / spectrum.values.sum(), found.components
 
 
@@ -89,7 +90,7 @@ def test_uncorrelated(rng):
     view = standardised(load_wine().data)
     spectrum = top_spectrum(view, 3, rng)
     config = JointVariance(QUICK, CONSTRAINTS["uncorrelated"]())
-    H = config.encode(view, spectrum, 5, rng, budget=Budget()).components.T
+    H = config.encode(Task.of_components(view, spectrum, 5), Run(rng)).components.T
     products = H.T @ view.gram_matmat(H)
     np.testing.assert_allclose(
         products / np.trace(products), np.diag(np.diag(products)) / np.trace(products), atol=1e-9
@@ -100,8 +101,8 @@ def test_never_below_generalized_deflation():
     for name, (make, k, r) in SETS.items():
         view, rng = make(), np.random.default_rng(1)
         spectrum = top_spectrum(view, k, rng)
-        one_by_one = Sequential(QUICK, GeneralizedDeflation()).encode(view, spectrum, r, rng, budget=Budget())
-        joint = JointVariance(QUICK, starts=1, perturbations=1).encode(view, spectrum, r, rng, budget=Budget())
+        one_by_one = Sequential(QUICK, GeneralizedDeflation()).encode(Task.of_components(view, spectrum, r), Run(rng))
+        joint = JointVariance(QUICK, starts=1, perturbations=1).encode(Task.of_components(view, spectrum, r), Run(rng))
         gained = symmetric_total(view, joint.components.T) - symmetric_total(view, one_by_one.components.T)
         assert gained >= -1e-3 * view.total, name  # the guard may cost a little
 
@@ -117,7 +118,7 @@ def test_without_the_guard_near_copies_buy_features():
 def test_a_time_limit_returns_what_there_is(rng):
     view = as_view(load_digits().data)
     spectrum = top_spectrum(view, 5, rng)
-    found = JointVariance(QUICK).encode(view, spectrum, 16, rng, budget=Budget.of(1e-9))
+    found = JointVariance(QUICK).encode(Task.of_components(view, spectrum, 16), Run(rng, Budget.of(1e-9)))
     assert found.components.shape == (5, 64)
     assert np.count_nonzero(found.components, axis=1).max() <= 16
 
@@ -129,7 +130,7 @@ def test_many_features_are_searched_in_a_pool_and_none_is_shut_out(rng):
     X[:, 700:706] *= np.array([3, 3, 3, 3, 3, 0.8])
     view = as_view(X)
     spectrum = top_spectrum(view, 2, rng)
-    found = JointVariance(QUICK).encode(view, spectrum, 6, rng, budget=Budget())
+    found = JointVariance(QUICK).encode(Task.of_components(view, spectrum, 6), Run(rng))
     assert {700, 701, 702, 703, 704, 705} in [set(np.flatnonzero(x)) for x in found.components]
 
 
@@ -215,7 +216,7 @@ def test_near_copies_are_given_up_where_that_costs_next_to_nothing(load, k, r, m
         monkeypatch.setattr(joint_search, "FEW", few)
         rng = np.random.default_rng(0)
         spectrum = top_spectrum(view, k, rng)
-        results.append(JointVariance(QUICK).encode(view, spectrum, r, rng, budget=Budget()).components.T)
+        results.append(JointVariance(QUICK).encode(Task.of_components(view, spectrum, r), Run(rng)).components.T)
     copies, apart = results
     assert max_cosine(view, copies) > 0.95 > max_cosine(view, apart)
     assert symmetric_total(view, apart) >= symmetric_total(view, copies) * (1 - 6e-3)
@@ -230,7 +231,7 @@ def test_many_features_cost_no_more(rng, monkeypatch):
     monkeypatch.setattr(joint_search.JointSearch, "_further", lambda self: tried.append(self.n_features) or [])
     for d in (100, 101):
         view = as_view(rng.standard_normal((30, d)))
-        JointVariance(QUICK).encode(view, top_spectrum(view, 2, rng), 3, rng, budget=Budget())
+        JointVariance(QUICK).encode(Task.of_components(view, top_spectrum(view, 2, rng), 3), Run(rng))
     assert tried == [100]
 
 
@@ -244,7 +245,7 @@ def test_the_first_component_is_sought_once(rng):
 
     view, other = as_view(rng.standard_normal((20, 6))), as_view(rng.standard_normal((20, 6)))
     solver = FirstOnce(Counting(), view)
-    found = [solver.solve(v, 2, rng, budget=Budget()) for v in (view, view, other, other)]
+    found = [solver.solve(Task.of_component(v, 2), Run(rng)) for v in (view, view, other, other)]
     assert [v is view for v in asked] == [True, False, False]
     assert found[0] is found[1] is not found[2]
 

@@ -14,7 +14,8 @@ from sparing.methods.encoders import OrthogonalNonnegative
 from sparing.methods.encoders.disjoint import _shared_out
 from sparing.methods.encoders.orthogonal_nonnegative import _settled
 from sparing.methods.solvers import NonnegativeAuto
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 QUICK = NonnegativeAuto(starts=3, finalists=2, perturbations=0)
 
@@ -22,7 +23,9 @@ QUICK = NonnegativeAuto(starts=3, finalists=2, perturbations=0)
 def encode(A, k, r, **settings):
     view, rng = DenseGram(A), np.random.default_rng(0)
     budget = settings.pop("budget", Budget())
-    return OrthogonalNonnegative(QUICK, **settings).encode(view, top_spectrum(view, k, rng), r, rng, budget=budget)
+    return OrthogonalNonnegative(QUICK, **settings).encode(
+        Task.of_components(view, top_spectrum(view, k, rng), r), Run(rng, budget)
+    )
 
 
 def best_pair(A, r):

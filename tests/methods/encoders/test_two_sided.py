@@ -14,14 +14,15 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders import TwoSided
 from sparing.methods.solvers import Auto, TruncatedPower
 from sparing.results import Component, Encoder
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 UNCENTRED = {"center": False}
 
 
 def encode(encoder, X, k, r, **preprocessing):
     view, rng = as_view(X, Preprocessing(**preprocessing)), np.random.default_rng(0)
-    return encoder.encode(view, top_spectrum(view, k, rng), r, rng, budget=Budget()), view
+    return encoder.encode(Task.of_components(view, top_spectrum(view, k, rng), r), Run(rng)), view
 
 
 def planted(rng, n=40, d=30, noise=0.05):
@@ -64,7 +65,7 @@ def test_each_side_is_what_the_printed_algorithm_gives(rng):
     for matrix, directions, size in ((X, found.components, 4), (X.T, found.rows, 5)):
         for direction in directions:
             view = as_view(matrix, Preprocessing(**UNCENTRED))
-            best = Auto().solve(view, size, np.random.default_rng(0), budget=Budget())
+            best = Auto().solve(Task.of_component(view, size), Run(np.random.default_rng(0)))
             reached = np.square(matrix @ direction).sum() / view.square_unit
             np.testing.assert_allclose(reached, best.variance, rtol=1e-6)
             matrix = matrix - np.outer(matrix @ direction, direction)

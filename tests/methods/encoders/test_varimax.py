@@ -16,13 +16,14 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.rotation import varimax
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.encoders import Varimax
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 def encode(encoder, X, k, r, **preprocessing):
     view, rng = as_view(X, Preprocessing(**preprocessing)), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
-    return encoder.encode(view, spectrum, r, rng, budget=Budget()), view, spectrum
+    return encoder.encode(Task.of_components(view, spectrum, r), Run(rng)), view, spectrum
 
 
 def along(view, found):

@@ -14,7 +14,8 @@ from sparing.linalg.theorem_bounds import adaptive_factor, best_split, dual_set_
 from sparing.methods.selectors import Adaptive, DualSet
 from sparing.methods.selectors.adaptive import extend_by_draws
 from sparing.methods.selectors.filling import Filling
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 @pytest.fixture
@@ -50,25 +51,29 @@ def test_the_promise_where_there_is_nothing_to_split():
 def test_the_first_stage_is_a_dual_set_of_the_split(data, rng):
     view, spectrum = data
     for split, n_first in ((None, best_split(2, 14)), (5, 10), (100, 13), (0.1, 3)):
-        found = Adaptive(split=split, approximate=False).select(view, 14, spectrum, rng, budget=Budget()).columns
+        found = Adaptive(split=split, approximate=False).select(Task.of_columns(view, 14, spectrum), Run(rng)).columns
         assert len(set(found)) == 14
-        assert list(found[:n_first]) == list(DualSet().select(view, n_first, spectrum, rng, budget=Budget()).columns)
+        assert list(found[:n_first]) == list(
+            DualSet().select(Task.of_columns(view, n_first, spectrum), Run(rng)).columns
+        )
 
 
 def test_few_columns_are_those_of_the_dual_set(data, rng):
     view, spectrum = data
     for r in (1, 2, 3):
-        found = Adaptive(approximate=False).select(view, r, spectrum, rng, budget=Budget()).columns
-        assert list(found) == list(DualSet().select(view, r, spectrum, rng, budget=Budget()).columns)
+        found = Adaptive(approximate=False).select(Task.of_columns(view, r, spectrum), Run(rng)).columns
+        assert list(found) == list(DualSet().select(Task.of_columns(view, r, spectrum), Run(rng)).columns)
 
 
 def test_repeats_keep_the_best_draw(data):
     view, spectrum = data
     single = Adaptive(approximate=False)
     rng = np.random.default_rng(3)
-    losses = [loss_of(single.select(view, 8, spectrum, rng, budget=Budget()), spectrum) for _ in range(6)]
+    losses = [loss_of(single.select(Task.of_columns(view, 8, spectrum), Run(rng)), spectrum) for _ in range(6)]
     best = loss_of(
-        Adaptive(approximate=False, repeats=6).select(view, 8, spectrum, np.random.default_rng(3), budget=Budget()),
+        Adaptive(approximate=False, repeats=6).select(
+            Task.of_columns(view, 8, spectrum), Run(np.random.default_rng(3))
+        ),
         spectrum,
     )
     assert best == pytest.approx(min(losses))
@@ -79,7 +84,7 @@ def test_repeats_keep_the_best_draw(data):
 
 def test_draws_follow_squared_residuals(data):
     view, spectrum = data
-    start = DualSet().select(view, 7, spectrum, np.random.default_rng(0), budget=Budget())
+    start = DualSet().select(Task.of_columns(view, 7, spectrum), Run(np.random.default_rng(0)))
     filling = Filling(view, 8, spectrum)
     filling.extend(start.columns, start.gram_columns)
     wanted = np.where(filling.open(), filling.state.left, 0.0)
@@ -95,7 +100,7 @@ def test_without_chance_the_seed_does_not_matter(data):
     view, spectrum = data
     for selector in (Adaptive(derandomised=True), Adaptive(derandomised=True, start=DualSet(sketch=9))):
         one, other = (
-            selector.select(view, 12, spectrum, np.random.default_rng(s), budget=Budget()).columns for s in (1, 2)
+            selector.select(Task.of_columns(view, 12, spectrum), Run(np.random.default_rng(s))).columns for s in (1, 2)
         )
         assert list(one) == list(other)
         assert len(set(one)) == 12
@@ -109,14 +114,14 @@ def test_losses_near_those_measured_elsewhere():
         100
         * (
             spectrum.loss_ratio(
-                loss_of(Adaptive().select(view, 10, spectrum, np.random.default_rng(s), budget=Budget()), spectrum)
+                loss_of(Adaptive().select(Task.of_columns(view, 10, spectrum), Run(np.random.default_rng(s))), spectrum)
             )
             - 1
         )
         for s in range(20)
     ]
     assert np.mean(drawn) == pytest.approx(19.5, abs=2)
-    chosen = Adaptive(derandomised=True).select(view, 10, spectrum, np.random.default_rng(0), budget=Budget())
+    chosen = Adaptive(derandomised=True).select(Task.of_columns(view, 10, spectrum), Run(np.random.default_rng(0)))
     assert 100 * (spectrum.loss_ratio(loss_of(chosen, spectrum)) - 1) < np.mean(drawn)
 
 
@@ -125,4 +130,4 @@ def test_a_deflated_or_covariance_view_will_do(data, rng):
     covariance = as_view(view.gram(), Preprocessing(precomputed=True))
     spectrum = top_spectrum(covariance, 2, rng)
     for selector in (Adaptive(), Adaptive(derandomised=True)):
-        assert len(selector.select(covariance, 9, spectrum, rng, budget=Budget()).columns) == 9
+        assert len(selector.select(Task.of_columns(covariance, 9, spectrum), Run(rng)).columns) == 9

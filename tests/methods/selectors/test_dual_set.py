@@ -12,7 +12,8 @@ from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.methods.selectors.dual_set import TIES
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 ties = pytest.mark.parametrize("tie", TIES)
 
@@ -23,7 +24,7 @@ def excess(selector, X, k, r, **preprocessing):
     spectrum = top_spectrum(view, k, rng)
     return 100 * (
         spectrum.loss_ratio(
-            encoder_on(selector.select(view, r, spectrum, rng, budget=Budget()), k, spectrum.total).loss
+            encoder_on(selector.select(Task.of_columns(view, r, spectrum), Run(rng)), k, spectrum.total).loss
         )
         - 1
     )
@@ -31,7 +32,7 @@ def excess(selector, X, k, r, **preprocessing):
 
 def columns_by(selector, X, k, r):
     view, rng = as_view(X), np.random.default_rng(0)
-    return selector.select(view, r, top_spectrum(view, k, rng), rng, budget=Budget()).columns
+    return selector.select(Task.of_columns(view, r, top_spectrum(view, k, rng)), Run(rng)).columns
 
 
 def printed_rule(V, a, r):
@@ -109,4 +110,4 @@ def test_mistakes_get_a_sentence(rng):
         DualSet(sketch=0)
     view = as_view(np.eye(5), Preprocessing(precomputed=True))
     with pytest.raises(errors.NeedsRowsError, match="covariance"):
-        DualSet(sketch=4).select(view, 3, top_spectrum(view, 2, rng), rng, budget=Budget())
+        DualSet(sketch=4).select(Task.of_columns(view, 3, top_spectrum(view, 2, rng)), Run(rng))

@@ -14,7 +14,8 @@ from sparing.datasets import load_pitprops
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import Exact
 from sparing.results import Selection
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 PITPROPS = {2: 1.196949, 3: 1.066813, 4: 1.022584, 5: 1.011763, 6: 1.007023, 7: 1.004128, 8: 1.001760}
 OPTIMAL = {2: [0, 9], 3: [0, 5, 6], 4: [1, 2, 5, 6], 5: [1, 2, 5, 6, 7], 6: [1, 2, 6, 7, 9, 11]}
@@ -68,7 +69,7 @@ def test_equals_brute_force(rng):
                 encoder_on(Selection(np.array(J), view.gram_columns(J)), 2, view.total).loss
                 for J in combinations(range(7), r)
             ]
-            found = encoder_on(Exact().select(view, r, spectrum, rng, budget=Budget()), 2, view.total).loss
+            found = encoder_on(Exact().select(Task.of_columns(view, r, spectrum), Run(rng)), 2, view.total).loss
             assert found == pytest.approx(min(losses), rel=1e-9)
 
 
@@ -93,7 +94,7 @@ def test_a_time_limit_ends_the_search(rng):
     np.testing.assert_array_equal(model.support_, greedy.support_)
     view = as_view(X, Preprocessing())
     with pytest.warns(UserWarning, match="the search ended after 0 nodes"):
-        Exact().select(view, 8, top_spectrum(view, 2, rng), rng, budget=Budget(deadline=0.0))
+        Exact().select(Task.of_columns(view, 8, top_spectrum(view, 2, rng)), Run(rng, Budget(deadline=0.0)))
 
 
 def test_a_capped_certificate_is_still_a_bound_and_time_buys_more(rng):

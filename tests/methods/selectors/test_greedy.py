@@ -12,7 +12,8 @@ from sparing.datasets import load_pitprops
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import Greedy
 from sparing.results import Selection
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 VIEWS = {
     "cancer": as_view(load_breast_cancer().data, Preprocessing(scale=True)),
@@ -39,7 +40,7 @@ def loss_on(view, columns, spectrum):
 def test_no_single_swap_lowers_the_loss_where_features_are_few(name, k, r, ratio):
     view, rng = VIEWS[name], np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
-    chosen = Greedy().select(view, r, spectrum, rng, budget=Budget()).columns
+    chosen = Greedy().select(Task.of_columns(view, r, spectrum), Run(rng)).columns
     loss, others = loss_on(view, chosen, spectrum), np.setdiff1d(np.arange(view.n_features), chosen)
     assert spectrum.loss_ratio(loss) <= ratio
     swaps = [[*np.delete(chosen, slot), j] for slot in range(r) for j in others]
@@ -61,6 +62,6 @@ def test_copies_and_constant_features_do_no_harm(rng, n_columns):
     X = np.column_stack([X, X[:, :4], np.zeros((40, 2)), X[:, 4] + X[:, 5]])
     view = as_view(X, Preprocessing(center=False))
     spectrum = top_spectrum(view, 3, rng)
-    chosen = Greedy().select(view, n_columns, spectrum, rng, budget=Budget()).columns
+    chosen = Greedy().select(Task.of_columns(view, n_columns, spectrum), Run(rng)).columns
     assert len(set(chosen)) == n_columns
     assert np.linalg.matrix_rank(X[:, chosen]) == n_columns

@@ -11,7 +11,8 @@ from sparing.data import Preprocessing, as_view
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import PivotedQR
 from sparing.methods.selectors.pivoted_qr import pivots
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 UNCENTRED = Preprocessing(center=False)
 
@@ -27,18 +28,20 @@ def test_the_components_come_first_then_what_they_leave(rng):
     X = rng.standard_normal((50, 12)) @ rng.standard_normal((12, 12))
     view = as_view(X, UNCENTRED)
     spectrum = top_spectrum(view, 3, rng)
-    chosen = PivotedQR().select(view, 7, spectrum, rng, budget=Budget()).columns
+    chosen = PivotedQR().select(Task.of_columns(view, 7, spectrum), Run(rng)).columns
     np.testing.assert_array_equal(chosen[:3], pivots(spectrum.basis))
     Q = np.linalg.qr(X[:, chosen[:3]])[0]
     rest = linalg.qr(X - Q @ (Q.T @ X), pivoting=True, mode="r")[1]
     np.testing.assert_array_equal(chosen[3:], rest[:4])
-    np.testing.assert_array_equal(PivotedQR().select(view, 2, spectrum, rng, budget=Budget()).columns, chosen[:2])
+    np.testing.assert_array_equal(PivotedQR().select(Task.of_columns(view, 2, spectrum), Run(rng)).columns, chosen[:2])
 
 
 def test_without_components_it_is_pivoted_qr_of_the_data(rng):
     X = rng.standard_normal((50, 12)) @ rng.standard_normal((12, 12))
     view = as_view(X, UNCENTRED)
-    chosen = PivotedQR(components_first=False).select(view, 9, top_spectrum(view, 3, rng), rng, budget=Budget()).columns
+    chosen = (
+        PivotedQR(components_first=False).select(Task.of_columns(view, 9, top_spectrum(view, 3, rng)), Run(rng)).columns
+    )
     np.testing.assert_array_equal(chosen, linalg.qr(X, pivoting=True, mode="r")[1][:9])
 
 
@@ -47,7 +50,7 @@ def test_losses_that_were_measured_elsewhere(rng):
     view = as_view(load_digits().data)
     spectrum = top_spectrum(view, 5, rng)
     for selector, wanted in ((PivotedQR(components_first=False), 3.7), (PivotedQR(), 4.5)):
-        found = selector.select(view, 20, spectrum, rng, budget=Budget())
+        found = selector.select(Task.of_columns(view, 20, spectrum), Run(rng))
         loss = encoder_on(found, 5, spectrum.total).loss
         assert 100 * (spectrum.loss_ratio(loss) - 1) == pytest.approx(wanted, abs=0.06)
 
@@ -57,6 +60,6 @@ def test_its_promise_holds_for_the_first_columns(rng):
     for _ in range(20):
         view = as_view(rng.standard_normal((30, 15)) @ rng.standard_normal((15, 15)), UNCENTRED)
         spectrum = top_spectrum(view, 3, rng)
-        found = PivotedQR().select(view, 3, spectrum, rng, budget=Budget())
+        found = PivotedQR().select(Task.of_columns(view, 3, spectrum), Run(rng))
         smallest = np.linalg.svd(spectrum.basis[found.columns], compute_uv=False)[-1]
         assert encoder_on(found, 3, spectrum.total).loss <= (1 + smallest**-2) * spectrum.tail

@@ -14,7 +14,8 @@ from sparing.data import Preprocessing, as_view
 from sparing.linalg import top_spectrum
 from sparing.methods.selectors import Greedy
 from sparing.methods.selectors.response import Response, ResponseTarget
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 UNCENTRED = Preprocessing(center=False)
 
@@ -22,7 +23,7 @@ UNCENTRED = Preprocessing(center=False)
 def chosen(X, Y, r, k=3, by="pca", seed=0):
     view, rng = as_view(X, UNCENTRED), np.random.default_rng(seed)
     target = ResponseTarget(top_spectrum(view, k, rng), view.rmatmat(Y), Y.T @ Y)
-    found = Response(by=by).select(view, r, target, rng, budget=Budget())
+    found = Response(by=by).select(Task.of_columns(view, r, target), Run(rng))
     np.testing.assert_allclose(found.gram_columns, view.gram_columns(found.columns), atol=1e-12)
     return sorted(map(int, found.columns))
 
@@ -62,7 +63,7 @@ def test_it_looks_at_the_targets_and_greedy_does_not(rng):
     assert 17 not in chosen(X, y, 2, by="pca", k=3)  # the leading components know nothing of feature 17
     assert 17 in chosen(X, y, 2, by="pca", k=20)
     view = as_view(X, UNCENTRED)
-    assert 17 not in Greedy().select(view, 2, top_spectrum(view, 3, rng), rng, budget=Budget()).columns
+    assert 17 not in Greedy().select(Task.of_columns(view, 2, top_spectrum(view, 3, rng)), Run(rng)).columns
 
 
 @pytest.mark.parametrize("by", ["pca", "targets"])
@@ -91,7 +92,10 @@ def test_targets_that_nothing_explains_get_the_features_of_greedy(by, rng):
     view = as_view(X, UNCENTRED)
     expected = sorted(
         map(
-            int, Greedy().select(view, 3, top_spectrum(view, 3, rng), np.random.default_rng(0), budget=Budget()).columns
+            int,
+            Greedy()
+            .select(Task.of_columns(view, 3, top_spectrum(view, 3, rng)), Run(np.random.default_rng(0)))
+            .columns,
         )
     )
     for nothing in (y, np.zeros((30, 2))):

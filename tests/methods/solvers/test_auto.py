@@ -13,7 +13,8 @@ from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity
 from sparing.methods.solvers import SOLVERS, Auto
 from sparing.objectives.variance import RayleighObjective
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 def solve(A, r, seed=0, solver=None, **kw):
@@ -77,7 +78,7 @@ def test_more_features_than_the_pool_holds(rng):
     hidden = rng.choice(3000, 8, replace=False)
     X[:, hidden] += 2.0 * rng.standard_normal((80, 1))
     view = as_view(X)
-    found = Auto().solve(view, 8, rng, budget=Budget())
+    found = Auto().solve(Task.of_component(view, 8), Run(rng))
     np.testing.assert_array_equal(found.support, np.sort(hidden))
     _, swapped, _ = RayleighObjective(view).improved(found.support, 10)
     assert set(swapped) == set(found.support), "no single swap among all features improves it"
@@ -89,11 +90,11 @@ def test_with_a_metric_it_maximises_the_quotient(rng):
     metric = NearIdentity(Q, -np.ones(2), 1.05)
     objective = RayleighObjective(DenseGram(A), metric)
     best = max(objective.solve(np.array(S))[0] for S in combinations(range(8), 3))
-    found = Auto().solve(DenseGram(A), 3, rng, metric=metric, budget=Budget())
+    found = Auto().solve(Task.of_component(DenseGram(A), 3, metric=metric), Run(rng))
     assert found.variance == pytest.approx(best, rel=1e-9)
 
 
 def test_nothing_to_find():
-    found = Auto().solve(DenseGram(np.zeros((4, 4))), 2, np.random.default_rng(0), budget=Budget())
+    found = Auto().solve(Task.of_component(DenseGram(np.zeros((4, 4))), 2), Run(np.random.default_rng(0)))
     assert found.variance == 0
     assert np.linalg.norm(found.loadings) == pytest.approx(1)

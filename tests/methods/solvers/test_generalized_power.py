@@ -9,8 +9,9 @@ from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.methods.solvers import GeneralizedPowerL0, GeneralizedPowerL1
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.search.penalty import PenaltyPath, psd_shift
+from sparing.task import Task
 
 both = pytest.mark.parametrize("solver", [GeneralizedPowerL0, GeneralizedPowerL1])
 penalties = pytest.mark.parametrize("soft", [False, True], ids=["l0", "l1"])
@@ -70,7 +71,7 @@ def test_counts_are_exact_on_generic_data(solver, seed):
     rng = np.random.default_rng(seed)
     view = as_view(data(rng))
     for r in range(1, 21):
-        assert len(solver().solve(view, r, rng, budget=Budget()).support) == r
+        assert len(solver().solve(Task.of_component(view, r), Run(rng)).support) == r
 
 
 @penalties
@@ -95,7 +96,7 @@ def test_where_the_count_is_never_reached_all_there_is_stays(soft):
 @both
 @pytest.mark.parametrize(("r", "best"), [(2, 1.954), (3, 2.475331), (5, 3.406155), (8, 4.068607)])
 def test_reaches_the_optima_of_pitprops(solver, rng, r, best):
-    found = solver().solve(DenseGram(load_pitprops().correlation), r, rng, budget=Budget())
+    found = solver().solve(Task.of_component(DenseGram(load_pitprops().correlation), r), Run(rng))
     assert found.variance == pytest.approx(best, abs=1e-5)
 
 
@@ -104,7 +105,8 @@ def test_refitting_never_lowers_the_variance(solver, rng):
     view = as_view(data(rng))
     for r in (2, 5, 9):
         plain, refitted = (
-            solver(refit=refit).solve(view, r, np.random.default_rng(0), budget=Budget()) for refit in (False, True)
+            solver(refit=refit).solve(Task.of_component(view, r), Run(np.random.default_rng(0)))
+            for refit in (False, True)
         )
         assert plain.variance <= refitted.variance * (1 + 1e-12)
         assert len(plain.support) == r
@@ -113,7 +115,7 @@ def test_refitting_never_lowers_the_variance(solver, rng):
 def test_the_l1_penalty_shrinks_loadings(rng):
     """The refitted direction on the same features has more variance: why loadings are refitted."""
     view = as_view(data(rng))
-    shrunk = GeneralizedPowerL1(refit=False).solve(view, 6, np.random.default_rng(0), budget=Budget())
+    shrunk = GeneralizedPowerL1(refit=False).solve(Task.of_component(view, 6), Run(np.random.default_rng(0)))
     block = view.gram()[np.ix_(shrunk.support, shrunk.support)]
     assert shrunk.variance < np.linalg.eigvalsh(block)[-1] * (1 - 1e-3)
 
@@ -121,7 +123,7 @@ def test_the_l1_penalty_shrinks_loadings(rng):
 @both
 def test_more_starts_are_never_worse(solver, rng):
     view = as_view(data(rng, 20, 40))
-    one, many = (solver(starts=s).solve(view, 5, np.random.default_rng(0), budget=Budget()) for s in (1, 8))
+    one, many = (solver(starts=s).solve(Task.of_component(view, 5), Run(np.random.default_rng(0))) for s in (1, 8))
     assert many.variance >= one.variance * (1 - 1e-12)
 
 

@@ -14,7 +14,8 @@ from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity, Whole
 from sparing.methods.solvers import Greedy
 from sparing.methods.solvers.greedy import BACKWARD_LIMIT
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 PITPROPS = [1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190]
 PITPROPS += [4.068607, 4.138647, 4.172638, 4.208276, 4.218245, 4.218633]
@@ -116,7 +117,7 @@ def test_a_singular_metric_gives_an_answer(direction, rng):
     metric = NearIdentity(U, np.array([-1.0, -1.0]))
     P = np.eye(7) - U @ U.T
     A = P @ X.T @ X @ P
-    found = Greedy(direction).solve(DenseGram(A), 4, rng, metric=metric, budget=Budget())
+    found = Greedy(direction).solve(Task.of_component(DenseGram(A), 4, metric=metric), Run(rng))
     x = found.vector(7)
     assert 3 not in found.support
     assert len(found.support) <= 4

@@ -9,11 +9,12 @@ from sparing.data import as_view
 from sparing.datasets import load_pitprops, make_hidden_direction
 from sparing.gram import DenseGram
 from sparing.methods.solvers import Auto, MaxComponent
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 def solve(view, r, rng, **settings):
-    return MaxComponent(**settings).solve(view, r, rng, budget=Budget())
+    return MaxComponent(**settings).solve(Task.of_component(view, r), Run(rng))
 
 
 def test_takes_the_largest_entries_and_refits(rng):
@@ -39,7 +40,7 @@ def test_misses_a_hidden_direction(rng):
     """1.0 on 980 features, 0.8 on 20 others: the largest entries have .024, the hidden features .80."""
     view = as_view(make_hidden_direction(random_state=0).X)
     assert solve(view, 20, rng).variance * view.square_unit == pytest.approx(0.024, abs=0.002)
-    best = Auto().solve(view, 20, rng, budget=Budget())
+    best = Auto().solve(Task.of_component(view, 20), Run(rng))
     assert best.variance * view.square_unit == pytest.approx(0.80, abs=0.01)
 
 

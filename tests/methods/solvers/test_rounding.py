@@ -13,11 +13,12 @@ from sparing.gram import DenseGram
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.methods.solvers import Rounding
 from sparing.methods.solvers.rounding import _with_count, sparsify
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 def solve(view, r, *, seed=0, start=None, **settings):
-    return Rounding(**settings).solve(view, r, np.random.default_rng(seed), start=start, budget=Budget())
+    return Rounding(**settings).solve(Task.of_component(view, r, start=start), Run(np.random.default_rng(seed)))
 
 
 def relaxed(A, r, start, **settings):

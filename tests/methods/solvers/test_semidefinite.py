@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparing.certificates import Problem
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
@@ -13,7 +12,9 @@ from sparing.linalg.metric import Whole
 from sparing.methods.solvers import Semidefinite, TruncatedPower
 from sparing.methods.solvers.semidefinite import RELAXATION_LIMIT
 from sparing.proof.bounds import SemidefiniteDual
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 PITPROPS = [1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190]
 PITPROPS += [4.068607, 4.138647, 4.172638, 4.208276, 4.218245, 4.218633]
@@ -22,7 +23,7 @@ PITPROPS += [4.068607, 4.138647, 4.172638, 4.208276, 4.218245, 4.218633]
 def solve(view, r, budget=None, **settings):
     metric = settings.pop("metric", None)
     solver = Semidefinite(**settings)
-    return solver.solve(view, r, np.random.default_rng(0), metric=metric, budget=budget or Budget())
+    return solver.solve(Task.of_component(view, r, metric=metric), Run(np.random.default_rng(0), budget or Budget()))
 
 
 def test_pitprops_reaches_every_optimum():
@@ -47,7 +48,7 @@ def test_a_hidden_sparse_direction_is_found_without_a_start(rng):
     dense[:50], hidden[50:] = 50**-0.5, 10**-0.5
     A = np.outer(dense, dense) + 0.8 * np.outer(hidden, hidden) + 0.01 * np.eye(60)
     assert list(solve(DenseGram(A), 10).support) == list(range(50, 60))
-    control = TruncatedPower(starts=0).solve(DenseGram(A), 10, rng, budget=Budget())
+    control = TruncatedPower(starts=0).solve(Task.of_component(DenseGram(A), 10), Run(rng))
     assert control.variance < 0.5 * solve(DenseGram(A), 10).variance
 
 
@@ -61,7 +62,7 @@ def test_reference_optima_of_larger_matrices(shared):
         view = as_view(A, Preprocessing(precomputed=True))
         for r, optimum in wanted.items():
             found = solve(view, r).variance * view.square_unit
-            bound = SemidefiniteDual().bound(view, Problem(1, r, len(A), "variance"), None, None, budget=Budget())
+            bound = SemidefiniteDual().bound(Task(view, Problem(1, r, len(A), "variance")), None, Run(None))
             assert optimum * 0.999 <= found <= optimum * (1 + 1e-6)
             assert optimum * (1 - 1e-6) <= bound.value * view.square_unit <= 1.05 * optimum
 

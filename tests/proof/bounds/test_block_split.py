@@ -8,19 +8,22 @@ import numpy as np
 import pytest
 
 from small_problems import covariance, optimum
-from sparing.certificates import Problem
 from sparing.data import as_view
 from sparing.gram import DenseGram
 from sparing.proof.bounds import RowSquares, RowSums
 from sparing.proof.bounds import block_split as module
 from sparing.proof.bounds.block_split import BlockSplit, recompute
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "coupled", "noisy", "indefinite")
 
 
 def found(A, r, budget=None):
-    return BlockSplit().bound(DenseGram(A), Problem(1, r, len(A), "variance"), None, None, budget=budget or Budget())
+    return BlockSplit().bound(
+        Task(DenseGram(A), Problem(1, r, len(A), "variance")), None, Run(None, budget or Budget())
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,9 +86,7 @@ def test_better_than_rows_alone_where_blocks_hardly_touch(rng):
         A = np.kron(np.eye(6), np.ones((5, 5))) + 0.02 * rng.standard_normal((30, 30))
         A = (A + A.T) / 2
         problem = Problem(1, 10, 30, "variance")
-        others = [
-            bound.bound(DenseGram(A), problem, None, rng, budget=Budget()).value for bound in (RowSums(), RowSquares())
-        ]
+        others = [bound.bound(Task(DenseGram(A), problem), None, Run(rng)).value for bound in (RowSums(), RowSquares())]
         better += found(A, 10).value < min([np.linalg.eigvalsh(A)[-1] * 1.2, *others])
     assert better == 20
 
@@ -105,7 +106,7 @@ def test_checked_again_from_data_and_witness(rng):
     X = rng.standard_normal((30, 9)) + 5.0
     problem = Problem(1, 3, 9, "variance")
     for view in (as_view(X), as_view(X * 2.0**20), DenseGram(X.T @ X)):
-        bound = BlockSplit().bound(view, problem, None, rng, budget=Budget())
+        bound = BlockSplit().bound(Task(view, problem), None, Run(rng))
         again = pickle.loads(pickle.dumps(bound))
         assert again.check(view, problem, again.witness) == bound.value >= optimum(view.gram(), 3)
 
@@ -113,10 +114,8 @@ def test_checked_again_from_data_and_witness(rng):
 def test_an_expired_budget_and_what_is_left_to_others(rng):
     A = covariance("block", rng, 8)
     assert found(A, 3, Budget(deadline=0.0)).value >= optimum(A, 3)
-    assert (
-        BlockSplit().bound(DenseGram(np.eye(1001)), Problem(1, 3, 1001, "variance"), None, rng, budget=Budget()) is None
-    )
-    assert BlockSplit().bound(DenseGram(A), Problem(2, 3, 8, "variance"), None, rng, budget=Budget()) is None
+    assert BlockSplit().bound(Task(DenseGram(np.eye(1001)), Problem(1, 3, 1001, "variance")), None, Run(rng)) is None
+    assert BlockSplit().bound(Task(DenseGram(A), Problem(2, 3, 8, "variance")), None, Run(rng)) is None
 
 
 @pytest.mark.parametrize("A", [np.zeros((3, 3)), np.eye(4), -np.eye(4), np.ones((1, 1)), np.ones((5, 5))])

@@ -11,13 +11,14 @@ import pytest
 from scipy import sparse
 
 from small_problems import covariance
-from sparing.certificates import Problem
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.proof.bounds import direct_optimality as module
 from sparing.proof.bounds.direct_optimality import DirectOptimality, Dominance, recompute
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "wide", "indefinite")
 
@@ -32,7 +33,7 @@ def solved(A, r):
 
 def found(A, r, incumbent=None, budget=None, **options):
     view, problem = A if not isinstance(A, np.ndarray) else DenseGram(A), Problem(1, r, 0, "variance")
-    return DirectOptimality(**options).bound(view, problem, incumbent, None, budget=budget or Budget())
+    return DirectOptimality(**options).bound(Task(view, problem), incumbent, Run(None, budget or Budget()))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -174,7 +175,7 @@ def test_checked_again_from_data_and_witness_in_every_storage(rng):
     X = rng.standard_normal((8, 30)) * (rng.random((8, 30)) < 0.6) + 5.0
     problem, values = Problem(1, 3, 30, "variance"), []
     for view in (as_view(X), as_view(sparse.csr_array(X)), as_view(X * 2.0**20), as_view(np.vstack([X] * 5))):
-        bound = DirectOptimality(max_iter=20).bound(view, problem, None, rng, budget=Budget())
+        bound = DirectOptimality(max_iter=20).bound(Task(view, problem), None, Run(rng))
         again = pickle.loads(pickle.dumps(bound))
         assert again.check(view, problem, again.witness) == bound.value
         assert bound.value >= solved(view.gram(), 3)[0]
@@ -189,7 +190,7 @@ def test_an_expired_budget_and_what_is_left_to_others(rng):
     assert found(np.eye(501), 3) is None
     assert found(as_view(rng.standard_normal((501, 600))), 3) is None
     assert found(as_view(sparse.random_array((400, 12501), density=1e-4, rng=rng)), 3) is None
-    assert DirectOptimality().bound(DenseGram(A), Problem(2, 3, 8, "variance"), None, rng, budget=Budget()) is None
+    assert DirectOptimality().bound(Task(DenseGram(A), Problem(2, 3, 8, "variance")), None, Run(rng)) is None
 
 
 @pytest.mark.parametrize("A", [np.zeros((3, 3)), np.eye(4), -np.eye(4), np.ones((1, 1)), np.ones((5, 5))])

@@ -10,11 +10,11 @@ import pytest
 
 from small_problems import GAMED, covariance, nonnegative_optimum, optimum
 from sparing import NonnegativeSparsePCA
-from sparing.certificates import Problem
 from sparing.gram import DenseGram
 from sparing.proof.bounds import EachAlone, RowSums
-from sparing.results import Bound
-from sparing.run import Budget
+from sparing.results import Bound, Problem
+from sparing.run import Run
+from sparing.task import Task
 
 
 def alone(A, r, *, nonnegative=False):
@@ -24,7 +24,7 @@ def alone(A, r, *, nonnegative=False):
 
 def together(single, A, k, r, **rules):
     problem = Problem(k, r, len(A), "variance", shared_support=False, **rules)
-    return EachAlone(single).bound(DenseGram(A), problem, None, np.random.default_rng(0), budget=Budget())
+    return EachAlone(single).bound(Task(DenseGram(A), problem), None, Run(np.random.default_rng(0)))
 
 
 def best_disjoint(A, r):
@@ -52,7 +52,7 @@ def test_components_at_an_angle_do_and_get_no_such_bound():
 def test_checked_again_from_data_and_witness(rng):
     A = covariance("dense", rng, 6)
     view, one = DenseGram(A), Problem(1, 3, 6, "variance")
-    single = RowSums().bound(view, one, None, rng, budget=Budget())
+    single = RowSums().bound(Task(view, one), None, Run(rng))
     found = pickle.loads(pickle.dumps(together(single, A, 2, 3, orthogonal=True)))
     problem = Problem(2, 3, 6, "variance", shared_support=False, orthogonal=True)
     assert found.check(view, problem, found.witness) == pytest.approx(2 * single.value)

@@ -10,7 +10,6 @@ import pytest
 from scipy import sparse
 
 from small_problems import covariance, nonnegative_optimum, optimum
-from sparing.certificates import Problem
 from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
@@ -29,8 +28,9 @@ from sparing.proof.relaxations.doubly_nonnegative import (
     one_sided_value,
     relaxed_nonnegative,
 )
-from sparing.results import Encoder
-from sparing.run import Budget
+from sparing.results import Encoder, Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite", "centred")
 ALL = {
@@ -70,7 +70,7 @@ def known(view):
 
 def bound(algorithm, view, r, *, nonnegative=True, budget=None):
     problem = Problem(1, r, view.n_features, "variance", nonnegative=nonnegative)
-    return algorithm.bound(view, problem, known(view), np.random.default_rng(0), budget=budget or Budget())
+    return algorithm.bound(Task(view, problem), known(view), Run(np.random.default_rng(0), budget or Budget()))
 
 
 def is_psd(A):
@@ -255,7 +255,7 @@ def test_what_they_do_not_bound(rng):
     small, large, larger = DenseGram(np.eye(4)), DenseGram(np.eye(501)), DenseGram(np.eye(1001))
     several = replace(Problem(2, 2, 4, "variance", nonnegative=True), shared_support=False)
     for algorithm in (DoublyNonnegativeDual(), NonnegativeBranchAndBound()):
-        assert algorithm.bound(small, several, known(small), rng, budget=Budget()) is None
+        assert algorithm.bound(Task(small, several), known(small), Run(rng)) is None
         assert bound(algorithm, small, 2, nonnegative=False) is None
         assert bound(algorithm, larger, 2) is None
     assert bound(DoublyNonnegativeDual(), large, 2) is None

@@ -10,14 +10,15 @@ import pytest
 from scipy import sparse
 
 from small_problems import covariance
-from sparing.certificates import Problem
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DenseGram
 from sparing.proof.bounds import nonnegative_optimality as module
 from sparing.proof.bounds.direct_optimality import DirectOptimality
 from sparing.proof.bounds.nonnegative_optimality import Cover, NonnegativeOptimality, Proof, recompute
 from sparing.proof.sphere import plane_cones as wedges
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "wide", "indefinite", "negative", "repeated")
 
@@ -48,7 +49,7 @@ def drawn(kind, rng, d):
 def found(A, r, budget=None, **options):
     view = DenseGram(A) if isinstance(A, np.ndarray) else A
     problem = Problem(1, r, view.n_features, "variance", nonnegative=True)
-    return NonnegativeOptimality(**options).bound(view, problem, None, None, budget=budget or Budget())
+    return NonnegativeOptimality(**options).bound(Task(view, problem), None, Run(None, budget or Budget()))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -161,7 +162,7 @@ def test_signs_count(rng):
     z = rng.standard_normal(12)
     X = np.outer(z, np.r_[np.ones(20), -np.ones(20)]) + 0.3 * rng.standard_normal((12, 40))
     view = as_view(X, Preprocessing(center=False))
-    plain = DirectOptimality().bound(view, Problem(1, 40, 40, "variance"), None, None, budget=Budget()).value
+    plain = DirectOptimality().bound(Task(view, Problem(1, 40, 40, "variance")), None, Run(None)).value
     signed = found(view, 40).value
     halves = [np.linalg.eigvalsh(block.T @ block)[-1] for block in (X[:, :20], X[:, 20:])]
     assert max(halves) * 0.9 <= signed <= 1.15 * max(halves)
@@ -209,7 +210,7 @@ def test_nothing_varies():
 def test_what_it_does_not_bound(rng):
     small = DenseGram(np.eye(4))
     for problem in (Problem(2, 2, 4, "variance", nonnegative=True), Problem(1, 2, 4, "variance")):
-        assert NonnegativeOptimality().bound(small, problem, None, rng, budget=Budget()) is None
+        assert NonnegativeOptimality().bound(Task(small, problem), None, Run(rng)) is None
     assert found(np.eye(501), 3) is None
     assert found(np.eye(1), 1) is None
 

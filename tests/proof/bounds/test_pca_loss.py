@@ -7,19 +7,19 @@ from itertools import combinations
 import numpy as np
 
 from sparing import information_loss
-from sparing.certificates import Problem
 from sparing.data import as_view
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.proof.bounds import PcaLoss
-from sparing.results import Selection
-from sparing.run import Budget
+from sparing.results import Problem, Selection
+from sparing.run import Run
+from sparing.task import Task
 
 
 def test_no_features_lose_less_and_all_of_them_reach_it(rng):
     X = rng.standard_normal((20, 6)) @ rng.standard_normal((6, 6))
     view = as_view(X)
     spectrum = top_spectrum(view, 2, rng)
-    bound = PcaLoss(spectrum).bound(view, Problem(2, 3, 6), None, rng, budget=Budget())
+    bound = PcaLoss(spectrum).bound(Task(view, Problem(2, 3, 6)), None, Run(rng))
     assert bound.strength == "always"
     for r in (2, 3, 6):
         losses = []
@@ -34,7 +34,7 @@ def test_no_features_lose_less_and_all_of_them_reach_it(rng):
 
 def test_an_iterated_spectrum_gives_a_numerical_bound_that_a_tighter_one_confirms(rng):
     view = as_view(rng.standard_normal((400, 20)) @ rng.standard_normal((20, 500)) + rng.standard_normal((400, 500)))
-    bound = PcaLoss(top_spectrum(view, 3, rng)).bound(view, Problem(3, 9, 500), None, rng, budget=Budget())
+    bound = PcaLoss(top_spectrum(view, 3, rng)).bound(Task(view, Problem(3, 9, 500)), None, Run(rng))
     assert bound.strength == "numerical"
     again = bound.check(view, Problem(3, 9, 500), bound.witness)
     assert bound.value <= again <= bound.value * (1 + 1e-3)

@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from small_problems import GAMED, covariance
-from sparing.certificates import Problem
 from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
@@ -20,7 +19,9 @@ from sparing.proof.bounds.orthogonal_dual import OrthogonalDual, nonzeros, recom
 from sparing.proof.bounds.semidefinite_dual import SemidefiniteDual
 from sparing.proof.bounds.shared_part import SharedPart, best_single, most_absolute, sizes_in_turn, split_value
 from sparing.proof.relaxations.fantope import leading_sum, projection_value
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block")
 QUICK = {"max_iter": 20, "rounds": 1}
@@ -106,7 +107,7 @@ def test_no_components_pass_their_bounds(kind):
                 for algorithm, orthogonal in ((OrthogonalDual, True), (SharedPart, False)):
                     best = reached(A, [r] * k, rng, orthogonal=orthogonal, starts=2)
                     problem = several(k, r, d, orthogonal=orthogonal)
-                    bound = algorithm(**QUICK).bound(view, problem, None, rng, budget=Budget())
+                    bound = algorithm(**QUICK).bound(Task(view, problem), None, Run(rng))
                     assert bound.value >= best, (algorithm, k, r)
                     assert bound.value <= np.linalg.eigvalsh(A)[-k:].sum() * (1 + 1e-9)
                     less[algorithm] += before.get(algorithm, np.inf) < best
@@ -127,7 +128,7 @@ def test_no_components_pass_the_bounds_of_a_total(kind):
             sizes = np.diff([0, *cuts, total]).tolist()
             for algorithm, orthogonal in ((OrthogonalDual, True), (SharedPart, False)):
                 problem = several(k, total, d, orthogonal=orthogonal, total=True)
-                bound = algorithm(**QUICK).bound(DenseGram(A), problem, None, rng, budget=Budget())
+                bound = algorithm(**QUICK).bound(Task(DenseGram(A), problem), None, Run(rng))
                 assert bound.value >= reached(A, sizes, rng, orthogonal=orthogonal, starts=3), (algorithm, sizes)
 
 
@@ -156,8 +157,8 @@ def test_what_holds_for_orthogonal_components_holds_for_no_others(rng):
     np.testing.assert_allclose(unsound, 24.849, atol=1e-3)
     assert unsound < best
     assert split_value(GAMED, np.zeros((5, 5)), [3, 3], best_single) < best
-    assert SharedPart().bound(DenseGram(GAMED), several(2, 3, 5), None, rng, budget=Budget()).value >= best
-    strict = OrthogonalDual().bound(DenseGram(GAMED), several(2, 3, 5, orthogonal=True), None, rng, budget=Budget())
+    assert SharedPart().bound(Task(DenseGram(GAMED), several(2, 3, 5)), None, Run(rng)).value >= best
+    strict = OrthogonalDual().bound(Task(DenseGram(GAMED), several(2, 3, 5, orthogonal=True)), None, Run(rng))
     assert reached(GAMED, [3, 3], rng, orthogonal=True, starts=10) <= strict.value < best
 
 
@@ -191,10 +192,10 @@ def test_one_component_has_the_bound_of_the_semidefinite_dual(rng):
     A = load_pitprops().correlation
     for r in (1, 4, 9, 13):
         problem = Problem(1, r, 13, "variance", orthogonal=True)
-        plain = SemidefiniteDual().bound(DenseGram(A), problem, None, rng, budget=Budget()).value
-        ours = OrthogonalDual().bound(DenseGram(A), problem, None, rng, budget=Budget()).value
+        plain = SemidefiniteDual().bound(Task(DenseGram(A), problem), None, Run(rng)).value
+        ours = OrthogonalDual().bound(Task(DenseGram(A), problem), None, Run(rng)).value
         np.testing.assert_allclose(ours, plain, rtol=1e-9)
-        alone = OrthogonalDual().bound(DenseGram(A), several(1, r, 13, orthogonal=True), None, rng, budget=Budget())
+        alone = OrthogonalDual().bound(Task(DenseGram(A), several(1, r, 13, orthogonal=True)), None, Run(rng))
         assert optimum(A, r) * (1 - 1e-12) <= alone.value <= plain * (1 + 1e-9)
 
 
@@ -203,9 +204,9 @@ def test_real_data(rng):
     wine = np.corrcoef(load_wine().data, rowvar=False)
     for A, k, value, gap in ((wine, 3, 7.975909, 0.0200), (load_pitprops().correlation, 6, 10.846372, 0.0370)):
         problem = several(k, 5, 13, orthogonal=True)
-        bound = OrthogonalDual().bound(DenseGram(A), problem, None, rng, budget=Budget())
+        bound = OrthogonalDual().bound(Task(DenseGram(A), problem), None, Run(rng))
         assert value <= bound.value <= value / (1 - gap)
-        free = SharedPart(rounds=2).bound(DenseGram(A), several(k, 5, 13), None, rng, budget=Budget())
+        free = SharedPart(rounds=2).bound(Task(DenseGram(A), several(k, 5, 13)), None, Run(rng))
         assert bound.value < free.value <= leading_sum(A, k) * (1 + 1e-12)
         assert reached(A, [5] * k, rng, starts=1, sweeps=2) <= free.value
 
@@ -214,12 +215,12 @@ def test_a_bound_on_single_components_can_be_given(rng):
     """It replaces the default, is kept by the check, and is believed: what exists passes one that is too small."""
     A = np.cov(rng.standard_normal((20, 7)), rowvar=False)
     for algorithm, problem in ((OrthogonalDual, several(2, 2, 7, orthogonal=True)), (SharedPart, several(2, 2, 7))):
-        default = algorithm().bound(DenseGram(A), problem, None, rng, budget=Budget())
-        given = algorithm(single=best_single).bound(DenseGram(A), problem, None, rng, budget=Budget())
+        default = algorithm().bound(Task(DenseGram(A), problem), None, Run(rng))
+        given = algorithm(single=best_single).bound(Task(DenseGram(A), problem), None, Run(rng))
         np.testing.assert_allclose(given.value, default.value, rtol=1e-9)
         again = pickle.loads(pickle.dumps(given))
         np.testing.assert_allclose(again.check(DenseGram(A), problem, again.witness), given.value, rtol=1e-12)
-        wrong = algorithm(single=lambda B, r: -1e3).bound(DenseGram(A), problem, None, rng, budget=Budget())
+        wrong = algorithm(single=lambda B, r: -1e3).bound(Task(DenseGram(A), problem), None, Run(rng))
         assert wrong.value < reached(A, [2, 2], rng, orthogonal=problem.orthogonal)
 
 
@@ -228,7 +229,7 @@ def test_checked_again_from_data_and_witness_in_every_storage(rng):
     for algorithm, orthogonal in ((OrthogonalDual(), True), (SharedPart(), False)):
         problem, values = several(2, 3, 7, orthogonal=orthogonal), []
         for view in (as_view(X), as_view(sparse.csr_array(X)), as_view(X * 2.0**20)):
-            bound = algorithm.bound(view, problem, None, rng, budget=Budget())
+            bound = algorithm.bound(Task(view, problem), None, Run(rng))
             again = pickle.loads(pickle.dumps(bound))
             np.testing.assert_allclose(again.check(view, problem, again.witness), bound.value, rtol=1e-12)
             skew = np.triu(np.ones((7, 7)), 1)  # only the symmetric part of a witness counts
@@ -246,7 +247,7 @@ def test_indefinite_matrices_and_an_expired_budget(rng):
         for budget in (Budget(), Budget(deadline=0.0)):
             for r in (1, 2, 3):
                 strict = OrthogonalDual(**QUICK).bound(
-                    view, several(2, r, 6, orthogonal=True), None, rng, budget=budget
+                    Task(view, several(2, r, 6, orthogonal=True)), None, Run(rng, budget)
                 )
                 pairs = [
                     np.linalg.eigvalsh(A[np.ix_(S, S)])[-1] + A[T, T]
@@ -254,14 +255,14 @@ def test_indefinite_matrices_and_an_expired_budget(rng):
                     for T in set(range(6)) - set(S)
                 ]
                 assert strict.value >= max(pairs)
-                free = SharedPart(**QUICK).bound(view, several(2, r, 6), None, rng, budget=budget)
+                free = SharedPart(**QUICK).bound(Task(view, several(2, r, 6)), None, Run(rng, budget))
                 assert free.value >= max(pairs)
 
 
 def test_what_does_not_apply_is_left_to_others(rng):
     view = DenseGram(np.eye(6))
-    assert OrthogonalDual().bound(view, several(2, 3, 6), None, rng, budget=Budget()) is None
-    assert SharedPart().bound(view, Problem(1, 3, 6, "variance"), None, rng, budget=Budget()) is None
+    assert OrthogonalDual().bound(Task(view, several(2, 3, 6)), None, Run(rng)) is None
+    assert SharedPart().bound(Task(view, Problem(1, 3, 6, "variance")), None, Run(rng)) is None
     large = DenseGram(np.eye(501))
-    assert OrthogonalDual().bound(large, several(2, 3, 501, orthogonal=True), None, rng, budget=Budget()) is None
-    assert SharedPart().bound(large, several(2, 3, 501), None, rng, budget=Budget()) is None
+    assert OrthogonalDual().bound(Task(large, several(2, 3, 501, orthogonal=True)), None, Run(rng)) is None
+    assert SharedPart().bound(Task(large, several(2, 3, 501)), None, Run(rng)) is None

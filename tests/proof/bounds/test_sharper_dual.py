@@ -10,21 +10,24 @@ import pytest
 from scipy.optimize import check_grad
 
 from small_problems import covariance, optimum
-from sparing.certificates import Problem
 from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.proof.bounds.semidefinite_dual import SemidefiniteDual
 from sparing.proof.bounds.sharper_dual import SharperDual, recompute
 from sparing.proof.relaxations.sharper_dual import _Search, prices, sharper_value
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite")
 
 
 def found(A, r, incumbent=None, budget=None, **options):
     view, problem = DenseGram(A), Problem(1, r, len(A), "variance")
-    return SharperDual(**options).bound(view, problem, incumbent, np.random.default_rng(0), budget=budget or Budget())
+    return SharperDual(**options).bound(
+        Task(view, problem), incumbent, Run(np.random.default_rng(0), budget or Budget())
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -93,7 +96,7 @@ def test_never_worse_than_the_plain_dual_and_often_better(rng):
     for _ in range(15):
         A = np.cov(rng.standard_normal((12, 9)), rowvar=False)
         problem = Problem(1, 4, 9, "variance")
-        plain = SemidefiniteDual().bound(DenseGram(A), problem, None, rng, budget=Budget()).value
+        plain = SemidefiniteDual().bound(Task(DenseGram(A), problem), None, Run(rng)).value
         sharper = found(A, 4, max_iter=150).value
         assert sharper <= plain * (1 + 1e-9)
         better += sharper - optimum(A, 4) < 0.5 * (plain - optimum(A, 4))
@@ -117,7 +120,7 @@ def test_checked_again_from_data_and_witness(rng):
     X = rng.standard_normal((30, 9)) + 5.0
     problem = Problem(1, 3, 9, "variance")
     for view in (as_view(X), as_view(X * 2.0**20), DenseGram(X.T @ X)):
-        bound = SharperDual(max_iter=50).bound(view, problem, None, rng, budget=Budget())
+        bound = SharperDual(max_iter=50).bound(Task(view, problem), None, Run(rng))
         again = pickle.loads(pickle.dumps(bound))
         assert again.check(view, problem, again.witness) == bound.value
         assert bound.value >= optimum(view.gram(), 3)
@@ -145,8 +148,8 @@ def test_stops_in_time_and_when_nothing_is_left_to_prove(rng):
 
 def test_what_is_too_large_or_has_more_components_is_left_to_others(rng):
     A = np.eye(501)
-    assert SharperDual().bound(DenseGram(A), Problem(1, 3, 501, "variance"), None, rng, budget=Budget()) is None
-    assert SharperDual().bound(DenseGram(A[:5, :5]), Problem(2, 3, 5, "variance"), None, rng, budget=Budget()) is None
+    assert SharperDual().bound(Task(DenseGram(A), Problem(1, 3, 501, "variance")), None, Run(rng)) is None
+    assert SharperDual().bound(Task(DenseGram(A[:5, :5]), Problem(2, 3, 5, "variance")), None, Run(rng)) is None
 
 
 @pytest.mark.parametrize("A", [np.zeros((3, 3)), np.eye(4), -np.eye(4), np.ones((1, 1)), np.ones((5, 5))])

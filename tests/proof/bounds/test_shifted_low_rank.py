@@ -9,13 +9,14 @@ import pytest
 from scipy import sparse
 
 from small_problems import covariance, nonnegative_optimum, optimum
-from sparing.certificates import Problem
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.proof.bounds.shifted_low_rank import ShiftedLowRank
 from sparing.proof.sphere import low_rank
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite")
 
@@ -23,7 +24,7 @@ KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefi
 def bound(view, r, rank=6, budget=None, nonnegative=False, **options):
     problem = Problem(1, r, view.n_features, "variance", nonnegative=nonnegative)
     return ShiftedLowRank(rank=rank, **options).bound(
-        view, problem, None, np.random.default_rng(0), budget=budget or Budget()
+        Task(view, problem), None, Run(np.random.default_rng(0), budget or Budget())
     )
 
 
@@ -157,7 +158,7 @@ def test_an_expired_budget_gives_a_weaker_bound_not_a_wrong_one(rng):
 
 def test_what_it_does_not_bound(rng):
     small = DenseGram(np.eye(4))
-    assert ShiftedLowRank().bound(small, Problem(2, 2, 4, "variance"), None, rng, budget=Budget()) is None
+    assert ShiftedLowRank().bound(Task(small, Problem(2, 2, 4, "variance")), None, Run(rng)) is None
     large = DenseGram(np.eye(1001))
     assert bound(large, 3) is None
 

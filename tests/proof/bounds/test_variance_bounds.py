@@ -12,13 +12,14 @@ from scipy import linalg, sparse
 
 from small_problems import GAMED, covariance
 from sparing import certify
-from sparing.certificates import Problem
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.proof.bounds import LargestDiagonals, LeadingVariance, RowSquares, RowSums, SemidefiniteDual
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy")
 ONE = (LargestDiagonals(), RowSums(), RowSquares(), SemidefiniteDual(max_iter=20))
@@ -37,7 +38,7 @@ def bounds(view, problem, algorithms=ONE):
     rng = np.random.default_rng(0)
     if view.is_psd:
         algorithms = (*algorithms, LeadingVariance(top_spectrum(view, problem.n_components, rng)))
-    found = {type(a).__name__: a.bound(view, problem, None, rng, budget=Budget()) for a in algorithms}
+    found = {type(a).__name__: a.bound(Task(view, problem), None, Run(rng)) for a in algorithms}
     return {name: bound for name, bound in found.items() if bound is not None}
 
 
@@ -73,7 +74,7 @@ def test_no_direction_passes_where_the_matrix_is_indefinite(rng):
             assert set(found) == {"LargestDiagonals", "RowSums", "RowSquares", "SemidefiniteDual"}
             assert min(bound.value for bound in found.values()) >= optimum(A, r)
     spectrum = top_spectrum(DenseGram(np.eye(3)), 1, rng)
-    assert LeadingVariance(spectrum).bound(view, Problem(1, 1, d, "variance"), None, rng, budget=Budget()) is None
+    assert LeadingVariance(spectrum).bound(Task(view, Problem(1, 1, d, "variance")), None, Run(rng)) is None
 
 
 def symmetric_variance(A, H):
@@ -153,7 +154,7 @@ def test_a_power_iteration_is_no_bound(rng):
     spectrum = top_spectrum(view, 1, rng, tolerance=1e-2)
     assert not spectrum.exact
     top = float(np.linalg.eigvalsh(view.gram())[-1])
-    bound = LeadingVariance(spectrum).bound(view, Problem(1, 9, 250, "variance"), None, rng, budget=Budget())
+    bound = LeadingVariance(spectrum).bound(Task(view, Problem(1, 9, 250, "variance")), None, Run(rng))
     assert bound.strength == "numerical"
     assert spectrum.values[0] < top <= bound.value
     assert top <= bound.check(view, Problem(1, 9, 250, "variance"), bound.witness) <= bound.value
@@ -165,7 +166,7 @@ def test_diagonals_lie_between_their_two_extremes(rng):
     for _ in range(20):
         A = np.cov(rng.standard_normal((12, 8)), rowvar=False)
         problem = Problem(2, 2, 8, "variance", shared_support=False)
-        bound = LargestDiagonals().bound(DenseGram(A), problem, None, rng, budget=Budget())
+        bound = LargestDiagonals().bound(Task(DenseGram(A), problem), None, Run(rng))
         plain = min(np.sort(np.diag(A))[-4:].sum(), 2 * np.linalg.eigvalsh(A)[-1])
         assert bound.value <= plain * (1 + 1e-9)
         better += bound.value < 0.99 * plain
@@ -204,7 +205,7 @@ def test_checked_again_from_data_and_witness_in_every_storage(rng):
 def test_an_expired_budget_gives_weaker_bounds_not_wrong_ones(rng):
     A = np.cov(rng.standard_normal((12, 8)), rowvar=False)
     for algorithm in ONE:
-        bound = algorithm.bound(DenseGram(A), Problem(1, 3, 8, "variance"), None, rng, budget=Budget(deadline=0.0))
+        bound = algorithm.bound(Task(DenseGram(A), Problem(1, 3, 8, "variance")), None, Run(rng, Budget(deadline=0.0)))
         assert bound.value >= optimum(A, 3)
 
 
@@ -213,17 +214,17 @@ def test_what_is_too_large_is_left_to_others(rng):
     view = as_view(rng.standard_normal((6, 3001)), Preprocessing(center=False))
     problem = Problem(1, 4, 3001, "variance")
     assert set(bounds(view, problem)) == {"LargestDiagonals", "LeadingVariance"}
-    bound = LargestDiagonals().bound(view, problem, None, rng, budget=Budget())
+    bound = LargestDiagonals().bound(Task(view, problem), None, Run(rng))
     np.testing.assert_allclose(bound.value, np.sort(view.gram_diagonal())[-4:].sum(), rtol=1e-9)
     indefinite = DenseGram(np.eye(1001), is_psd=False)
-    assert LargestDiagonals().bound(indefinite, replace(problem, n_features=1001), None, rng, budget=Budget()) is None
+    assert LargestDiagonals().bound(Task(indefinite, replace(problem, n_features=1001)), None, Run(rng)) is None
 
 
 def test_fewer_eigenvalues_than_components_explain_everything(rng):
     A = np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     spectrum = top_spectrum(DenseGram(A), 2, rng)
     assert spectrum.rank == 1
-    bound = LeadingVariance(spectrum).bound(DenseGram(A), Problem(2, 2, 3, "variance"), None, rng, budget=Budget())
+    bound = LeadingVariance(spectrum).bound(Task(DenseGram(A), Problem(2, 2, 3, "variance")), None, Run(rng))
     np.testing.assert_allclose(bound.value, 14.0)
     assert bound.value >= np.linalg.eigvalsh(A)[-2:].sum()
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from sparing import search
-from sparing.certificates import Problem
 from sparing.gram import DenseGram
 from sparing.proof import bounds
 from sparing.proof.bounds import (
@@ -29,7 +28,9 @@ from sparing.proof.bounds import (
     sharper_dual,
 )
 from sparing.proof.bounds._witness import as_floats
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Run
+from sparing.task import Task
 
 D = 6
 ONE = Problem(1, 2, D, "variance", nonnegative=True)
@@ -95,16 +96,14 @@ def test_a_short_float_is_no_shorter_proof(view):
 
 def test_prices_of_features_that_are_not_there_prove_nothing(view):
     wide = replace(TWO, n_nonzero=4)
-    found = disjoint_supports.DisjointSupports().bound(view, wide, None, np.random.default_rng(0), budget=Budget())
+    found = disjoint_supports.DisjointSupports().bound(Task(view, wide), None, Run(np.random.default_rng(0)))
     prices, supports, nodes = found.witness
     assert found.check(view, wide, found.witness) == pytest.approx(found.value)
     assert found.check(view, wide, (np.append(prices, 1e3), supports, nodes)) == math.inf
 
 
 def test_wedges_in_other_spaces_prove_nothing(view):
-    bound = nonnegative_optimality.NonnegativeOptimality().bound(
-        view, ONE, None, np.random.default_rng(0), budget=Budget()
-    )
+    bound = nonnegative_optimality.NonnegativeOptimality().bound(Task(view, ONE), None, Run(np.random.default_rng(0)))
     cover = bound.witness
     assert bound.check(view, ONE, cover) == pytest.approx(bound.value)
     for other in (cover._replace(plane=cover.plane[:, :1]), cover._replace(rays=cover.rays[:, :1])):

@@ -23,7 +23,8 @@ from sparing.methods.solvers import Auto
 from sparing.proof.bounds.disjoint_supports import DisjointSupports
 from sparing.proof.bounds.orthogonal_dual import OrthogonalDual
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "indefinite")
 
@@ -166,25 +167,25 @@ def test_disjoint_supports_are_bounded_and_checked(rng):
         view = DenseGram(A)
         best = optimum(A, [2, 2])
         for nodes in (0, 20_000):
-            bound = DisjointSupports(nodes).bound(view, disjoint(2, 2, 7), None, rng, budget=Budget())
+            bound = DisjointSupports(nodes).bound(Task(view, disjoint(2, 2, 7)), None, Run(rng))
             assert bound.value >= best * (1 - 1e-12)
             again = pickle.loads(pickle.dumps(bound))
             checked = again.check(view, disjoint(2, 2, 7), again.witness)
             assert best * (1 - 1e-12) <= checked <= bound.value * (1 + 1e-12)
         np.testing.assert_allclose(bound.value, best, rtol=1e-9)
-        orthogonal = OrthogonalDual(max_iter=20, rounds=2).bound(view, disjoint(2, 2, 7), None, rng, budget=Budget())
+        orthogonal = OrthogonalDual(max_iter=20, rounds=2).bound(Task(view, disjoint(2, 2, 7)), None, Run(rng))
         assert orthogonal.value >= bound.value * (1 - 1e-9)
         prices, supports, nodes = bound.witness
         lied = bound.check(view, disjoint(2, 2, 7), (prices - 1.0, [supports[0], supports[0]], nodes))
         assert lied >= best * (1 - 1e-12)
     free = SimpleNamespace(**{**vars(disjoint(2, 2, 7)), "disjoint": False})
-    assert DisjointSupports().bound(view, free, None, rng, budget=Budget()) is None
-    assert DisjointSupports().bound(DenseGram(np.eye(60)), disjoint(3, 9, 60), None, rng, budget=Budget()) is None
+    assert DisjointSupports().bound(Task(view, free), None, Run(rng)) is None
+    assert DisjointSupports().bound(Task(DenseGram(np.eye(60)), disjoint(3, 9, 60)), None, Run(rng)) is None
 
 
 def encode(view, k, n_nonzero, encoder, budget=None):
     rng = np.random.default_rng(0)
-    return encoder.encode(view, top_spectrum(view, k, rng), n_nonzero, rng, budget=budget or Budget())
+    return encoder.encode(Task.of_components(view, top_spectrum(view, k, rng), n_nonzero), Run(rng, budget or Budget()))
 
 
 def test_the_encoder_is_exact_and_never_below_one_after_the_other(rng):

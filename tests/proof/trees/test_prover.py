@@ -9,7 +9,6 @@ import pytest
 from scipy import sparse
 
 from small_problems import matrices, optimum
-from sparing.certificates import Problem
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DenseGram
 from sparing.methods.deflation import DEFLATIONS
@@ -17,6 +16,7 @@ from sparing.proof.trees import prover, refuter
 from sparing.proof.trees.pair_table import pairs_reaching
 from sparing.proof.trees.prover import Prover
 from sparing.proof.trees.single_component_proof import as_bound, bound_of_one_component, recompute
+from sparing.results import Problem
 from sparing.run import Budget
 
 

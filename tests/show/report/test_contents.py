@@ -12,7 +12,7 @@ from sparing import information_loss, sparsity_path
 from sparing.data import Preprocessing
 from sparing.datasets import make_spiked
 from sparing.estimators.path_search import path_search
-from sparing.run import Budget
+from sparing.run import Run
 from sparing.show.report import contents
 from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
 from sparing.show.wording import equation
@@ -23,8 +23,8 @@ NAMES = [f"f{j}" for j in range(12)]
 
 def steps_for(X, n_components=2, samples=None, **preprocessing):
     rng = np.random.default_rng(0)
-    walk = path_search(X, n_components, Preprocessing(**preprocessing), 8, rng, budget=Budget())
-    certificates = walk.certificates(rng, Budget())
+    walk = path_search(X, n_components, Preprocessing(**preprocessing), 8, Run(rng))
+    certificates = walk.certificates(Run(rng))
     samples = np.arange(X.shape[0]) if samples is None else samples
     return certificates, *steps_of(certificates, walk.view, NAMES, samples)
 

@@ -12,7 +12,8 @@ from sparing.linalg import encoder_on
 from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.methods.selectors import Selector
 from sparing.results import Encoder, Reference, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -38,37 +39,27 @@ class Batch:
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 2.2, CSSP-blackbox encoder")
 
-    def encode(
-        self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, *, budget: Budget
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """The encoder of least loss on the selected features."""
-        found = self._chosen(view, spectrum, n_nonzero, rng, budget)
+        found = self._chosen(task.gram, task.spectrum, task.n_nonzero, run)
         return orthonormalised(found) if self.orthonormal else found
 
-    def _chosen(
-        self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, budget: Budget
-    ) -> Encoder:
-        found = self._encoder_by(self.selector, view, spectrum, n_nonzero, rng, budget)
+    def _chosen(self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, run: Run) -> Encoder:
+        found = self._encoder_by(self.selector, view, spectrum, n_nonzero, run)
         ratio = spectrum.loss_ratio(found.loss)
-        budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
+        run.budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
         complete = len(found.support) == n_nonzero or ratio <= 1 + 1e-9
         if self.safeguard is None or (complete and ratio <= dual_set_factor(spectrum.rank, n_nonzero)):
             return found
-        other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, rng, budget)
+        other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, run)
         return other if other.loss < found.loss else found
 
     def _encoder_by(
-        self,
-        selector: Selector,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        budget: Budget,
+        self, selector: Selector, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, run: Run
     ) -> Encoder:
         rows = self.sketch or view.n_features
-        sketch = (rows, rng) if rows < view.n_features else None  # more rows than that would save nothing
-        selection = selector.select(view, n_nonzero, spectrum, rng, budget=budget)
+        sketch = (rows, run.rng) if rows < view.n_features else None  # more rows than that would save nothing
+        selection = selector.select(Task.of_columns(view, n_nonzero, spectrum), run)
         return encoder_on(selection, spectrum.rank, spectrum.total, sketch=sketch)
 
 

@@ -13,12 +13,12 @@ from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.methods.deflation import DisjointDeflation
-from sparing.methods.encoders.iterative import counts_per_component
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Auto, Solver
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
-from sparing.results import Array, Encoder, Indices, Reference, Spectrum
-from sparing.run import Budget
+from sparing.results import Array, Encoder, Indices, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 QUICK = Auto(starts=3, finalists=2, perturbations=0)
 """A search over all supports follows."""
@@ -55,23 +55,16 @@ class Disjoint:
     deflation: ClassVar = DisjointDeflation()
     reference: ClassVar = Reference("asteris2015", "Sec. 1, disjoint supports")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """Components in falling order of variance where their sizes are alike, otherwise in the order of the sizes."""
-        sizes = counts_per_component(n_nonzero, spectrum.rank)
+        view, spectrum = task.gram, task.spectrum
+        sizes = task.sizes
         base = CachedGram(view)
-        H = sequential_directions(self.solver, self.deflation, base, spectrum, sizes, rng, budget)
+        H = sequential_directions(self.solver, self.deflation, base, spectrum, sizes, run)
         if countable(view.n_features, sizes):
             A = view.gram()
             start = [np.flatnonzero(h) for h in H.T] if H.shape[1] == len(sizes) else None
-            found = best_disjoint(A, sizes, budget=budget, max_nodes=self.max_nodes, start=start)
+            found = best_disjoint(A, sizes, budget=run.budget, max_nodes=self.max_nodes, start=start)
             if found is not None:
                 H = _directions(A, found.supports)
         if len(set(sizes)) == 1:

@@ -16,7 +16,8 @@ from sparing.linalg.theorem_bounds import doubly_sparse_factor
 from sparing.methods.selectors import Selector
 from sparing.methods.selectors.subspace import Subspace
 from sparing.results import Array, Encoder, Indices, Reference, Selection, Spectrum
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 EPS = float(np.finfo(float).eps)
 
@@ -78,29 +79,28 @@ class DoublySparse:
 
     reference: ClassVar = Reference("magdonismail2015", "Theorem 6, comment 5")
 
-    def encode(
-        self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, rng: np.random.Generator, *, budget: Budget
-    ) -> RowEncoder:
+    def encode(self, task: Task, run: Run) -> RowEncoder:
         """The auto-encoder of least loss on the selected features and data points."""
-        sides = Sides(view, spectrum, n_nonzero, self.n_rows, budget)
+        spectrum, n_nonzero = task.spectrum, task.n_nonzero
+        sides = Sides(task.gram, spectrum, n_nonzero, self.n_rows, run.budget)
         row_selector = self.row_selector or self.selector
-        best = sides.chosen_for_pca(self.selector, row_selector, rng)
+        best = sides.chosen_for_pca(self.selector, row_selector, run.rng)
         for _ in range(self.sweeps):
             before = best.loss
-            if budget.expired or spectrum.loss_ratio(before) <= NO_EXCESS:
+            if run.budget.expired or spectrum.loss_ratio(before) <= NO_EXCESS:
                 break
-            best = _better(best, sides.rows_for(best, row_selector, rng))
-            best = _better(best, sides.columns_for(best, self.selector, rng))
+            best = _better(best, sides.rows_for(best, row_selector, run.rng))
+            best = _better(best, sides.columns_for(best, self.selector, run.rng))
             if best.loss > (1 - WORTHWHILE) * before:
                 break
         ratio = spectrum.loss_ratio(best.loss)
-        budget.say(
+        run.budget.say(
             f"{len(best.columns.columns)} features, {len(best.rows.columns)} data points: loss ratio {ratio:.4f}"
         )
         complete = len(best.columns.columns) == n_nonzero and len(best.rows.columns) == self.n_rows
         promised = ratio <= doubly_sparse_factor(spectrum.rank, n_nonzero, self.n_rows)
         if self.safeguard is not None and not (promised and (complete or ratio <= NO_EXCESS)):
-            best = _better(best, sides.chosen_for_pca(self.safeguard, self.safeguard, rng))
+            best = _better(best, sides.chosen_for_pca(self.safeguard, self.safeguard, run.rng))
         return best.encoder()
 
 
@@ -148,26 +148,31 @@ class Sides:
     def chosen_for_pca(self, selector: Selector, row_selector: Selector, rng: np.random.Generator) -> Middle:
         """Both sides chosen to span the principal components."""
         spectrum, values = self.spectrum, self.spectrum.values
-        columns = selector.select(self.view, self.n_columns, spectrum, rng, budget=self.budget.share(0.3))
+        columns = selector.select(
+            Task.of_columns(self.view, self.n_columns, spectrum), Run(rng, self.budget.share(0.3))
+        )
         U = self.view.matmat(spectrum.basis) / np.sqrt(values)
         turned = Spectrum(
             U, values, U * values, spectrum.total, spectrum.tail, spectrum.tail_error, exact=spectrum.exact
         )
         return self._between(
-            columns, row_selector.select(self.turned, self.n_rows, turned, rng, budget=self.budget.share(0.5))
+            columns,
+            row_selector.select(Task.of_columns(self.turned, self.n_rows, turned), Run(rng, self.budget.share(0.5))),
         )
 
     def rows_for(self, found: Middle, selector: Selector, rng: np.random.Generator) -> Middle:
         """Data points chosen to span what the features keep."""
         scores = self.view.columns(found.columns.columns) @ found.left
-        rows = selector.select(self.turned, self.n_rows, Subspace.of(self.turned, scores), rng, budget=self.budget)
+        rows = selector.select(
+            Task.of_columns(self.turned, self.n_rows, Subspace.of(self.turned, scores)), Run(rng, self.budget)
+        )
         return self._between(found.columns, rows)
 
     def columns_for(self, found: Middle, selector: Selector, rng: np.random.Generator) -> Middle:
         """Features chosen to span what the data points keep."""
         directions = found.row_data.T @ found.right
         columns = selector.select(
-            self.view, self.n_columns, Subspace.of(self.view, directions), rng, budget=self.budget
+            Task.of_columns(self.view, self.n_columns, Subspace.of(self.view, directions)), Run(rng, self.budget)
         )
         return self._between(columns, found.rows)
 

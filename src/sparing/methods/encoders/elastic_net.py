@@ -16,10 +16,10 @@ from sparing.gram import DataMatrix
 from sparing.linalg.lasso import LassoPath, thresholded
 from sparing.linalg.span import encoder_with
 from sparing.linalg.variance import symmetric_total
-from sparing.methods.encoders.iterative import counts_per_component
 from sparing.objectives.variance import RayleighObjective
-from sparing.results import Array, Encoder, Reference, Spectrum
-from sparing.run import Budget
+from sparing.results import Array, Encoder, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 GRAM_FEATURES = 2000
 """Features up to which the regressions have A in memory; the default ridge is infinite beyond."""
@@ -77,19 +77,12 @@ class ElasticNet:
         if self.max_iter < 1:
             raise errors.not_positive("max_iter", self.max_iter)
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """Components in the order of the principal components that they started from."""
-        regressions = self._regressions(view, counts_per_component(n_nonzero, spectrum.rank))
-        H, change = self._settled(alternate(view, spectrum.basis, regressions), budget)
-        if self.l1 is not None and change > self.tolerance and not budget.expired:
+        view, spectrum = task.gram, task.spectrum
+        regressions = self._regressions(view, task.sizes)
+        H, change = self._settled(alternate(view, spectrum.basis, regressions), run.budget)
+        if self.l1 is not None and change > self.tolerance and not run.budget.expired:
             warnings.warn(errors.turns_not_converged(self.max_iter, change), errors.SparingWarning, stacklevel=2)
         H = H[:, H.any(axis=0)]
         if H.shape[1] == 0:

@@ -21,7 +21,8 @@ from sparing.methods.selectors.subspace import Subspace
 from sparing.objectives.loss import SharedLoss
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Encoder, Indices, Reference, Selection, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 OVERSAMPLING = 6
 """Directions followed beside the components."""
@@ -71,14 +72,7 @@ class FewPasses:
     reference: ClassVar = Reference("clarkson2013", "Sec. 3, the sketch")
 
     def encode(
-        self,
-        view: StandardizedRows,
-        n_components: int,
-        n_nonzero: int | None,
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-        max_loss: float = 1.0,
+        self, view: StandardizedRows, n_components: int, n_nonzero: int | None, run: Run, *, max_loss: float = 1.0
     ) -> tuple[Encoder, Spectrum, Selection]:
         """The encoder, the principal components as the last reading has them, and the Gram columns it rests on.
 
@@ -87,12 +81,12 @@ class FewPasses:
         most = min(MOST, view.n_features) if n_nonzero is None else n_nonzero
         rank = min(n_components, most)
         surrogate, target, space = self._surrogate(view, n_components, rank)
-        budget.say(f"sketch of {surrogate.n_samples} rows after {view.passes} passes")
-        pool = self._candidates(surrogate, target, most, rng, budget)
+        run.budget.say(f"sketch of {surrogate.n_samples} rows after {view.passes} passes")
+        pool = self._candidates(surrogate, target, most, run)
         del surrogate, target
         block, image = view.one_pass(GramBlock(pool), GramProduct(space.wanted))
         space.absorb(image)
-        core = self._core(DenseGram(block), pool, space.spectrum(view, rank), most, rng, budget)
+        core = self._core(DenseGram(block), pool, space.spectrum(view, rank), most, run)
         columns, image = view.one_pass(GramColumns(core), GramProduct(space.wanted))
         space.absorb(image)
         spectrum = space.spectrum(view, rank)
@@ -122,12 +116,10 @@ class FewPasses:
         parts = completed(rows, space, view.gram_diagonal())
         return SketchedGram(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
 
-    def _candidates(
-        self, surrogate: Any, target: Spectrum, n_nonzero: int, rng: np.random.Generator, budget: Budget
-    ) -> Indices:
+    def _candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, run: Run) -> Indices:
         """Features that may be chosen: those that gain most before, between and after the choices on the sketch."""
         size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
-        chosen = self.selector.select(surrogate, n_nonzero, target, rng, budget=budget)
+        chosen = self.selector.select(Task.of_columns(surrogate, n_nonzero, target), run)
         state = Spanning(target.cross, surrogate.gram_diagonal(), n_nonzero)
         rankings = [chosen.columns]
         for some in np.array_split(np.arange(len(chosen.columns)), min(STAGES, n_nonzero)):
@@ -136,18 +128,10 @@ class FewPasses:
         rankings.append(ranked(state.gains(), size))
         return np.sort(merged(rankings, size))
 
-    def _core(
-        self,
-        pool_view: DenseGram,
-        pool: Indices,
-        target: Spectrum,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        budget: Budget,
-    ) -> Indices:
+    def _core(self, pool_view: DenseGram, pool: Indices, target: Spectrum, n_nonzero: int, run: Run) -> Indices:
         """The choice within the pool, and after it the features that would add most."""
         local = Subspace(target.basis[pool], target.cross[pool], target.gram)
-        chosen = self.selector.select(pool_view, min(n_nonzero, len(pool)), local, rng, budget=budget)
+        chosen = self.selector.select(Task.of_columns(pool_view, min(n_nonzero, len(pool)), local), run)
         state = Spanning(local.cross, pool_view.gram_diagonal(), len(chosen.columns))
         state.extend(chosen.columns, chosen.gram_columns)
         gains = state.gains()

@@ -15,7 +15,8 @@ from sparing.methods.solvers import Solver
 from sparing.methods.solvers.auto import MANY
 from sparing.objectives.variance import GROWTH, RayleighObjective
 from sparing.results import Array, Component, Encoder, Indices, Spectrum
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 PRECISE = 1e-7
 """Error of the dense component's variance, as a share of what it leaves."""
@@ -97,9 +98,8 @@ def fewest_in_turn(
     view: DataMatrix,
     spectrum: Spectrum,
     min_variance: float,
-    rng: np.random.Generator,
+    run: Run,
     *,
-    budget: Budget,
     nonnegative: bool = False,
 ) -> tuple[list[int], Array]:
     """Counts and directions: the fewest features found that keep a share of the variance of each dense component.
@@ -118,10 +118,10 @@ def fewest_in_turn(
         if left.gram_diagonal().max() <= NOTHING * spectrum.total:
             break
         if nonnegative:
-            whole = problem.solved(solver, limit, rng, budget)
+            whole = problem.solved(solver, limit, run)
             dense, direction = whole.variance, whole.vector(view.n_features)
         else:
-            leading = top_spectrum(left, 1, rng, tolerance=PRECISE)
+            leading = top_spectrum(left, 1, run.rng, tolerance=PRECISE)
             if leading.rank == 0:
                 break
             dense, direction = float(leading.values[0]) + leading.tail_error, leading.basis[:, 0]
@@ -129,10 +129,10 @@ def fewest_in_turn(
             break
         enough = min_variance * dense * (1 - 1e-9)
         count = min(_surely_enough(direction, min_variance), limit)
-        found = _fewest_of_one(problem, direction, count, limit, enough, solver, rng, budget)
+        found = _fewest_of_one(problem, direction, count, limit, enough, solver, run)
         sizes.append(len(found.support))
         H = np.column_stack([H, found.vector(view.n_features)])
-        budget.say(
+        run.budget.say(
             f"component {len(sizes)}: {sizes[-1]} feature(s) keep {found.variance / dense:.1%} of the dense variance"
         )
     return sizes, H
@@ -155,22 +155,15 @@ class _Problem:
         start = found.vector(n_features)[:, None]
         return replace(self, start=start if self.features is None else start[self.features])
 
-    def solved(self, solver: Solver, count: int, rng: np.random.Generator, budget: Budget) -> Component:
+    def solved(self, solver: Solver, count: int, run: Run) -> Component:
         """The component that a solver finds, by its place among all features."""
         view, metric = self.objective.view, self.objective.metric
-        found = solver.solve(view, min(count, view.n_features), rng, metric=metric, start=self.start, budget=budget)
+        found = solver.solve(Task.of_component(view, min(count, view.n_features), metric=metric, start=self.start), run)
         return found if self.features is None else replace(found, support=self.features[found.support], bound=None)
 
 
 def _fewest_of_one(
-    problem: _Problem,
-    direction: Array,
-    count: int,
-    limit: int,
-    enough: float,
-    solver: Solver,
-    rng: np.random.Generator,
-    budget: Budget,
+    problem: _Problem, direction: Array, count: int, limit: int, enough: float, solver: Solver, run: Run
 ) -> Component:
     """Bisects from ``count``, among the features that are largest in the dense direction where there are many.
 
@@ -182,26 +175,26 @@ def _fewest_of_one(
         pool = problem.among(np.sort(np.argpartition(-np.abs(direction), size - 1)[:size]))
     else:
         pool = problem
-    too_few, found = 0, pool.solved(solver, count, rng, budget)
-    while found.variance < enough and count < limit and not budget.expired:
+    too_few, found = 0, pool.solved(solver, count, run)
+    while found.variance < enough and count < limit and not run.budget.expired:
         too_few, count, pool = count, min(2 * count, limit), problem
-        found = pool.solved(solver, count, rng, budget)
-    while count - too_few > 1 and found.variance >= enough and not budget.expired:
+        found = pool.solved(solver, count, run)
+    while count - too_few > 1 and found.variance >= enough and not run.budget.expired:
         middle = (too_few + count) // 2
         known = pool.near(found, len(direction)) if middle > MANY else pool  # fewer are worth a search of their own
-        trial = known.solved(solver, middle, rng, budget)
+        trial = known.solved(solver, middle, run)
         if trial.variance >= enough:
             count, found = middle, trial
         else:
             too_few = middle
     for _ in range(0 if pool is problem else ROUNDS):
-        if budget.expired:
+        if run.budget.expired:
             break
         gradient_candidates = problem.objective.gradient_candidates(
             found.vector(len(direction)), max(PULLING, count), found.support
         )
         pool = problem.among(np.sort(np.append(found.support, gradient_candidates)))
-        trial = pool.solved(solver, count, rng, budget)
+        trial = pool.solved(solver, count, run)
         if trial.variance <= found.variance * (1 + GROWTH):
             break
         found = trial

@@ -17,7 +17,8 @@ from sparing.methods.selectors.greedy import SMALL
 from sparing.objectives.joint import LossAlternation
 from sparing.objectives.residual import Residual
 from sparing.results import Array, Encoder, Reference, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 COMPACTED = 2**22
 """Entries of X up to which it is made as short as it is wide by its rows."""
@@ -48,24 +49,17 @@ class Iterative:
 
     reference: ClassVar = Reference("magdonismail2015", "Theorem 11")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """Components in the order in which they were found."""
-        sizes = counts_per_component(n_nonzero, spectrum.rank)
+        view, spectrum = task.gram, task.spectrum
+        sizes = task.sizes
         rows = compact(view)
-        H = residual_directions(self.selector, view, spectrum, sizes, rng, budget, rows=rows)
+        H = residual_directions(self.selector, view, spectrum, sizes, run, rows=rows)
         support = np.flatnonzero(H.any(axis=1))
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
             squared = view.gram_squared(support, gram_columns)
-            core = LossAlternation(gram_columns[support], squared, budget, rows=rows, core=support)
+            core = LossAlternation(gram_columns[support], squared, run.budget, rows=rows, core=support)
             H[support] = core.refit(H[support], sweeps=200)
         return encoder_with(support, H[support], gram_columns, spectrum.total)
 
@@ -75,8 +69,7 @@ def residual_directions(
     view: DataMatrix,
     spectrum: Spectrum,
     sizes: Sequence[int],
-    rng: np.random.Generator,
-    budget: Budget,
+    run: Run,
     *,
     rows: Array | None = None,
 ) -> Array:
@@ -91,11 +84,13 @@ def residual_directions(
             residual = Projected(view, residual_of=H) if rows is None else Residual(rows, H)
         if residual.total <= 1e-12 * spectrum.total:
             break
-        leading = top_spectrum(residual, 1, rng)
+        leading = top_spectrum(residual, 1, run.rng)
         if leading.rank == 0:
             break
-        share = budget.share(1 / (len(sizes) - number))
-        found = encoder_on(selector.select(residual, size, leading, rng, budget=share), 1, residual.total)
+        share = run.budget.share(1 / (len(sizes) - number))
+        found = encoder_on(
+            selector.select(Task.of_columns(residual, size, leading), Run(run.rng, share)), 1, residual.total
+        )
         H = np.column_stack([H, found.components[0]])
     return H
 
@@ -109,8 +104,3 @@ def compact(view: DataMatrix) -> Array | None:
         return np.asarray(np.linalg.qr(view.columns(np.arange(d)), mode="r"))
     values, vectors = np.linalg.eigh(view.gram())
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
-
-
-def counts_per_component(n_nonzero: int | Sequence[int], n_components: int) -> list[int]:
-    """One count for each component."""
-    return [n_nonzero] * n_components if isinstance(n_nonzero, int) else list(n_nonzero)[:n_components]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,12 +11,13 @@ from sparing.gram import DataMatrix
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_with
 from sparing.linalg.truncation import keep_largest
-from sparing.methods.encoders.iterative import compact, counts_per_component, residual_directions
+from sparing.methods.encoders.iterative import compact, residual_directions
 from sparing.methods.selectors import Selector
 from sparing.methods.selectors.greedy import RELIABLE
 from sparing.objectives.joint import LossAlternation
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 CORE = 160
 """Features beside those of the first solution that the alternation may choose from; all of them up to twice as many."""
@@ -56,32 +56,27 @@ class Joint:
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts."""
-        sizes = counts_per_component(n_nonzero, spectrum.rank)
+        view, spectrum = task.gram, task.spectrum
+        sizes = task.sizes
         rows = compact(view)
-        first = residual_directions(self.selector, view, spectrum, sizes, rng, budget.share(0.5), rows=rows)
+        first = residual_directions(self.selector, view, spectrum, sizes, run.share(0.5), rows=rows)
         core = core_features(view, spectrum, first)
-        search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), budget, rows=rows, core=core)
+        search = LossAlternation(
+            view.restricted(core).gram(), view.gram_squared(core), run.budget, rows=rows, core=core
+        )
         best: Array | None = None
-        for start in self._starts(search, spectrum, first[core], core, sizes, rng):
+        for start in self._starts(search, spectrum, first[core], core, sizes, run.rng):
             H = search.improve(start, SWEEPS)
             if best is None or search.gains(best, H, 1e-9):
                 best = H
             reached = [search.captured(found) / spectrum.total for found in (H, best)]
-            budget.say(f"joint start: {reached[0]:.4%} of the variance, best {reached[1]:.4%}")
-            if budget.expired:
+            run.budget.say(f"joint start: {reached[0]:.4%} of the variance, best {reached[1]:.4%}")
+            if run.budget.expired:
                 break
         best = first[core] if best is None else best
-        best = best if rows is None else _perturbed(search, best, sizes, rng)
+        best = best if rows is None else _perturbed(search, best, sizes, run.rng)
         found = _encoder(view, spectrum, core, search.ordered(search.refit(best, REFITS)))
         if spectrum.tail > RELIABLE * spectrum.total:
             return found

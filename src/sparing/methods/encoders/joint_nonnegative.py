@@ -11,7 +11,6 @@ import numpy as np
 from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import DisjointDeflation, GeneralizedDeflation
-from sparing.methods.encoders.iterative import counts_per_component
 from sparing.methods.encoders.joint_search import FEW
 from sparing.methods.encoders.orthogonal_nonnegative import shared_out
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
@@ -19,7 +18,8 @@ from sparing.methods.solvers import Solver
 from sparing.objectives.joint import VarianceAlternation
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.results import Array, Encoder, Reference, Spectrum
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 SWEEPS, SWAPS = 15, 10
 """Turns of all components, and exchanges of features in each."""
@@ -56,38 +56,29 @@ class JointNonnegative:
 
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts, improved."""
-        sizes, whole = counts_per_component(n_nonzero, spectrum.rank), CachedGram(view)
+        spectrum = task.spectrum
+        sizes, whole = task.sizes, CachedGram(task.gram)
         ridge = min(self.ridge, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
-        goal = _Nonnegative(whole, ridge, budget)
-        best, reached = np.zeros((view.n_features, 0)), -np.inf
-        for start in self._starts(whole, spectrum, sizes, rng, budget):
+        goal = _Nonnegative(whole, ridge, run.budget)
+        best, reached = np.zeros((task.gram.n_features, 0)), -np.inf
+        for start in self._starts(whole, spectrum, sizes, run):
             H = goal.improve_by_turns(start, sizes)
             if (value := goal.captured(H)) > reached:
                 best, reached = H, value
-            budget.say(f"joint start: {value / spectrum.total:.4%} of the variance")
-            if budget.expired:
+            run.budget.say(f"joint start: {value / spectrum.total:.4%} of the variance")
+            if run.budget.expired:
                 break
         return encoder_of(whole, goal.ordered(best), spectrum.total)
 
-    def _starts(
-        self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget
-    ) -> Iterator[Array]:
+    def _starts(self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], run: Run) -> Iterator[Array]:
         """Components one after the other, in two ways; where features are few, also shared out among them together."""
         solver, deflations = FirstOnce(self.solver, whole), (GeneralizedDeflation(), DisjointDeflation())
         for deflation in deflations:
-            yield (start := sequential_directions(solver, deflation, whole, spectrum, sizes, rng, budget.share(0.4)))
+            yield (start := sequential_directions(solver, deflation, whole, spectrum, sizes, run.share(0.4)))
         if whole.n_features <= FEW:
-            yield shared_out(whole, start, sizes[: start.shape[1]], KICKS, rng, budget)
+            yield shared_out(whole, start, sizes[: start.shape[1]], KICKS, run)
 
 
 class _Nonnegative(VarianceAlternation):

@@ -16,7 +16,7 @@ from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.joint import Alternation, ConstrainedAlternation, VarianceAlternation
 from sparing.results import Array, Spectrum
-from sparing.run import Budget
+from sparing.run import Budget, Run
 
 if TYPE_CHECKING:
     from sparing.methods.encoders.joint_variance import JointVariance
@@ -66,27 +66,13 @@ GROWTH, ROUGH = 1e-9, 1e-4
 class JointSearch:
     """One run: starts, improvement, shaking."""
 
-    def __init__(
-        self,
-        config: JointVariance,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        sizes: list[int],
-        rng: np.random.Generator,
-        budget: Budget,
-    ) -> None:
-        self.config, self.view, self.spectrum, self.sizes, self.rng, self.budget = (
-            config,
-            view,
-            spectrum,
-            sizes,
-            rng,
-            budget,
-        )
+    def __init__(self, config: JointVariance, view: DataMatrix, spectrum: Spectrum, sizes: list[int], run: Run) -> None:
+        self.config, self.view, self.spectrum, self.sizes, self.context = config, view, spectrum, sizes, run
+        self.rng, self.budget = run.rng, run.budget
         self.n_features = len(spectrum.cross)  # of the whole: the more there are, the less is spent on each start
         ridge = ridge_for(config, spectrum)
-        self.free = VarianceAlternation(view, ridge, budget)
-        self.goal = goal_of(config, view, ridge, budget)
+        self.free = VarianceAlternation(view, ridge, run.budget)
+        self.goal = goal_of(config, view, ridge, run.budget)
         self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
         self.seen: list[Array] = []  # all that may be returned in place of near-copies
         self.few = config.constraint is None and not config.total and self.n_features <= FEW
@@ -137,7 +123,7 @@ class JointSearch:
         return H
 
     def _sequential(self, solver: Solver, deflation: Deflation) -> Array:
-        return sequential_directions(solver, deflation, self.view, self.spectrum, self.sizes, self.rng, self.budget)
+        return sequential_directions(solver, deflation, self.view, self.spectrum, self.sizes, self.context)
 
     def _further(self) -> Iterator[Array]:
         """Components one after the other in several ways, then without common features, chosen together.

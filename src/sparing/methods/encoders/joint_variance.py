@@ -12,7 +12,6 @@ from sparing.gram import GRAM_LIMIT, CachedGram, DataMatrix, DenseGram
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation, GeneralizedDeflation
-from sparing.methods.encoders.iterative import counts_per_component
 from sparing.methods.encoders.joint_search import (
     REFITS,
     ROTATIONS,
@@ -27,7 +26,8 @@ from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Auto, Solver
 from sparing.methods.solvers.auto import MANY
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 POOL, ROUNDS = 200, 3
 """Features searched at first where there are more than twice as many, and searches among those that pull most."""
@@ -83,48 +83,39 @@ class JointVariance:
 
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts."""
+        spectrum = task.spectrum
         k = spectrum.rank
-        sizes = equal_shares(int(np.sum(n_nonzero)), k) if self.total else counts_per_component(n_nonzero, k)
-        whole = CachedGram(view)
+        sizes = equal_shares(task.n_nonzero, k) if self.total else task.sizes
+        whole = CachedGram(task.gram)
         if max(sizes) > MANY:
             deflation = self.constraint or GeneralizedDeflation()
-            best = sequential_directions(self.solver, deflation, whole, spectrum, sizes, rng, budget)
-        elif view.n_features <= 2 * POOL:
-            best = JointSearch(self, whole, spectrum, sizes, rng, budget).run()
+            best = sequential_directions(self.solver, deflation, whole, spectrum, sizes, run)
+        elif task.gram.n_features <= 2 * POOL:
+            best = JointSearch(self, whole, spectrum, sizes, run).run()
         else:
-            best = self._in_pool(whole, spectrum, sizes, rng, budget)
+            best = self._in_pool(whole, spectrum, sizes, run)
         return encoder_of(whole, best, spectrum.total)
 
-    def _in_pool(
-        self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], rng: np.random.Generator, budget: Budget
-    ) -> Array:
+    def _in_pool(self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], run: Run) -> Array:
         """Search among the most promising features, then let all others come in."""
         ridge, k = ridge_for(self, spectrum), len(sizes)
         pool = self._promising(whole, spectrum, max(sizes))
         few = DenseGram(whole.restricted(pool).gram())
-        found = JointSearch(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, rng, budget).run()
+        found = JointSearch(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, run).run()
         best = np.zeros((whole.n_features, found.shape[1]))
         best[pool] = found
         for _ in range(ROUNDS if found.shape[1] == k else 0):
-            if budget.expired:
+            if run.budget.expired:
                 break
             used = np.flatnonzero(best.any(axis=1))
             each = min(max(max(sizes), POOL // k), min(MOST, GRAM_LIMIT - len(used)) // k)
             if each < 1:
                 break
-            gradient_candidates = goal_of(self, whole, ridge, budget).gradient_candidates(best, each, used)
+            gradient_candidates = goal_of(self, whole, ridge, run.budget).gradient_candidates(best, each, used)
             pool = np.concatenate([used, np.setdiff1d(gradient_candidates, used)])
-            goal = goal_of(self, DenseGram(whole.restricted(pool).gram()), ridge, budget)
+            goal = goal_of(self, DenseGram(whole.restricted(pool).gram()), ridge, run.budget)
             H = goal.improve(best[pool], SWEEPS, counts(best), growth=ROUGH)
             best = np.zeros_like(best)
             best[pool] = H
@@ -132,7 +123,7 @@ class JointVariance:
                 break
         used = np.flatnonzero(best.any(axis=1))
         if 0 < len(used) <= GRAM_LIMIT:
-            goal = goal_of(self, DenseGram(whole.restricted(used).gram()), ridge, budget)
+            goal = goal_of(self, DenseGram(whole.restricted(used).gram()), ridge, run.budget)
             best[used] = goal.ordered(goal.refit(best[used], REFITS))
         return best
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,12 +11,12 @@ from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import DisjointDeflation
 from sparing.methods.encoders.disjoint import anywhere, perturbed, settled
-from sparing.methods.encoders.iterative import counts_per_component
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
-from sparing.results import Array, Encoder, Reference, Spectrum
-from sparing.run import Budget
+from sparing.results import Array, Encoder, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 GROWTH = 1e-9
 
@@ -51,36 +50,27 @@ class OrthogonalNonnegative:
     deflation: ClassVar = DisjointDeflation()
     reference: ClassVar = Reference("asteris2014", "Sec. 7")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """The components, by falling variance."""
-        sizes, whole = counts_per_component(n_nonzero, spectrum.rank), CachedGram(view)
-        start = sequential_directions(self.solver, self.deflation, whole, spectrum, sizes, rng, budget.share(0.5))
-        best = shared_out(whole, start, sizes[: start.shape[1]], self.perturbations, rng, budget)
+        spectrum = task.spectrum
+        sizes, whole = task.sizes, CachedGram(task.gram)
+        start = sequential_directions(self.solver, self.deflation, whole, spectrum, sizes, run.share(0.5))
+        best = shared_out(whole, start, sizes[: start.shape[1]], self.perturbations, run)
         values = np.einsum("ij,ij->j", best, whole.gram_matmat(best))
         return encoder_of(whole, best[:, np.argsort(-values, kind="stable")], spectrum.total)
 
 
-def shared_out(
-    view: DataMatrix, start: Array, sizes: list[int], perturbations: int, rng: np.random.Generator, budget: Budget
-) -> Array:
+def shared_out(view: DataMatrix, start: Array, sizes: list[int], perturbations: int, run: Run) -> Array:
     """Nonnegative directions of the largest sum of variances found from those given, no feature in two of them."""
-    reached, best = _settled(view, start, sizes, budget)
+    reached, best = _settled(view, start, sizes, run.budget)
     for rotation in range(perturbations if len(sizes) > 1 else 0):
-        if budget.expired:
+        if run.budget.expired:
             break
-        H = perturbed(best, rng) if rotation % 3 else anywhere(view, len(sizes), rng)
-        value, H = _settled(view, H, sizes, budget)
+        H = perturbed(best, run.rng) if rotation % 3 else anywhere(view, len(sizes), run.rng)
+        value, H = _settled(view, H, sizes, run.budget)
         if value > reached * (1 + GROWTH):
             reached, best = value, H
-            budget.say(f"orthogonal components: {reached / view.total:.4%} of the variance")
+            run.budget.say(f"orthogonal components: {reached / view.total:.4%} of the variance")
     return best
 
 

@@ -14,7 +14,8 @@ from sparing.methods.selectors.greedy import NOTICEABLE, SMALL, SWAPPING, WORTHW
 from sparing.objectives.loss import SharedLoss, captured_by
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Indices, Selection, Spectrum
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 SWAPS = 3
 """Swaps tried at each number of features of the improved path."""
@@ -36,7 +37,7 @@ class Path:
 
 def nested_path(view: DataMatrix, spectrum: Spectrum, n_columns: int, rng: np.random.Generator) -> Path:
     """Greedy choices are nested, so one selection serves every number of features."""
-    found = Greedy(swaps=False).select(view, n_columns, spectrum, rng, budget=Budget())
+    found = Greedy(swaps=False).select(Task.of_columns(view, n_columns, spectrum), Run(rng))
     return Path([np.sort(found.columns[: i + 1]) for i in range(len(found.columns))], nested_losses(found, spectrum))
 
 
@@ -50,26 +51,20 @@ def nested_losses(found: Selection, spectrum: Spectrum) -> Array:
 
 
 def improved_path(
-    view: DataMatrix,
-    spectrum: Spectrum,
-    n_columns: int,
-    rng: np.random.Generator,
-    *,
-    budget: Budget,
-    max_loss: float | None = None,
+    view: DataMatrix, spectrum: Spectrum, n_columns: int, run: Run, *, max_loss: float | None = None
 ) -> Path:
     """The nested path, and beside it one that swaps a few columns at each number of features; the better of the two.
 
     The swapped path runs in one pool and costs no pass over X until its losses are computed together at the end.
     """
     store = store_of(view)
-    found = Greedy(swaps=False).select(view, n_columns, spectrum, rng, budget=Budget())
+    found = Greedy(swaps=False).select(Task.of_columns(view, n_columns, spectrum), run.unlimited())
     nested = nested_losses(found, spectrum)
     if max_loss is not None:
         fits = [spectrum.loss_ratio(loss) <= max_loss for loss in nested]
         n_columns = fits.index(True) + 1 if True in fits else len(nested)
     n_columns = min(n_columns, len(found.columns))
-    chosen = _swapped_supports(view, spectrum, found, n_columns, budget)
+    chosen = _swapped_supports(view, spectrum, found, n_columns, run.budget)
     union = np.unique(np.concatenate([*chosen, found.columns[:n_columns]]))
     if view.n_features <= SMALL:
         union = np.flatnonzero(view.gram_diagonal() > 0)
@@ -86,7 +81,7 @@ def improved_path(
         compete(place, np.searchsorted(union, support))
     if view.n_features <= SMALL:
         search = SharedLoss(gram, squared, spectrum.rank)
-        for place, support in enumerate(_judged_by_loss(search, supports, budget)):
+        for place, support in enumerate(_judged_by_loss(search, supports, run.budget)):
             compete(place, support)
     return Path([union[np.sort(support)] for support in supports], losses)
 

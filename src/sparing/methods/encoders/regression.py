@@ -17,7 +17,8 @@ from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.methods.selectors import Selector
 from sparing.methods.selectors.response import ResponseTarget
 from sparing.results import Array, Indices, Reference, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +67,8 @@ class Regression:
         spectrum: Spectrum,
         targets: Array,
         n_nonzero: int,
-        rng: np.random.Generator,
+        run: Run,
         *,
-        budget: Budget,
         on: DataMatrix | None = None,
     ) -> SparseRegression:
         """The best fit on the selected features.
@@ -79,13 +79,13 @@ class Regression:
         if not view.has_rows:
             raise errors.needs_rows("Regression", view.n_features)
         fitted = view if on is None else on
-        found = self._fit_by(self.selector, view, fitted, spectrum, targets, n_nonzero, rng, budget)
-        budget.say(f"{len(found.support)} features: residual {found.residual:.4g} of {np.linalg.norm(targets):.4g}")
+        found = self._fit_by(self.selector, view, fitted, spectrum, targets, n_nonzero, run)
+        run.budget.say(f"{len(found.support)} features: residual {found.residual:.4g} of {np.linalg.norm(targets):.4g}")
         if self.safeguard is None or on is not None:
             return found
         if found.residual <= _promised_residual(view, spectrum, targets, n_nonzero):
             return found
-        other = self._fit_by(self.safeguard, view, fitted, spectrum, targets, n_nonzero, rng, budget)
+        other = self._fit_by(self.safeguard, view, fitted, spectrum, targets, n_nonzero, run)
         return other if other.residual < found.residual else found
 
     @staticmethod
@@ -96,13 +96,12 @@ class Regression:
         spectrum: Spectrum,
         targets: Array,
         n_nonzero: int,
-        rng: np.random.Generator,
-        budget: Budget,
+        run: Run,
     ) -> SparseRegression:
         aim: Spectrum | ResponseTarget = spectrum
         if getattr(selector, "uses_targets", False):
             aim = ResponseTarget(spectrum, view.rmatmat(targets), targets.T @ targets)
-        columns = selector.select(view, n_nonzero, aim, rng, budget=budget).columns
+        columns = selector.select(Task.of_columns(view, n_nonzero, aim), run).columns
         return regression_on(fitted, columns, targets, spectrum.rank)
 
 

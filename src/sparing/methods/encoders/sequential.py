@@ -9,14 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from sparing.gram import CachedGram, DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation
-from sparing.methods.encoders.iterative import counts_per_component
 from sparing.methods.solvers import Solver
 from sparing.objectives.joint import keeps
 from sparing.results import Array, Component, Encoder, Reference, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 NOTHING = 1e-12
 """A direction of less than this share of the variance explains nothing."""
@@ -38,36 +37,23 @@ class Sequential:
 
     reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """Components in the order in which they were found."""
-        sizes = counts_per_component(n_nonzero, spectrum.rank)
-        base = CachedGram(view)
-        found = sequential_components(self.solver, self.deflation, base, spectrum, sizes, rng, budget)
-        encoder = encoder_of(base, _side_by_side(found, view.n_features), spectrum.total)
+        spectrum = task.spectrum
+        sizes = task.sizes
+        base = CachedGram(task.gram)
+        found = sequential_components(self.solver, self.deflation, base, spectrum, sizes, run)
+        encoder = encoder_of(base, _side_by_side(found, task.gram.n_features), spectrum.total)
         if found and found[0].bound is not None:  # the first was sought in the data themselves
             encoder = replace(encoder, single_bounds={sizes[0]: found[0].bound})
         return encoder
 
 
 def sequential_directions(
-    solver: Solver,
-    deflation: Deflation,
-    view: DataMatrix,
-    spectrum: Spectrum,
-    sizes: Sequence[int],
-    rng: np.random.Generator,
-    budget: Budget,
+    solver: Solver, deflation: Deflation, view: DataMatrix, spectrum: Spectrum, sizes: Sequence[int], run: Run
 ) -> Array:
     """One sparse direction per size (columns, d x k); fewer where nothing is left."""
-    found = sequential_components(solver, deflation, view, spectrum, sizes, rng, budget)
+    found = sequential_components(solver, deflation, view, spectrum, sizes, run)
     return _side_by_side(found, view.n_features)
 
 
@@ -76,13 +62,7 @@ def _side_by_side(components: list[Component], n_features: int) -> Array:
 
 
 def sequential_components(
-    solver: Solver,
-    deflation: Deflation,
-    view: DataMatrix,
-    spectrum: Spectrum,
-    sizes: Sequence[int],
-    rng: np.random.Generator,
-    budget: Budget,
+    solver: Solver, deflation: Deflation, view: DataMatrix, spectrum: Spectrum, sizes: Sequence[int], run: Run
 ) -> list[Component]:
     """One component per size, as the solver gave it; fewer where nothing is left."""
     components: list[Component] = []
@@ -91,14 +71,14 @@ def sequential_components(
         left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
         if left.gram_diagonal().max() <= NOTHING * spectrum.total:
             break
-        share = budget.share(1 / (len(sizes) - number))
-        found = solver.solve(left, size, rng, metric=metric, start=spectrum.basis, budget=share)
+        share = run.budget.share(1 / (len(sizes) - number))
+        found = solver.solve(Task.of_component(left, size, metric=metric, start=spectrum.basis), Run(run.rng, share))
         x = found.vector(view.n_features)
         if len(found.support) == 0 or found.variance <= NOTHING * spectrum.total or not keeps(metric, x):
             break
         components.append(found)
         H = np.column_stack([H, x])
-        budget.say(f"component {H.shape[1]} of {len(sizes)}: {found.variance / spectrum.total:.2%} of the variance")
+        run.budget.say(f"component {H.shape[1]} of {len(sizes)}: {found.variance / spectrum.total:.2%} of the variance")
     return components
 
 
@@ -108,20 +88,12 @@ class FirstOnce:
     def __init__(self, solver: Solver, view: DataMatrix) -> None:
         self.solver, self.view, self.first = solver, view, dict[int, Component]()
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """As the solver."""
+        view, n_nonzero = task.gram, task.n_nonzero
         if view is self.view and n_nonzero in self.first:
             return self.first[n_nonzero]
-        found = self.solver.solve(view, n_nonzero, rng, metric=metric, start=start, budget=budget)
+        found = self.solver.solve(Task.of_component(view, n_nonzero, metric=task.metric, start=task.start), run)
         if view is self.view:
             self.first[n_nonzero] = found
         return found

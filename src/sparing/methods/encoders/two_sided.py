@@ -12,11 +12,11 @@ from sparing import errors
 from sparing.data import Transposed
 from sparing.gram import DataMatrix, Projected
 from sparing.linalg.span import encoder_of
-from sparing.methods.encoders.iterative import counts_per_component
 from sparing.methods.encoders.sequential import NOTHING
 from sparing.methods.solvers import Solver
-from sparing.results import Array, Reference, Spectrum, TwoSidedEncoder
-from sparing.run import Budget
+from sparing.results import Array, Reference, TwoSidedEncoder
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -43,23 +43,17 @@ class TwoSided:
 
     reference: ClassVar = Reference("fountoulakis2016", "Algorithm 2")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> TwoSidedEncoder:
+    def encode(self, task: Task, run: Run) -> TwoSidedEncoder:
         """Vectors in the order in which they were found; fewer where nothing is left."""
+        view, spectrum = task.gram, task.spectrum
         turned = Transposed(view)
-        n_rows = counts_per_component(self.n_rows, spectrum.rank)
+        rows, k = self.n_rows, spectrum.rank
+        n_rows = [rows] * k if isinstance(rows, int) else list(rows)[:k]
         if max(n_rows) > turned.n_features:
             raise errors.more_than_there_are("n_rows", max(n_rows), turned.n_features, "data points")
-        sizes = counts_per_component(n_nonzero, spectrum.rank)
-        V = projected_directions(self.solver, view, spectrum.total, sizes, rng, budget)
-        U = projected_directions(self.solver, turned, spectrum.total, n_rows, rng, budget)
+        sizes = task.sizes
+        V = projected_directions(self.solver, view, spectrum.total, sizes, run)
+        U = projected_directions(self.solver, turned, spectrum.total, n_rows, run)
         found = encoder_of(view, V, spectrum.total)
         pairs = min(U.shape[1], len(found.loadings))
         along = np.einsum("ij,ij->j", U[:, :pairs], view.matmat(found.components[:pairs].T))
@@ -67,15 +61,13 @@ class TwoSided:
         return TwoSidedEncoder(found.support, found.loadings, found.decoder, found.captured, found.loss, rows=U.T)
 
 
-def projected_directions(
-    solver: Solver, view: DataMatrix, total: float, sizes: Sequence[int], rng: np.random.Generator, budget: Budget
-) -> Array:
+def projected_directions(solver: Solver, view: DataMatrix, total: float, sizes: Sequence[int], run: Run) -> Array:
     """One sparse direction per size (columns), each sought in X (I - v v') for the last v: Algorithm 2 on one side."""
     found, left = np.zeros((view.n_features, 0)), view
     for size in sizes:
         if left.gram_diagonal().max() <= NOTHING * total:
             break
-        component = solver.solve(left, size, rng, budget=budget)
+        component = solver.solve(Task.of_component(left, size), run)
         if len(component.support) == 0 or component.variance <= NOTHING * total:
             break
         direction = component.vector(view.n_features)[:, None]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_with
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.methods.encoders.elastic_net import refitted
-from sparing.methods.encoders.iterative import counts_per_component
-from sparing.results import Encoder, Reference, Spectrum
-from sparing.run import Budget
+from sparing.results import Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -39,17 +37,10 @@ class Varimax:
 
     reference: ClassVar = Reference("jolliffe2002", "Sec. 11.1")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        n_nonzero: int | Sequence[int],
-        rng: np.random.Generator,
-        *,
-        budget: Budget,
-    ) -> Encoder:
+    def encode(self, task: Task, run: Run) -> Encoder:
         """Components in the order of their variance; counts go to the rotated components in that order."""
-        sizes = counts_per_component(n_nonzero, spectrum.rank)
+        view, spectrum = task.gram, task.spectrum
+        sizes = task.sizes
         rotated = varimax(spectrum.basis)
         variances = np.square(spectrum.basis.T @ rotated).T @ spectrum.values
         H = unit_columns(keep_largest(rotated[:, np.argsort(-variances, kind="stable")], sizes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from sparing.methods.selectors.dual_set import DualSet
 from sparing.methods.selectors.filling import Filling, order_of_draws
 from sparing.methods.selectors.subspace import randomly_projected
 from sparing.results import Array, Reference, Selection, Spectrum
-from sparing.run import Budget
-
-if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+from sparing.run import Run
+from sparing.task import Target, Task
 
 
 @dataclass(frozen=True)
@@ -71,14 +69,13 @@ class Adaptive:
         if not isinstance(self.start, DualSet):
             raise errors.unknown_choice("start", self.start, ["DualSet()"])
 
-    def select(
-        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
-    ) -> Selection:
+    def select(self, task: Task, run: Run) -> Selection:
         """The dual set's columns, then those drawn."""
+        view, target = task.gram, task.target
         k = target.basis.shape[1]
-        components = self._components(view, target, rng)  # step (i) of comment 4
-        first = self.start.select(view, self._n_first(k, n_columns), components, rng, budget=budget)  # step (ii)
-        started = Filling(view, n_columns, target)
+        components = self._components(view, target, run.rng)  # step (i) of comment 4
+        first = self.start.select(Task.of_columns(view, self._n_first(k, task.n_nonzero), components), run)  # step (ii)
+        started = Filling(view, task.n_nonzero, target)
         started.extend(first.columns, first.gram_columns)
         if self.derandomised:
             extend_by_expectations(started, target.basis)
@@ -86,7 +83,7 @@ class Adaptive:
         found = []
         for _ in range(self.repeats):  # step (iii)
             filling = started.copy()
-            extend_by_draws(filling, rng)
+            extend_by_draws(filling, run.rng)
             found.append(filling.selection())
         losses = [encoder_on(selection, k, view.total).loss for selection in found] if self.repeats > 1 else [0.0]
         return found[int(np.argmin(losses))]

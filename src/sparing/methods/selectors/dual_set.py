@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from sparing import errors
 from sparing.errors.settings import check_settings
-from sparing.gram import DataMatrix
 from sparing.linalg.signs import first_largest
 from sparing.methods.selectors.filling import Filling
 from sparing.methods.selectors.subspace import sketched
 from sparing.results import Array, Reference, Selection
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+    pass
 
 TIES = ("new", "objective", "first")
 
@@ -66,10 +66,9 @@ class DualSet:
         if self.sketch is not None and self.sketch < 1:
             raise errors.not_positive("sketch", self.sketch)
 
-    def select(
-        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
-    ) -> Selection:
+    def select(self, task: Task, run: Run) -> Selection:
         """Columns with positive weight, filled up to ``n_columns`` unless ties go to the first."""
+        view, n_columns, target = task.gram, task.n_nonzero, task.target
         if self.sketch is not None:
             target = sketched(view, target.basis.shape[1], self.sketch)
         squares = view.gram_diagonal()

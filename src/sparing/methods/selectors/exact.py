@@ -6,18 +6,17 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from sparing import errors
-from sparing.gram import DataMatrix, Projected
+from sparing.gram import Projected
 from sparing.methods.selectors.greedy import Greedy
 from sparing.objectives.residual import Residual
 from sparing.proof.trees.deletion_tree import TREE_LIMIT, DeletionTree
 from sparing.results import Reference, Selection
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+    pass
 
 DEPENDENT_RESIDUAL = (
     "in what earlier components leave, features depend on one another, and branch and bound needs that they do not"
@@ -41,21 +40,20 @@ class Exact:
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
-    def select(
-        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
-    ) -> Selection:
+    def select(self, task: Task, run: Run) -> Selection:
         """The best ``n_columns`` columns for as many components as the target has."""
+        view, n_columns = task.gram, task.n_nonzero
         if view.n_features > TREE_LIMIT:
             raise errors.too_many_for_proof(view.n_features, TREE_LIMIT)
-        found = Greedy().select(view, n_columns, target, rng, budget=budget)
+        found = Greedy().select(Task.of_columns(view, n_columns, task.target), run)
         if len(found.columns) < n_columns:  # these span all that can be spanned
             return found
-        tree = DeletionTree.of(view, target.gram.shape[0])
+        tree = DeletionTree.of(view, task.target.gram.shape[0])
         if not tree.searchable:
             why = DEPENDENT_RESIDUAL if isinstance(view, (Projected, Residual)) else "features are nearly collinear"
             warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)
             return found
-        best = tree.search(n_columns, found.columns, budget=budget, max_nodes=self.max_nodes)
+        best = tree.search(n_columns, found.columns, budget=run.budget, max_nodes=self.max_nodes)
         if not best.proved:
             why = f"the search ended after {best.nodes} nodes"
             warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)

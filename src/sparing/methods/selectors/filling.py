@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,9 +10,7 @@ from sparing.linalg.signs import first_largest
 from sparing.linalg.span import independent_columns
 from sparing.objectives.span import INDEPENDENT, Spanning
 from sparing.results import Array, Indices, Selection
-
-if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+from sparing.task import Target
 
 NEVER = 1e-15
 """Odds below this share of the largest are rounding: such a column would not be drawn in any lifetime."""

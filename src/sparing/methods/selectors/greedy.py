@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from sparing.methods.selectors.gram_store import GramStore, store_of
 from sparing.objectives.loss import SharedLoss
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Indices, Reference, Selection, Spectrum
-from sparing.run import Budget
-
-if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+from sparing.run import Run
+from sparing.task import Target, Task
 
 NEGLIGIBLE, ROUNDING = 1e-9, 1e-15
 """Growth ends where gains are below this share of PCA's loss, or are rounding of the target."""
@@ -86,12 +84,11 @@ class Greedy:
 
     reference: ClassVar = Reference("farahat2013", "Sec. 4")
 
-    def select(
-        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
-    ) -> Selection:
+    def select(self, task: Task, run: Run) -> Selection:
         """Nested forward selection, then swaps; without swaps the order of ``columns`` is that of choice."""
+        view, target = task.gram, task.target
         store = store_of(view)
-        state, pool = self._grown(store, n_columns, target)
+        state, pool = self._grown(store, task.n_nonzero, target)
         chosen = pool.chosen
         store.note(chosen, pool.view, np.array(pool.state.chosen))
         if self.swaps and 0 < len(chosen) < view.n_features:
@@ -101,7 +98,7 @@ class Greedy:
                     store.extend(state, chosen[len(state.chosen) :])
                     pool = Pool(view, state, SWAPPING, capacity=len(chosen))
                 del state  # the pool is all that is needed, and a fit should not hold both
-                improved = self._improved(store, pool, target, NOTICEABLE * (least + excess), rng)
+                improved = self._improved(store, pool, target, NOTICEABLE * (least + excess), run.rng)
                 chosen = _better(store, target, chosen, improved)
         return store.selection(chosen)
 

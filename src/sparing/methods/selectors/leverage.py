@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.methods.selectors.filling import Filling, order_of_draws
 from sparing.results import Reference, Selection
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+    pass
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,15 @@ class Leverage:
 
     reference: ClassVar = Reference("boutsidis2011", "Table 2")
 
-    def select(
-        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
-    ) -> Selection:
+    def select(self, task: Task, run: Run) -> Selection:
         """Columns drawn with probabilities |v_i|^2 / k."""
+        view, target = task.gram, task.target
         odds = np.einsum("ij,ij->i", target.basis, target.basis)  # step 3
         odds[view.gram_diagonal() <= 0] = 0.0  # constant columns may carry rounding
         if not self.distinct:
-            drawn = np.unique(rng.choice(len(odds), size=n_columns, p=odds / odds.sum()))  # steps 5 to 8
+            drawn = np.unique(run.rng.choice(len(odds), size=task.n_nonzero, p=odds / odds.sum()))  # steps 5 to 8
             return Selection(drawn, view.gram_columns(drawn))
-        filling = Filling(view, n_columns, target)
-        filling.offer(order_of_draws(odds, rng))
+        filling = Filling(view, task.n_nonzero, target)
+        filling.offer(order_of_draws(odds, run.rng))
         filling.fill_up()
         return filling.selection()

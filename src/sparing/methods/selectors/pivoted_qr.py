@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.linalg.signs import first_largest
 from sparing.methods.selectors.filling import Filling
 from sparing.results import Array, Indices, Reference, Selection
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+    pass
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,12 @@ class PivotedQR:
 
     reference: ClassVar = Reference("golub1996", "Sec. 12.2, Algorithm 12.2.1")
 
-    def select(
-        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
-    ) -> Selection:
+    def select(self, task: Task, run: Run) -> Selection:
         """Pivots of V_k', then columns of largest residual."""
-        filling = Filling(view, n_columns, target)
+        filling = Filling(task.gram, task.n_nonzero, task.target)
         if self.components_first:
-            V = np.where(filling.open()[:, None], target.basis, 0.0)  # constant columns may carry rounding
-            filling.offer(pivots(V)[:n_columns])
+            V = np.where(filling.open()[:, None], task.target.basis, 0.0)  # constant columns may carry rounding
+            filling.offer(pivots(V)[: task.n_nonzero])
         filling.fill_up()
         return filling.selection()
 

@@ -12,10 +12,11 @@ from sparing.gram import DataMatrix
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.methods.selectors.greedy import ROUNDING, Greedy
 from sparing.results import Array, Reference, Selection, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+    pass
 
 AIMS = ("pca", "targets")
 
@@ -65,18 +66,17 @@ class Response:
     reference: ClassVar = Reference("boutsidis2011", "Sec. 6")
     uses_targets: ClassVar = True
 
-    def select(
-        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
-    ) -> Selection:
+    def select(self, task: Task, run: Run) -> Selection:
         """At most ``n_columns`` columns; those of ``Greedy`` where nothing of the targets can be explained."""
+        target = task.target
         if not isinstance(self.by, str) or self.by not in AIMS:
             raise errors.unknown_choice("by", self.by, AIMS)
         if not isinstance(target, ResponseTarget):
             raise errors.needs_targets("selector='response'")
         aim = _pca_fit(target) if self.by == "pca" else _leading(target)
         floor = max(ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
-        explains = _best_single_gain(view, aim) > floor
-        return Greedy().select(view, n_columns, aim if explains else target.spectrum, rng, budget=budget)
+        explains = _best_single_gain(task.gram, aim) > floor
+        return Greedy().select(Task.of_columns(task.gram, task.n_nonzero, aim if explains else target.spectrum), run)
 
 
 def _best_single_gain(view: DataMatrix, aim: ResponseTarget) -> float:

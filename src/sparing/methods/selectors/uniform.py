@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from sparing.gram import DataMatrix
 from sparing.methods.selectors.filling import Filling
 from sparing.results import Reference, Selection
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 if TYPE_CHECKING:
-    from sparing.methods.selectors import Target
+    pass
 
 
 @dataclass(frozen=True)
@@ -28,11 +26,9 @@ class Uniform:
 
     reference: ClassVar = Reference("boutsidis2011", "Table 3")
 
-    def select(
-        self, view: DataMatrix, n_columns: int, target: Target, rng: np.random.Generator, *, budget: Budget
-    ) -> Selection:
+    def select(self, task: Task, run: Run) -> Selection:
         """The first ``n_columns`` columns of a random order that are not constant and not dependent."""
-        filling = Filling(view, n_columns, target)
-        order = rng.permutation(view.n_features)
+        filling = Filling(task.gram, task.n_nonzero, task.target)
+        order = run.rng.permutation(task.gram.n_features)
         filling.offer(order[filling.open()[order]])
         return filling.selection()

@@ -7,17 +7,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
-from sparing.linalg.metric import Metric, OrthogonalTo
+from sparing.gram import CachedGram
+from sparing.linalg.metric import OrthogonalTo
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import unit_columns
 from sparing.methods.solvers.greedy import Greedy
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.local import SMALL, LocalSearch
 from sparing.search.truncated_power import leading_directions, pool_of, truncated_powers
+from sparing.task import Task
 
 WHOLE, POOL, ROUNDS = 512, 128, 5
 """Features up to which all are searched at once; features searched at a time where there are more, and searches among
@@ -67,37 +68,29 @@ class Auto:
 
     reference: ClassVar = Reference("yuan2013", "Algorithm 1")
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best of all finalists."""
+        view, n_nonzero, metric, start = task.gram, task.n_nonzero, task.metric, task.start
         whole = RayleighObjective(CachedGram(view), metric)
         usable = np.flatnonzero(whole.usable)
         if n_nonzero >= len(usable) or len(usable) == 0:
             return best_component(whole, np.ones((view.n_features, 1)), refit=True)
-        leading = leading_directions(view, 3, rng) if start is None else start
+        leading = leading_directions(view, 3, run.rng) if start is None else start
         if n_nonzero > MANY and not isinstance(metric, OrthogonalTo):
-            return self._by_products(whole, n_nonzero, leading, budget)
+            return self._by_products(whole, n_nonzero, leading, run.budget)
         if view.n_features <= WHOLE:
             pool = np.arange(view.n_features)
         else:
             pool = pool_of(view, max(POOL, 4 * n_nonzero), np.where(whole.usable[:, None], leading, 0.0))
             pool = np.union1d(pool, whole.grown(n_nonzero))  # what forward selection takes from all features
             if self.perturbations and self._alike(whole):
-                pool = np.union1d(pool, self._scattered(whole, n_nonzero, rng, budget))
+                pool = np.union1d(pool, self._scattered(whole, n_nonzero, run))
         greedy = np.zeros(0, dtype=np.intp)
         if len(pool) < view.n_features and n_nonzero <= SMALL and self.perturbations:
-            greedy = Greedy().solve(whole.view, n_nonzero, rng, metric=metric, start=start, budget=budget).support
+            greedy = Greedy().solve(Task.of_component(whole.view, n_nonzero, metric=metric, start=start), run).support
             pool = np.union1d(pool, greedy)
         inside = whole.restricted(pool)
-        best = pool[self._local.search(inside, n_nonzero, leading[pool], rng, budget=budget)]
+        best = pool[self._local.search(inside, n_nonzero, leading[pool], run.rng, budget=run.budget)]
         if len(greedy) and whole.solve(greedy)[0] > whole.solve(best)[0] * (1 + GROWTH):
             best = greedy
         for _ in range(ROUNDS if len(pool) < view.n_features else 0):
@@ -118,15 +111,15 @@ class Auto:
         return bool(np.partition(variances, -LARGEST)[-LARGEST] > ALIKE * variances.max())
 
     @staticmethod
-    def _scattered(objective: RayleighObjective, n_nonzero: int, rng: np.random.Generator, budget: Budget) -> Indices:
+    def _scattered(objective: RayleighObjective, n_nonzero: int, run: Run) -> Indices:
         """The features of the best supports that truncated power reaches from single features anywhere."""
         view, usable = objective.view, np.flatnonzero(objective.usable)
         many = max(SCATTERED, min(4 * SCATTERED, SCATTERED_ENTRIES // view.n_features))
-        chosen = rng.choice(usable, min(many, len(usable)), replace=False)
+        chosen = run.rng.choice(usable, min(many, len(usable)), replace=False)
 
         def best_of(starts: Array, steps: int) -> Array:
             ends = truncated_powers(
-                view, starts, n_nonzero, max_iter=steps, settled=2, budget=budget, allowed=objective.usable[:, None]
+                view, starts, n_nonzero, max_iter=steps, settled=2, budget=run.budget, allowed=objective.usable[:, None]
             )
             values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
             return ends[:, np.argsort(-values, kind="stable")[:KEPT]]

@@ -7,25 +7,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from sparing import errors
-from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
-from sparing.results import Array, Component
-from sparing.run import Budget
+from sparing.results import Component
+from sparing.run import Run
+from sparing.task import Task
 
 
 class Solver(Protocol):
     """A frozen dataclass whose fields are its settings."""
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """A unit direction with at most ``n_nonzero`` features and large x'Ax, or x'Ax / x'Mx with a metric M.
 
         ``start`` (d x m) holds directions worth starting from; those that have no use for them ignore it.

@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.methods.solvers.auto import Auto
 from sparing.methods.solvers.base import check_counts, check_incumbent
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.trees.prover import Prover
 from sparing.proof.trees.single_component_proof import as_bound
-from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.results import Component, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -47,24 +46,16 @@ class Exact:
         check_counts(max_nodes=self.max_nodes)
         check_incumbent(self.incumbent)
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best direction, or the best found with what none exceeds in its ``bound``."""
+        view = task.gram
         found: Component = self.incumbent.solve(
-            view, n_nonzero, rng, metric=metric, start=start, budget=budget.share(0.2)
+            Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start), run.share(0.2)
         )
-        if metric is not None:
+        if task.metric is not None:
             return found
         prover = Prover(view)
-        size = min(n_nonzero, view.n_features)
-        proof = prover.prove(size, found.support, rng, max_nodes=self.max_nodes, budget=budget)
+        size = min(task.n_nonzero, view.n_features)
+        proof = prover.prove(size, found.support, run.rng, max_nodes=self.max_nodes, budget=run.budget)
         best = RayleighObjective(view).component(proof.support) if proof.value > found.variance else found
         return replace(best, bound=as_bound(proof) if np.isfinite(proof.bound) else None)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
-from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.results import Component, Reference
+from sparing.run import Run
 from sparing.search.penalty import penalised_component
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -46,26 +43,17 @@ class GeneralizedPowerL0:
 
     reference: ClassVar = Reference("journee2010", "Algorithm 3")
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best of all starts; ``start`` takes the place of the leading eigenvector."""
         return penalised_component(
-            view,
-            n_nonzero,
-            rng,
+            task.gram,
+            task.n_nonzero,
+            run.rng,
             soft=False,
             n_starts=self.starts,
             max_iter=self.max_iter,
             refit=self.refit,
-            metric=metric,
-            start=start,
-            budget=budget,
+            metric=task.metric,
+            start=task.start,
+            budget=run.budget,
         )

@@ -8,15 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import CachedGram
 from sparing.linalg.arrow import contenders, largest_of_arrow, least_missed
-from sparing.linalg.metric import SINGULAR, Metric
+from sparing.linalg.metric import SINGULAR
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import TIE
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.search.truncated_power import leading_directions
+from sparing.task import Task
 
 DIRECTIONS = ("forward", "backward", "approximate")
 
@@ -57,29 +58,21 @@ class Greedy:
         if not isinstance(self.direction, str) or self.direction not in DIRECTIONS:
             raise errors.unknown_choice("direction", self.direction, DIRECTIONS)
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best loadings on the support that single steps lead to."""
-        objective = RayleighObjective(CachedGram(view), metric)
+        n_nonzero = task.n_nonzero
+        objective = RayleighObjective(CachedGram(task.gram), task.metric)
         usable = np.flatnonzero(objective.usable)
         if n_nonzero >= len(usable):
             return objective.component(usable)
         if self.direction == "backward":
             if len(usable) > BACKWARD_LIMIT:
                 raise errors.too_many_to_eliminate(len(usable), BACKWARD_LIMIT)
-            return objective.component(_pruned(objective, usable, n_nonzero, budget))
-        first = _first(objective, start, rng)
+            return objective.component(_pruned(objective, usable, n_nonzero, run.budget))
+        first = _first(objective, task.start, run.rng)
         if self.direction == "approximate":
             return objective.component(objective.grown(n_nonzero, first))
-        return objective.component(_grown(objective, first, n_nonzero, budget))
+        return objective.component(_grown(objective, first, n_nonzero, run.budget))
 
 
 def _first(objective: RayleighObjective, start: Array | None, rng: np.random.Generator) -> Indices:

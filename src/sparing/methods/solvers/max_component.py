@@ -7,15 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.linalg.metric import Metric
 from sparing.linalg.truncation import keep_largest
 from sparing.objectives.variance import RayleighObjective
-from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.results import Component, Reference
+from sparing.run import Run
 from sparing.search.best_component import best_component
 from sparing.search.truncated_power import leading_directions
+from sparing.task import Task
 
 ACCURACY = 1e-10
 """Error of the leading eigenvalue as a share of what PCA loses, so that entries are ranked by more than chance."""
@@ -43,21 +42,13 @@ class MaxComponent:
 
     reference: ClassVar = Reference("fountoulakis2016", "Sec. 3.1")
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The leading eigenvector, cut."""
-        objective = RayleighObjective(view, metric)
+        view = task.gram
+        objective = RayleighObjective(view, task.metric)
         if view.is_psd:
-            leading = top_spectrum(view, 1, rng, tolerance=ACCURACY).basis
+            leading = top_spectrum(view, 1, run.rng, tolerance=ACCURACY).basis
         else:
-            leading = leading_directions(view, 3, rng)[:, :1]  # of three, the top one is not the most negative
-        cut = keep_largest(np.where(objective.usable[:, None], leading, 0.0), n_nonzero)
+            leading = leading_directions(view, 3, run.rng)[:, :1]  # of three, the top one is not the most negative
+        cut = keep_largest(np.where(objective.usable[:, None], leading, 0.0), task.n_nonzero)
         return best_component(objective, cut, refit=self.refit)

@@ -9,16 +9,16 @@ import numpy as np
 
 from sparing import errors
 from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.linalg.soft_threshold import l1_l2_maximiser, l1_l2_projection
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.methods.solvers.base import check_counts
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.penalty import psd_shift, unit_vectors
 from sparing.search.truncated_power import leading_directions
+from sparing.task import Task
 
 RELAXATIONS = ("linear", "gradient")
 
@@ -75,28 +75,20 @@ class Rounding:
             raise errors.unknown_choice("relaxation", self.relaxation, RELAXATIONS)
         check_counts(repeats=self.repeats, **({} if self.draws is None else {"draws": self.draws}))
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best rounding of the best stationary point."""
-        objective = RayleighObjective(view, metric)
-        shift = psd_shift(view, rng)
+        view, n_nonzero, start = task.gram, task.n_nonzero, task.start
+        objective = RayleighObjective(view, task.metric)
+        shift = psd_shift(view, run.rng)
         if start is None:
             largest = keep_largest(np.where(objective.usable, view.gram_diagonal() + shift, 0.0)[:, None], 1)
-            start = np.column_stack([leading_directions(view, 3, rng), unit_vectors(largest)])
-        x = self._relaxed(view, np.where(objective.usable[:, None], start, 0.0), n_nonzero, shift, budget)
+            start = np.column_stack([leading_directions(view, 3, run.rng), unit_vectors(largest)])
+        x = self._relaxed(view, np.where(objective.usable[:, None], start, 0.0), n_nonzero, shift, run.budget)
         candidates = [keep_largest(x[:, None], n_nonzero)[:, 0]]
         for _ in range(self.repeats if self.rounding else 0):
-            if budget.expired:
+            if run.budget.expired:
                 break
-            drawn = sparsify(x, n_nonzero if self.draws is None else self.draws, rng)
+            drawn = sparsify(x, n_nonzero if self.draws is None else self.draws, run.rng)
             candidates.append(_with_count(drawn, x, n_nonzero))
         return best_component(objective, np.column_stack(candidates), refit=self.refit)
 

@@ -8,14 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.linalg.truncation import keep_largest
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.relaxations.semidefinite import relaxed
-from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.results import Component, Reference
+from sparing.run import Run
 from sparing.search.best_component import best_component
+from sparing.task import Task
 
 RELAXATION_LIMIT = 1000
 """The most features for which matrices of features by features are iterated on."""
@@ -54,25 +53,17 @@ class Semidefinite:
 
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, semidefinite relaxation")
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best direction that the relaxed solution points to."""
-        objective = RayleighObjective(view, metric)
+        view, n_nonzero = task.gram, task.n_nonzero
+        objective = RayleighObjective(view, task.metric)
         usable = np.flatnonzero(objective.usable)
         if n_nonzero >= len(usable):
             return objective.component(usable)
         if len(usable) > RELAXATION_LIMIT:
             raise errors.too_many_for_relaxation(len(usable), RELAXATION_LIMIT)
         A = view.restricted(usable).gram()
-        M, _ = relaxed(A, n_nonzero, max_iter=self.max_iter, tolerance=self.tolerance, budget=budget)
+        M, _ = relaxed(A, n_nonzero, max_iter=self.max_iter, tolerance=self.tolerance, budget=run.budget)
         directions = np.linalg.eigh(M)[1][:, -1:]
         if self.refit:
             strength = np.diagonal(M)

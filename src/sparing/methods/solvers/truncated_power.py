@@ -7,13 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.objectives.variance import RayleighObjective
-from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.results import Component, Reference
+from sparing.run import Run
 from sparing.search.best_component import best_component
 from sparing.search.truncated_power import column_starts, leading_directions, truncated_powers
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -43,18 +42,10 @@ class TruncatedPower:
 
     reference: ClassVar = Reference("yuan2013", "Algorithm 1")
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best of all starts."""
-        leading = leading_directions(view, 1, rng) if start is None else start
+        view = task.gram
+        leading = leading_directions(view, 1, run.rng) if task.start is None else task.start
         starts = np.column_stack([leading, column_starts(view, self.starts, leading)])
-        ends = truncated_powers(view, starts, n_nonzero, max_iter=self.max_iter, settled=50, budget=budget)
-        return best_component(RayleighObjective(view, metric), ends, refit=self.refit)
+        ends = truncated_powers(view, starts, task.n_nonzero, max_iter=self.max_iter, settled=50, budget=run.budget)
+        return best_component(RayleighObjective(view, task.metric), ends, refit=self.refit)

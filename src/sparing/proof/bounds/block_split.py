@@ -15,8 +15,9 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.hypotheses import valid_for
-from sparing.results import Array, Bound, Indices, Reference
-from sparing.run import Budget
+from sparing.results import Array, Bound, Encoder, Indices, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 SPLIT_LIMIT = 1000
 """The most features for which A is split."""
@@ -42,15 +43,14 @@ class BlockSplit:
 
     reference: ClassVar = Reference("golub1996", "Sec. 2.3 and Theorem 7.2.1, for blocks and what is between them")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its eps, for one component and not too many features."""
+        view, problem = task.gram, task.problem
         if problem.n_components != 1 or view.n_features > SPLIT_LIMIT:
             return None
         A, r = view.gram(), min(problem.n_nonzero, view.n_features)
         with single_threaded_blas(float(len(A)) ** 3):
-            eps = _best_threshold(A, r, budget)
+            eps = _best_threshold(A, r, run.budget)
             value = recompute(view, problem, eps)
         return Bound(value, "blocks of features", "always", recompute, eps)
 

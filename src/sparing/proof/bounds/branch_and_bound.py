@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.proof.trees.prover import Prover
 from sparing.proof.trees.single_component_proof import as_bound
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,18 @@ class BranchAndBound:
 
     reference: ClassVar = Reference("berk2019", "Algorithm 1")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its refuted targets, for one component; it holds for x >= 0, but need not be reached there."""
+        problem = task.problem
         if problem.n_components != 1:
             return None
-        prover = Prover(view)
+        prover = Prover(task.gram)
         proof = prover.prove(
-            min(problem.n_nonzero, view.n_features), incumbent.support, rng, max_nodes=self.max_nodes, budget=budget
+            min(problem.n_nonzero, task.gram.n_features),
+            incumbent.support,
+            run.rng,
+            max_nodes=self.max_nodes,
+            budget=run.budget,
         )
         if not np.isfinite(proof.bound):
             return None

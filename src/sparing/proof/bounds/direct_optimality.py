@@ -28,8 +28,9 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.hypotheses import valid_for
-from sparing.results import Array, Bound, Reference
-from sparing.run import Budget
+from sparing.results import Array, Bound, Encoder, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 SPACE_LIMIT = 500
 """The most dimensions of the space of samples: eigendecompositions are of that size."""
@@ -100,18 +101,17 @@ class DirectOptimality:
 
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with rho and X, for one component in a space of few dimensions."""
-        factored = _factored(view) if problem.n_components == 1 else None
+        problem = task.problem
+        factored = _factored(task.gram) if problem.n_components == 1 else None
         if factored is None:
             return None
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
-            rho, basis, weights = searched(C, problem.n_nonzero, incumbent, self.max_iter, budget)
+            rho, basis, weights = searched(C, problem.n_nonzero, incumbent, self.max_iter, run.budget)
             witness = Dominance(rho, basis, weights, C if own else None, shift)
-            value = recompute(view, problem, witness)
+            value = recompute(task.gram, problem, witness)
         return Bound(value, "the test of optimality in the space of samples", "always", recompute, witness)
 
 

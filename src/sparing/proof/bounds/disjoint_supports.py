@@ -12,8 +12,9 @@ from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,14 @@ class DisjointSupports:
 
     reference: ClassVar = Reference("asteris2015", "Sec. 1, disjoint supports")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its prices and supports, for few enough supports."""
+        view, problem = task.gram, task.problem
         shared = problem.shared_support and problem.n_components > 1
         if not problem.disjoint or shared or not countable(view.n_features, _sizes(problem)):
             return None
         found = best_disjoint(
-            view.gram(), _sizes(problem), budget=budget, max_nodes=self.max_nodes, start=_start(problem, incumbent)
+            view.gram(), _sizes(problem), budget=run.budget, max_nodes=self.max_nodes, start=_start(problem, incumbent)
         )
         if found is None:
             return None

@@ -16,8 +16,9 @@ from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.doubly_nonnegative import one_sided_value
 from sparing.proof.trees.nonnegative_proof import proposed_dual
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,9 @@ class DoublyNonnegativeDual:
 
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation; one-sided")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and its Y, for one nonnegative component and not too many features."""
+        view, problem = task.gram, task.problem
         if problem.n_components != 1 or not problem.nonnegative or view.n_features > DUAL_LIMIT:
             return None
         support, loadings = np.arange(0), np.zeros(0)
@@ -55,7 +55,7 @@ class DoublyNonnegativeDual:
             support, loadings = incumbent.support, incumbent.loadings[0]
         r, steps = problem.n_nonzero, self.max_iter
         with single_threaded_blas(float(view.n_features) ** 3):
-            Y = proposed_dual(view.gram(), r, support, loadings, steps, self.tolerance, budget)
+            Y = proposed_dual(view.gram(), r, support, loadings, steps, self.tolerance, run.budget)
         return Bound(recompute(view, problem, Y), "the doubly nonnegative dual", "always", recompute, Y)
 
 

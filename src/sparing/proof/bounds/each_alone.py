@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from sparing.gram import DataMatrix
 from sparing.proof.hypotheses import valid_for
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,9 @@ class EachAlone:
 
     reference: ClassVar = Reference("fan1949", "Theorem 1")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with that of one component in its witness."""
+        problem = task.problem
         if problem.n_components == 1 or not problem.orthogonal or problem.shared_support:
             return None
         single = self.single

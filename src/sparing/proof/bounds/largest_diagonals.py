@@ -12,8 +12,9 @@ from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import sum_of_largest
 from sparing.proof.hypotheses import valid_for
-from sparing.results import Array, Bound, Reference
-from sparing.run import Budget
+from sparing.results import Array, Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 DECOMPOSED = 1000
 """The most features for which A is decomposed; with more only the plain diagonal is used."""
@@ -31,15 +32,14 @@ class LargestDiagonals:
 
     reference: ClassVar = Reference("fan1949", "Theorem 1, for A - mu I")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its mu; nothing where A is neither positive semidefinite nor small."""
+        view, problem = task.gram, task.problem
         small = view.n_features <= DECOMPOSED
         if not (small or view.is_psd):
             return None
         mu = 0.0
-        if small and not budget.expired:
+        if small and not run.budget.expired:
             values, weights = _decomposed(view)
             top = max(float(values[-1]), 0.0)
             found = minimize_scalar(

@@ -12,8 +12,9 @@ from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.hypotheses import valid_for
-from sparing.results import Bound, Reference, Spectrum
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference, Spectrum
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,12 @@ class LeadingVariance:
 
     reference: ClassVar = Reference("fan1949", "Theorem 1")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The most that any k directions explain; free once the spectrum is known."""
-        if not view.is_psd:
+        if not task.gram.is_psd:
             return None
         strength = "always" if self.spectrum.exact else "numerical"
-        value = _largest(view, self.spectrum, problem.n_components)
+        value = _largest(task.gram, self.spectrum, task.problem.n_components)
         return Bound(value, "PCA's own variance", strength, recompute, self.spectrum.tail_error)
 
 

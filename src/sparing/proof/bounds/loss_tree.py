@@ -11,7 +11,8 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.proof.trees.deletion_tree import TREE_LIMIT, DeletionTree, Searched
 from sparing.results import Bound, Encoder, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 MARGIN = 1e-13
 NODE_WORK = 4e7
@@ -34,15 +35,14 @@ class LossTree:
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Encoder, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and the support it started from, or nothing where the tree cannot help."""
+        view, problem = task.gram, task.problem
         if not _counted_together(problem) or view.n_features > TREE_LIMIT or problem.n_nonzero >= view.n_features:
             return None
         nodes = usual_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
-        nodes = nodes if budget.deadline is None else 10**9
-        found = _searched(view, problem, incumbent.support, nodes, budget)
+        nodes = nodes if run.budget.deadline is None else 10**9
+        found = _searched(view, problem, incumbent.support, nodes, run.budget)
         if found is None:
             return None
         witness = (incumbent.support, found.nodes + 1)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.proof.trees.nonnegative_proof import SEARCHED, prove_nonnegative
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,18 @@ class NonnegativeBranchAndBound:
 
     reference: ClassVar = Reference("berk2019", "Algorithm 1, on A with entries raised")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with N and its refuted targets, for one nonnegative component and not too many features."""
-        if problem.n_components != 1 or not problem.nonnegative or view.n_features > SEARCHED:
+        problem = task.problem
+        if problem.n_components != 1 or not problem.nonnegative or task.gram.n_features > SEARCHED:
             return None
         return prove_nonnegative(
-            view,
+            task.gram,
             problem.n_nonzero,
             incumbent.support,
             incumbent.loadings[0] if len(incumbent.loadings) == 1 else np.full(len(incumbent.support), -1.0),
-            rng,
+            run.rng,
             max_nodes=self.max_nodes,
             max_iter=self.max_iter,
-            budget=budget,
+            budget=run.budget,
         ).bound

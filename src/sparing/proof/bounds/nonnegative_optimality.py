@@ -28,8 +28,9 @@ from sparing.proof.bounds import direct_optimality as plain
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.sphere.plane_cones import half_angle, normals, room, shortened, turns
-from sparing.results import Array, Bound, Reference
-from sparing.run import Budget
+from sparing.results import Array, Bound, Encoder, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 SPACE_LIMIT, GRAM_LIMIT, KEPT = 200, 500, 100
 """The most samples, where they are fewer than features; the most features otherwise, and dimensions kept of them."""
@@ -102,18 +103,17 @@ class NonnegativeOptimality:
 
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality; in wedges, for x >= 0")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its wedges, for one nonnegative component in a space of few dimensions."""
-        factored = _factored(view) if problem.n_components == 1 and problem.nonnegative else None
+        problem = task.problem
+        factored = _factored(task.gram) if problem.n_components == 1 and problem.nonnegative else None
         if factored is None:
             return None
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
-            search = _Search(C, problem.n_nonzero, self.max_iter, budget, _reached(C, incumbent))
+            search = _Search(C, problem.n_nonzero, self.max_iter, run.budget, _reached(C, incumbent))
             witness = Cover(search.plane, *search.covered(self.max_cells), C if own else None, shift)
-            value = recompute(view, problem, witness)
+            value = recompute(task.gram, problem, witness)
         return Bound(value, "the test of optimality in wedges, for nonnegative loadings", "always", recompute, witness)
 
 

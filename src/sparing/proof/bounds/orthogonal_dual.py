@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds._witness import as_floats
@@ -23,8 +21,9 @@ from sparing.proof.relaxations.fantope import (
     split,
     top_of_all,
 )
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -59,23 +58,22 @@ class OrthogonalDual:
 
     reference: ClassVar = Reference("vu2013", "Alg. 1, the dual of its problem")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
+        view, problem = task.gram, task.problem
         if not (problem.orthogonal or problem.disjoint) or view.n_features > DUAL_LIMIT:
             return None
         unit, A = in_own_unit(view.gram())
         k, s = problem.n_components, nonzeros(problem, view.n_features)
-        _, Y = relaxed_projection(A, k, s, max_iter=self.max_iter, tolerance=self.tolerance, budget=budget)
+        _, Y = relaxed_projection(A, k, s, max_iter=self.max_iter, tolerance=self.tolerance, budget=run.budget)
         dual = unit * Y
         found = [Bound(recompute(view, problem, dual), "the dual of the Fantope relaxation", "always", recompute, dual)]
         exact = self.single is not None or top_of_all(A, problem.n_nonzero) is not None
-        if exact and not problem.shared_support and not budget.expired:
+        if exact and not problem.shared_support and not run.budget.expired:
             start, sizes = split(A, Y, k), [min(problem.n_nonzero, view.n_features)] * k
             rounds = self.rounds if len(A) <= SEARCHED else 0
             check = partial(recompute_split, single=self.single)
-            better = shared_part(A, sizes, start, rounds=rounds, budget=budget)
+            better = shared_part(A, sizes, start, rounds=rounds, budget=run.budget)
             for W in (unit * start, unit * better):  # the second is better for the true lambda^(r), not for every bound
                 found.append(Bound(check(view, problem, W), METHOD, "always", check, W))
         return min(found, key=lambda bound: bound.value)

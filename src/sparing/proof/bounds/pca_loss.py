@@ -11,7 +11,8 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.results import Bound, Encoder, Reference, Spectrum
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,7 @@ class PcaLoss:
 
     reference: ClassVar = Reference("eckart1936", "Theorem 1")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Encoder, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound:
         """The least loss of any encoder; free once the spectrum is known."""
         strength = "always" if self.spectrum.exact else "numerical"
         return Bound(self.spectrum.least_loss, "PCA's own loss", strength, recompute, self.spectrum.tail_error)

@@ -6,15 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, squares, sum_of_largest
 from sparing.proof.bounds.row_sums import ROWS_LIMIT
 from sparing.proof.hypotheses import valid_for
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -27,13 +26,11 @@ class RowSquares:
 
     reference: ClassVar = Reference("golub1996", "Sec. 2.3, the Frobenius norm bounds the 2-norm")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound, for one component and not too many features."""
-        if problem.n_components != 1 or view.n_features > ROWS_LIMIT:
+        if task.problem.n_components != 1 or task.gram.n_features > ROWS_LIMIT:
             return None
-        return Bound(recompute(view, problem, None), "row sums of squares", "always", recompute)
+        return Bound(recompute(task.gram, task.problem, None), "row sums of squares", "always", recompute)
 
 
 @valid_for(one=True)

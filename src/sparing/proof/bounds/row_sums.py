@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, sums
 from sparing.proof.hypotheses import valid_for
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 ROWS_LIMIT = 3000
 """The most features whose rows are all looked at."""
@@ -28,13 +27,11 @@ class RowSums:
 
     reference: ClassVar = Reference("golub1996", "Theorem 7.2.1, circles of Gershgorin")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound, for one component and not too many features."""
-        if problem.n_components != 1 or view.n_features > ROWS_LIMIT:
+        if task.problem.n_components != 1 or task.gram.n_features > ROWS_LIMIT:
             return None
-        return Bound(recompute(view, problem, None), "row sums", "always", recompute)
+        return Bound(recompute(task.gram, task.problem, None), "row sums", "always", recompute)
 
 
 @valid_for(one=True)

@@ -6,15 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.semidefinite import dual_value, relaxed
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 DUAL_LIMIT = 500
 """The most features for which the witness, a matrix of features by features, is kept (two mebibytes)."""
@@ -39,14 +38,13 @@ class SemidefiniteDual:
 
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and its Y, for one component and not too many features."""
+        view, problem = task.gram, task.problem
         if problem.n_components != 1 or view.n_features > DUAL_LIMIT:
             return None
         r = problem.n_nonzero
-        _, Y = relaxed(view.gram(), r, max_iter=self.max_iter, tolerance=self.tolerance, budget=budget)
+        _, Y = relaxed(view.gram(), r, max_iter=self.max_iter, tolerance=self.tolerance, budget=run.budget)
         return Bound(recompute(view, problem, Y), "the dual of the semidefinite relaxation", "always", recompute, Y)
 
 

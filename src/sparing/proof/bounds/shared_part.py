@@ -27,8 +27,9 @@ from sparing.proof.relaxations.fantope import (
     top_of_all,
 )
 from sparing.proof.relaxations.semidefinite import dual_value, relaxed
-from sparing.results import Array, Bound, Reference
-from sparing.run import Budget
+from sparing.results import Array, Bound, Encoder, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 Single = Callable[[Array, int], float]
 """``single(B, r)`` >= x'Bx for all unit x with r nonzeros, B symmetric, proved."""
@@ -76,23 +77,22 @@ class SharedPart:
 
     reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The best of all with its W or Y; for several components and not too many features."""
+        view, problem = task.gram, task.problem
         if problem.n_components == 1 or view.n_features > DUAL_LIMIT:
             return None
         (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
         k, radius = len(sizes), most_absolute(problem, view.n_features)
-        _, Y = relaxed_projection(A, k, radius, max_iter=self.max_iter, tolerance=1e-4, budget=budget)
+        _, Y = relaxed_projection(A, k, radius, max_iter=self.max_iter, tolerance=1e-4, budget=run.budget)
         found = [Bound(recompute_dual(view, problem, unit * Y), METHOD, "always", recompute_dual, unit * Y)]
         trials = [split(A, Y, k), self._shifted(A, sizes)]
         if self.single is not None or all(top_of_all(A, t) is not None for t in sizes):
             rounds = self.rounds if len(A) <= SEARCHED else 0
-            trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=budget)]  # never worse than its start
+            trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=run.budget)]  # never worse than its start
         check = partial(recompute, single=self.single)
         for W in trials:
-            if not budget.expired:
+            if not run.budget.expired:
                 found.append(Bound(check(view, problem, unit * W), METHOD, "always", check, unit * W))
         return min(found, key=lambda bound: bound.value)
 

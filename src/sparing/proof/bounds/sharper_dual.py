@@ -14,8 +14,9 @@ from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.sharper_dual import sharpened, sharper_value
-from sparing.results import Array, Bound, Reference
-from sparing.run import Budget
+from sparing.results import Array, Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 DUAL_LIMIT = 500
 """The most features for which the witness, a matrix of features by features, is kept (two mebibytes)."""
@@ -48,10 +49,9 @@ class SharperDual:
 
     reference: ClassVar = Reference("li2020", "Sec. on relaxation (16), its dual")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its Q and a, for one component and not too many features."""
+        view, problem = task.gram, task.problem
         if problem.n_components != 1 or view.n_features > DUAL_LIMIT:
             return None
         A = view.gram()
@@ -62,7 +62,7 @@ class SharperDual:
                 max_iter=self.max_iter,
                 max_relaxed=self.max_relaxed,
                 target=_reached(A, incumbent),
-                budget=budget,
+                budget=run.budget,
             )
             value = recompute(view, problem, (Q, a))
         return Bound(value, "a sharper semidefinite dual", "always", recompute, (Q, a))

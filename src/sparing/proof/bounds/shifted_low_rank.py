@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from sparing.gram import DataMatrix
 from sparing.proof.sphere.low_rank import Effort, decomposable, recompute, search_surrogate
-from sparing.results import Bound, Reference
-from sparing.run import Budget
+from sparing.results import Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
 
 
 @dataclass(frozen=True)
@@ -49,14 +47,15 @@ class ShiftedLowRank:
 
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2, rank-d case; shifted")
 
-    def bound(
-        self, view: DataMatrix, problem: Any, incumbent: Any, rng: np.random.Generator, *, budget: Budget
-    ) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with the effort it took, for one component and few features or few rows."""
-        if problem.n_components != 1 or not decomposable(view):
+        problem = task.problem
+        if problem.n_components != 1 or not decomposable(task.gram):
             return None
         effort = Effort(self.rank, self.accuracy, self.max_cells, self.shifted)
-        found = search_surrogate(view, problem.n_nonzero, effort, nonnegative=problem.nonnegative, budget=budget)
+        found = search_surrogate(
+            task.gram, problem.n_nonzero, effort, nonnegative=problem.nonnegative, budget=run.budget
+        )
         witness = effort._replace(max_cells=2 * found.cells)  # with more cells no bound rises, however ties are broken
         named = "the shifted low rank bound" if self.shifted else "the low rank bound of the paper"
         return Bound(found.bound, named, "always", recompute, witness)

@@ -12,7 +12,7 @@ from sparing.data import as_rows
 from sparing.data.writing import replacing
 from sparing.estimators.inputs import features_called, generator_of, preprocessing_from
 from sparing.estimators.path_search import PathSearch, path_search
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
 from sparing.show.report.labels import coloured, label_column, sample_column
 from sparing.show.report.names import page_names, readable
@@ -89,8 +89,8 @@ def explore(
     colours = label_column(labels, n_samples)
     longest = LONGEST if max_features is None else max_features
     with features_called(names):
-        walk = path_search(rows, n_components, preprocessing, longest, rng, budget=budget)
-    certificates = walk.certificates(rng, budget)
+        walk = path_search(rows, n_components, preprocessing, longest, Run(rng, budget))
+    certificates = walk.certificates(Run(rng, budget))
     width = max(len(certificate.loadings) for certificate in certificates)
     samples = sampled(n_samples, len(certificates), width, rng)
     steps, unit = steps_of(certificates, walk.view, names, samples)

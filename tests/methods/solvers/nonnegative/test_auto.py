@@ -13,14 +13,15 @@ from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.methods.solvers import Auto, NonnegativeAuto
 from sparing.methods.solvers.nonnegative import auto
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 PITPROPS = (1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190, 4.068607, 4.138647) + 4 * (4.144111,)
 """Nonnegative optima for 1 to 13 features, by brute force; the first nine are those of any sign."""
 
 
 def solve(view, r, **settings):
-    return NonnegativeAuto(**settings).solve(view, r, np.random.default_rng(0), budget=Budget())
+    return NonnegativeAuto(**settings).solve(Task.of_component(view, r), Run(np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize("r", range(1, 14))
@@ -72,7 +73,7 @@ def test_never_below_what_is_found_without_signs_where_that_has_one_sign(load):
     view = DenseGram(as_view(load().data, Preprocessing(scale=True)).gram())
     compared = 0
     for r in (1, 2, 3, 5, 8):
-        free = Auto().solve(view, r, np.random.default_rng(0), budget=Budget())
+        free = Auto().solve(Task.of_component(view, r), Run(np.random.default_rng(0)))
         if (free.loadings > 0).all():
             compared += 1
             assert solve(view, r).variance >= free.variance * (1 - 1e-9)
@@ -83,7 +84,7 @@ def test_small_groups_are_found_where_all_variances_tie(shared):
     """Correlations of 320 features: any seed finds the best three, 2.99968 as ``exact`` proves."""
     view = DenseGram(shared("bcp_covariances.npz", "normgait"))
     for seed in range(3):
-        found = NonnegativeAuto().solve(view, 3, np.random.default_rng(seed), budget=Budget())
+        found = NonnegativeAuto().solve(Task.of_component(view, 3), Run(np.random.default_rng(seed)))
         assert found.variance == pytest.approx(2.99968, abs=1e-5)
 
 

@@ -14,13 +14,16 @@ from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity
 from sparing.linalg.truncation import keep_largest
 from sparing.methods.solvers.nonnegative.em import ExpectationMaximization, m_step, unit_or_zero
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.search.truncated_power import truncated_powers
+from sparing.task import Task
 
 
 def solve(view, r, *, seed=0, metric=None, start=None, budget=None, **settings):
     solver = ExpectationMaximization(**settings)
-    return solver.solve(view, r, np.random.default_rng(seed), metric=metric, start=start, budget=budget or Budget())
+    return solver.solve(
+        Task.of_component(view, r, metric=metric, start=start), Run(np.random.default_rng(seed), budget or Budget())
+    )
 
 
 def random_gram(rng, n=30, d=15):

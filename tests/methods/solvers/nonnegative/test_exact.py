@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from small_problems import covariance, nonnegative_optimum
-from sparing.certificates import Problem
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.methods.solvers import NonnegativeAuto, NonnegativeExact
-from sparing.run import Budget
+from sparing.results import Problem
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 class WorstFeature:
@@ -26,7 +27,9 @@ class WorstFeature:
 
 
 def solve(view, r, *, budget=None, **settings):
-    return NonnegativeExact(**settings).solve(view, r, np.random.default_rng(0), budget=budget or Budget())
+    return NonnegativeExact(**settings).solve(
+        Task.of_component(view, r), Run(np.random.default_rng(0), budget or Budget())
+    )
 
 
 @pytest.mark.parametrize("kind", ["dense", "integer", "tied", "rank_deficient", "block", "noisy"])

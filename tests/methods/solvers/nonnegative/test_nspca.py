@@ -12,12 +12,15 @@ from sparing.data import as_view
 from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity
 from sparing.methods.solvers.nonnegative.nspca import Ascent, Nspca, best_entry
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 def solve(view, r, *, seed=0, metric=None, start=None, budget=None, **settings):
     solver = Nspca(**settings)
-    return solver.solve(view, r, np.random.default_rng(seed), metric=metric, start=start, budget=budget or Budget())
+    return solver.solve(
+        Task.of_component(view, r, metric=metric, start=start), Run(np.random.default_rng(seed), budget or Budget())
+    )
 
 
 def random_gram(rng, n=30, d=15):

@@ -12,7 +12,8 @@ from sparing.gram import DenseGram
 from sparing.linalg.eigen import top_spectrum
 from sparing.methods.solvers.nonnegative import spannogram as module
 from sparing.methods.solvers.nonnegative.spannogram import Spannogram
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 def optimum(A, r):
@@ -29,7 +30,9 @@ def optimum(A, r):
 
 def solve(A, r, solver=None, budget=None, metric=None):
     rng = np.random.default_rng(0)
-    return (solver or Spannogram()).solve(DenseGram(A), r, rng, metric=metric, budget=budget or Budget())
+    return (solver or Spannogram()).solve(
+        Task.of_component(DenseGram(A), r, metric=metric), Run(rng, budget or Budget())
+    )
 
 
 def check(A, r, found):
@@ -106,7 +109,7 @@ def test_matrix_with_negative_eigenvalues():
     rng = np.random.default_rng(4)
     A = low_rank(rng, 8, 2) - 0.5 * low_rank(rng, 8, 1)
     view = DenseGram(A, is_psd=False)
-    found = Spannogram().solve(view, 3, np.random.default_rng(0), budget=Budget())
+    found = Spannogram().solve(Task.of_component(view, 3), Run(np.random.default_rng(0)))
     check(A, 3, found)
 
 
@@ -140,5 +143,5 @@ def test_parameters_that_are_none(name):
 def test_real_data_reach_what_is_known(shared, name, r, share):
     """Shares of the leading eigenvalue; rank three with all features."""
     view, rng = as_view(shared(name)), np.random.default_rng(0)
-    found = Spannogram().solve(view, r, rng, budget=Budget())
+    found = Spannogram().solve(Task.of_component(view, r), Run(rng))
     assert found.variance / top_spectrum(view, 1, rng).values[0] >= share - 1e-4

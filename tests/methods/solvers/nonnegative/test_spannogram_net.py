@@ -8,7 +8,8 @@ import pytest
 from sparing.gram import DenseGram
 from sparing.methods.solvers.nonnegative.spannogram import Spannogram
 from sparing.methods.solvers.nonnegative.spannogram_net import SpannogramNet, draws_needed
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 
 def covariance(seed, d=40, m=12):
@@ -17,7 +18,7 @@ def covariance(seed, d=40, m=12):
 
 
 def solve(A, r, solver, seed=0, budget=None):
-    return solver.solve(DenseGram(A), r, np.random.default_rng(seed), budget=budget or Budget())
+    return solver.solve(Task.of_component(DenseGram(A), r), Run(np.random.default_rng(seed), budget or Budget()))
 
 
 def test_draws_of_the_papers_setting():

@@ -8,15 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from sparing.gram import CachedGram, DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.methods.solvers.auto import Auto
 from sparing.objectives.nonnegative import NonnegativeObjective, positive_powers
 from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.branch_and_bound import highest
 from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.search.local import SMALL
 from sparing.search.truncated_power import column_starts, furthest_scores, leading_directions, pool_of
+from sparing.task import Task
 
 RANKS = (3, 6, 8)
 """Ranks of the surrogates whose best directions are started from; each takes about as long as all before it."""
@@ -75,57 +75,49 @@ class NonnegativeAuto:
 
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2")
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best of all finalists."""
-        objective = NonnegativeObjective(CachedGram(view), metric, budget)
-        size = min(n_nonzero, view.n_features)
+        view = task.gram
+        objective = NonnegativeObjective(CachedGram(view), task.metric, run.budget)
+        size = min(task.n_nonzero, view.n_features)
         ends = positive_powers(
             view,
-            self._starts(view, size, rng, start, budget),
+            self._starts(view, size, run, task.start),
             size,
             max_iter=STEPS,
             settled=2,
-            budget=budget,
+            budget=run.budget,
             allowed=objective.usable,
         )
         best, reached = objective.best_feature(), -np.inf
         for x in self._distinct(objective, ends):
             rho, x = objective.climbed(x, size)
-            if not budget.expired:
+            if not run.budget.expired:
                 rho, x = objective.exchanged(x, size, self.max_swaps)
             if rho > reached * (1 + GROWTH):
                 best, reached = x, rho
-            if budget.expired:
+            if run.budget.expired:
                 break
         for _ in range(self.perturbations):
-            if budget.expired:
+            if run.budget.expired:
                 break
-            rho, x = objective.exchanged(self._perturbed(objective, best, size, rng), size, self.max_swaps)
+            rho, x = objective.exchanged(self._perturbed(objective, best, size, run.rng), size, self.max_swaps)
             if rho > reached * (1 + GROWTH):
                 best, reached = x, rho
         return objective.found(reached, best)
 
-    def _starts(
-        self, view: DataMatrix, size: int, rng: np.random.Generator, start: Array | None, budget: Budget
-    ) -> Array:
+    def _starts(self, view: DataMatrix, size: int, run: Run, start: Array | None) -> Array:
         """Nonnegative directions from everywhere."""
-        leading = leading_directions(view, min((max if self.surrogates else min)(RANKS), view.n_features), rng)
-        columns = np.column_stack([column_starts(view, self.starts, leading), self._furthest(view, size, leading, rng)])
-        chance = np.abs(rng.standard_normal((view.n_features, self.starts)))
+        leading = leading_directions(view, min((max if self.surrogates else min)(RANKS), view.n_features), run.rng)
+        columns = np.column_stack(
+            [column_starts(view, self.starts, leading), self._furthest(view, size, leading, run.rng)]
+        )
+        chance = np.abs(run.rng.standard_normal((view.n_features, self.starts)))
         given = leading if start is None else np.column_stack([start, leading])
-        if self.any_sign and size <= SMALL and not budget.expired:  # the best of any sign may have one sign
-            free = FREE.solve(view, size, rng, start=leading[:, :3], budget=budget)
+        if self.any_sign and size <= SMALL and not run.budget.expired:  # the best of any sign may have one sign
+            free = FREE.solve(Task.of_component(view, size, start=leading[:, :3]), run)
             given = np.column_stack([given, free.vector(view.n_features)])
-        sphere = self._from_surrogates(view, size, leading, budget)
+        sphere = self._from_surrogates(view, size, leading, run.budget)
         return np.column_stack([sphere, given, -given, columns, chance])
 
     def _furthest(self, view: DataMatrix, size: int, leading: Array, rng: np.random.Generator) -> Array:

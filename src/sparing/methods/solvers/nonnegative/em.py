@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from sparing import errors
 from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.linalg.truncation import TIE, keep_largest
 from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.penalty import psd_shift
+from sparing.task import Task
 
 THRESHOLDS = ("soft", "hard")
 
@@ -75,29 +75,23 @@ class ExpectationMaximization:
             raise errors.unknown_choice("threshold", self.threshold, THRESHOLDS)
         check_counts(restarts=self.restarts, max_iter=self.max_iter)
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best of all starts."""
-        objective = NonnegativeObjective(view, metric, budget) if self.nonnegative else RayleighObjective(view, metric)
-        shift = psd_shift(view, rng)
-        starts = np.abs(rng.standard_normal((self.restarts, view.n_features))).T
+        view, metric, start = task.gram, task.metric, task.start
+        objective = (
+            NonnegativeObjective(view, metric, run.budget) if self.nonnegative else RayleighObjective(view, metric)
+        )
+        shift = psd_shift(view, run.rng)
+        starts = np.abs(run.rng.standard_normal((self.restarts, view.n_features))).T
         if start is not None:
             starts = np.column_stack([starts, start, -start] if self.nonnegative else [starts, start])
         allowed = np.broadcast_to(objective.usable[:, None], starts.shape)
-        ends = self._ends(view, starts, n_nonzero, allowed, shift, budget)
-        ends = self._ends(view, ends, view.n_features, ends != 0, shift, budget)
+        ends = self._ends(view, starts, task.n_nonzero, allowed, shift, run.budget)
+        ends = self._ends(view, ends, view.n_features, ends != 0, shift, run.budget)
         if isinstance(objective, NonnegativeObjective):
             if metric is not None:
                 ends = np.column_stack([ends, objective.best_feature()])
-            return best_nonnegative(objective, ends, n_nonzero, refit=self.refit)
+            return best_nonnegative(objective, ends, task.n_nonzero, refit=self.refit)
         return best_component(objective, ends, refit=self.refit)
 
     def _ends(

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.methods.solvers.base import check_counts, check_incumbent
 from sparing.methods.solvers.nonnegative.auto import NonnegativeAuto
 from sparing.objectives.nonnegative import NonnegativeObjective
@@ -16,7 +15,8 @@ from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.low_rank import Effort, decomposable, recompute, search_surrogate
 from sparing.proof.trees.nonnegative_proof import SEARCHED, prove_nonnegative
 from sparing.results import Array, Bound, Component, Indices, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 RANKS = (4, 6, 8, 10, 12, 16)
 """Ranks of the surrogates that are searched in turn, until one of them proves the best or its cells run out."""
@@ -63,29 +63,21 @@ class NonnegativeExact:
         check_counts(max_nodes=self.max_nodes, max_cells=self.max_cells)
         check_incumbent(self.incumbent)
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best direction, or the best found with what none exceeds in its ``bound``."""
+        view = task.gram
         found: Component = self.incumbent.solve(
-            view, n_nonzero, rng, metric=metric, start=start, budget=budget.share(0.3)
+            Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start), run.share(0.3)
         )
-        if metric is not None or not decomposable(view):
+        if task.metric is not None or not decomposable(view):
             return found
-        search = _Search(view, min(n_nonzero, view.n_features), found, budget)
+        search = _Search(view, min(task.n_nonzero, view.n_features), found, run.budget)
         try:
             if view.n_features <= SEARCHED:
-                search.supports(self.max_nodes, rng, budget)
-            search.sphere(self.max_cells, budget)
+                search.supports(self.max_nodes, run)
+            search.sphere(self.max_cells, run.budget)
         except KeyboardInterrupt:  # what is proved so far is an answer
-            budget.interrupt()
+            run.budget.interrupt()
         proved = None if search.bound is None else replace(search.bound, nonnegative=True)
         return replace(search.best, bound=proved)
 
@@ -102,7 +94,7 @@ class _Search:
     def proved(self) -> bool:
         return self.bound is not None and self.bound.value <= self.best.variance * (1 + PROVED)
 
-    def supports(self, max_nodes: int, rng: np.random.Generator, budget: Budget) -> None:
+    def supports(self, max_nodes: int, run: Run) -> None:
         """The search of supports, once more where it led to something better."""
         for _ in range(2):
             proof = prove_nonnegative(
@@ -110,14 +102,14 @@ class _Search:
                 self.size,
                 self.best.support,
                 self.best.loadings,
-                rng,
+                run.rng,
                 max_nodes=max_nodes,
                 max_iter=STEPS,
-                budget=budget.share(SHARE),
+                budget=run.budget.share(SHARE),
             )
             before = self.best.variance
             self._learn(proof.bound, self._indicator(proof.support))
-            if self.proved or self.best.variance <= before * (1 + GROWTH) or budget.expired:
+            if self.proved or self.best.variance <= before * (1 + GROWTH) or run.budget.expired:
                 break
 
     def sphere(self, max_cells: int, budget: Budget) -> None:

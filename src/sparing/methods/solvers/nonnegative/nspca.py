@@ -11,16 +11,15 @@ import numpy as np
 
 from sparing import errors
 from sparing.errors.settings import check_settings
-from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
 from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
 from sparing.search.penalty import psd_shift
 from sparing.search.truncated_power import leading_directions, pool_of
+from sparing.task import Task
 
 POOL = 512
 """Features that take part; of more, those of most variance and the largest in leading directions."""
@@ -96,37 +95,29 @@ class Nspca:
             raise errors.not_a_positive_number("alpha", given)
         check_settings(self)
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best of all starts."""
-        objective = NonnegativeObjective(view, metric, budget)
-        pool = _pool(objective, n_nonzero, rng)
+        view, n_nonzero, start = task.gram, task.n_nonzero, task.start
+        objective = NonnegativeObjective(view, task.metric, run.budget)
+        pool = _pool(objective, n_nonzero, run.rng)
         found: list[Array] = []
         if len(pool):
-            shift = psd_shift(view, rng)
+            shift = psd_shift(view, run.rng)
             A = view.restricted(pool).gram() + shift * np.eye(len(pool))
             largest = max(float(top_eigenpairs(A, 1)[0][0]), NOTHING * shift)
             ascent = Ascent(A / largest, float(self.alpha), self.max_iter)
-            starts = np.abs(rng.standard_normal((self.restarts, view.n_features)))
+            starts = np.abs(run.rng.standard_normal((self.restarts, view.n_features)))
             if start is not None:
                 starts = np.vstack([starts, np.maximum(start.T, 0.0), np.maximum(-start.T, 0.0)])
             guess: float | None = None
             for x in starts[:, pool]:
-                ends, guess = self._with_count(ascent, x, rng.permutation(len(pool)), n_nonzero, guess, budget)
+                ends, guess = self._with_count(ascent, x, run.rng.permutation(len(pool)), n_nonzero, guess, run.budget)
                 found += ends
-                if budget.expired:
+                if run.budget.expired:
                     break
         candidates = np.zeros((view.n_features, len(found)))
         candidates[pool] = np.reshape(found, (len(found), len(pool))).T
-        if metric is not None:
+        if task.metric is not None:
             candidates = np.column_stack([candidates, objective.best_feature()])
         return best_nonnegative(objective, candidates, n_nonzero, refit=self.refit)
 

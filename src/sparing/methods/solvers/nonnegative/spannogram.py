@@ -8,13 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.proof.sphere.spannogram import LowRank, leading_factors
 from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 FEW_SETS = 10_000
 """Sets that are looked at without further thought; otherwise features are settled first, which pays."""
@@ -60,23 +59,15 @@ class Spannogram:
     def __post_init__(self) -> None:
         check_counts(rank=self.rank, max_sets=self.max_sets)
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best direction for the leading eigenpairs, improved on the whole."""
-        objective = NonnegativeObjective(view, metric, budget)
-        plain, shifted = leading_factors(view, self.rank, rng)
+        objective = NonnegativeObjective(task.gram, task.metric, run.budget)
+        plain, shifted = leading_factors(task.gram, self.rank, run.rng)
         found = [
-            self._optimum(np.where(objective.usable[:, None], V, 0.0), n_nonzero, budget) for V in (plain, shifted)
+            self._optimum(np.where(objective.usable[:, None], V, 0.0), task.n_nonzero, run.budget)
+            for V in (plain, shifted)
         ]
-        return best_nonnegative(objective, np.column_stack(found), n_nonzero, refit=self.refit)
+        return best_nonnegative(objective, np.column_stack(found), task.n_nonzero, refit=self.refit)
 
     def _optimum(self, V: Array, n_nonzero: int, budget: Budget) -> Array:
         """The best x for VV'; zero where V has no columns."""

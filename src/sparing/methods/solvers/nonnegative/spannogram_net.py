@@ -10,13 +10,12 @@ import numpy as np
 from scipy.special import betainc
 
 from sparing import errors
-from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative, positive_part
 from sparing.proof.sphere.spannogram import leading_factors
 from sparing.results import Array, Component, Reference
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 MAX_DRAWS = 1_000_000
 
@@ -65,27 +64,19 @@ class SpannogramNet:
             example = "failure=0.01 is one run in a hundred; None is one in as many as there are features."
             raise errors.not_a_share("failure", self.failure, example, below_one=True)
 
-    def solve(
-        self,
-        view: DataMatrix,
-        n_nonzero: int,
-        rng: np.random.Generator,
-        *,
-        metric: Metric | None = None,
-        start: Array | None = None,
-        budget: Budget,
-    ) -> Component:
+    def solve(self, task: Task, run: Run) -> Component:
         """The best of all draws, improved on the whole."""
-        objective = NonnegativeObjective(view, metric, budget)
-        V = np.where(objective.usable[:, None], leading_factors(view, self.rank, rng)[0], 0.0)
+        view = task.gram
+        objective = NonnegativeObjective(view, task.metric, run.budget)
+        V = np.where(objective.usable[:, None], leading_factors(view, self.rank, run.rng)[0], 0.0)
         best = np.zeros((len(V), 1))
         if V.any():
             failure = 1 / view.n_features if self.failure is None else self.failure
             draws = draws_needed(V.shape[1], self.accuracy, failure)
             if draws > MAX_DRAWS:
                 raise errors.too_many_draws(V.shape[1], self.accuracy, draws, MAX_DRAWS)
-            best = best_of_net(V, n_nonzero, draws, rng, budget)
-        return best_nonnegative(objective, best, n_nonzero, refit=self.refit)
+            best = best_of_net(V, task.n_nonzero, draws, run)
+        return best_nonnegative(objective, best, task.n_nonzero, refit=self.refit)
 
 
 def draws_needed(rank: int, accuracy: float, failure: float) -> int:
@@ -101,20 +92,20 @@ def draws_needed(rank: int, accuracy: float, failure: float) -> int:
     return max(math.ceil(math.log(failure) / math.log1p(-chance)), 1)
 
 
-def best_of_net(V: Array, n_nonzero: int, draws: int, rng: np.random.Generator, budget: Budget) -> Array:
+def best_of_net(V: Array, n_nonzero: int, draws: int, run: Run) -> Array:
     """The x (one column) with the largest |V'x|^2 of those that ``draws`` random c, and -c, choose."""
     d, m = V.shape
     best, value, left = np.zeros((d, 1)), 0.0, draws
     while left > 0:
         count = min(left, max(ENTRIES // (2 * d), 1))
-        entries = V @ rng.standard_normal((m, count))
+        entries = V @ run.rng.standard_normal((m, count))
         X = positive_part(np.column_stack([entries, -entries]), n_nonzero)
         values = np.square(V.T @ X).sum(axis=0)
         at = int(np.argmax(values)) if len(values) else 0
         if len(values) and values[at] > value:
             best, value = X[:, at : at + 1], float(values[at])
         left -= count
-        if budget.expired:
+        if run.budget.expired:
             break
     return best
 

@@ -1,0 +1,96 @@
+"""What is asked of an algorithm: the data, what counts as an answer, and where to start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+from sparing.gram import DataMatrix
+from sparing.linalg.metric import Metric
+from sparing.results import Array, Problem, Spectrum
+
+
+class Target(Protocol):
+    """What chosen columns should span: T (n x k) through its products. A ``Spectrum`` is one."""
+
+    @property
+    def basis(self) -> Array:
+        """Orthonormal V (d x k) with T = X V."""
+
+    @property
+    def cross(self) -> Array:
+        """X'T, shape (d, k)."""
+
+    @property
+    def gram(self) -> Array:
+        """T'T, shape (k, k)."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem on one view of the data; :class:`~sparing.run.Run` says how it is gone about.
+
+    Attributes
+    ----------
+    gram : DataMatrix
+        The data through their Gram matrix A.
+    problem : Problem
+        What counts as an answer.
+    target : Target, optional
+        What the answer should span: for encoders the leading principal components, a ``Spectrum``.
+    metric : Metric, optional
+        M of x'Ax / x'Mx, where one component is sought beside others.
+    start : ndarray of shape (d, m), optional
+        Directions worth starting from; algorithms that have no use for them ignore it.
+    """
+
+    gram: DataMatrix
+    problem: Problem
+    target: Target = None  # type: ignore[assignment]  # given to whatever spans something
+    metric: Metric | None = None
+    start: Array | None = None
+
+    @classmethod
+    def of_component(
+        cls, gram: DataMatrix, n_nonzero: int, *, metric: Metric | None = None, start: Array | None = None
+    ) -> Self:
+        """One direction of large variance."""
+        return cls(gram, Problem(1, n_nonzero, gram.n_features, "variance"), metric=metric, start=start)
+
+    @classmethod
+    def of_columns(cls, gram: DataMatrix, n_columns: int, target: Target) -> Self:
+        """Columns that span a target."""
+        return cls(gram, Problem(target.basis.shape[1], n_columns, gram.n_features), target)
+
+    @classmethod
+    def of_components(
+        cls, gram: DataMatrix, spectrum: Spectrum, n_nonzero: int | Sequence[int], **problem: bool | str
+    ) -> Self:
+        """As many components as the spectrum has, with these features, further words are those of the problem."""
+        asked = Problem(spectrum.rank, 0, gram.n_features, **problem)  # type: ignore[arg-type]
+        return cls(gram, asked, spectrum).counting(n_nonzero)
+
+    def counting(self, n_nonzero: int | Sequence[int]) -> Self:
+        """The same with another number of features, or one number for each component."""
+        if isinstance(n_nonzero, int):
+            return replace(self, problem=replace(self.problem, n_nonzero=n_nonzero, counts=()))
+        counts = tuple(int(count) for count in n_nonzero)
+        return replace(self, problem=replace(self.problem, n_nonzero=max(counts), counts=counts))
+
+    @property
+    def n_nonzero(self) -> int:
+        """The number of features that may be used."""
+        return self.problem.n_nonzero
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """The principal components, where they are the target."""
+        assert isinstance(self.target, Spectrum)
+        return self.target
+
+    @property
+    def sizes(self) -> list[int]:
+        """One number of features for each component."""
+        rank = self.spectrum.rank
+        return list(self.problem.counts)[:rank] if self.problem.counts else [self.n_nonzero] * rank
