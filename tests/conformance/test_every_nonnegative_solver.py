@@ -18,7 +18,8 @@ from sparing.datasets import load_pitprops
 from sparing.gram import DataMatrix, DenseGram, LowRankUpdate
 from sparing.linalg.metric import NearIdentity
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 solvers = pytest.mark.parametrize("solver", NONNEGATIVE_SOLVERS.values(), ids=NONNEGATIVE_SOLVERS.keys())
 
@@ -33,7 +34,7 @@ def solve(solver, view, r, *, seed=0, budget=None, **given):
     if not isinstance(view, DataMatrix):
         view = DenseGram(np.asarray(view, dtype=float))
     config = solver() if isinstance(solver, type) else solver
-    return config.solve(view, r, np.random.default_rng(seed), budget=budget or Budget(), **given)
+    return config.solve(Task.of_component(view, r, **given), Run(np.random.default_rng(seed), budget or Budget()))
 
 
 def assert_lawful(found, A, r, M=None):

@@ -17,7 +17,8 @@ from sparing.datasets import load_pitprops
 from sparing.gram import DataMatrix, DenseGram, LowRankUpdate
 from sparing.linalg.metric import NearIdentity
 from sparing.methods.solvers import SOLVERS
-from sparing.run import Budget
+from sparing.run import Budget, Run
+from sparing.task import Task
 
 solvers = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS.keys())
 
@@ -37,7 +38,7 @@ deterministic = pytest.mark.parametrize("solver", DETERMINISTIC.values(), ids=DE
 def solve(solver, view, r, *, seed=0, budget=None, **given):
     if not isinstance(view, DataMatrix):
         view = DenseGram(np.asarray(view, dtype=float))
-    return solver().solve(view, r, np.random.default_rng(seed), budget=budget or Budget(), **given)
+    return solver().solve(Task.of_component(view, r, **given), Run(np.random.default_rng(seed), budget or Budget()))
 
 
 def assert_lawful(found, A, r, M=None):

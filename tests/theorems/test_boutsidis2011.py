@@ -12,7 +12,7 @@ from sparing.methods.encoders.regression import Regression, regression_on
 from sparing.methods.selectors import DualSet, Leverage
 from sparing.methods.selectors.dual_set import dual_set_weights
 from sparing.results import Selection
-from sparing.run import Budget, Run
+from sparing.run import Run
 from sparing.task import Task
 
 
@@ -179,9 +179,9 @@ def few_strong_columns(rng, n=80, d=40, k=2, n_targets=3):
 class SmallestColumns:
     """Sabotage: the columns of least norm, which claims to be what the theorem is about."""
 
-    def select(self, view, n_columns, target, rng, *, budget):
-        columns = np.argsort(view.gram_diagonal())[:n_columns]
-        return Selection(columns, view.gram_columns(columns))
+    def select(self, task, run):
+        columns = np.argsort(task.gram.gram_diagonal())[: task.n_nonzero]
+        return Selection(columns, task.gram.gram_columns(columns))
 
 
 @pytest.mark.parametrize("selector", ["auto", "dual_set", DualSet(tie="first"), DualSet(tie="objective")], ids=str)
@@ -211,7 +211,7 @@ def test_theorem_1_control_and_safeguard(rng):
     spectrum = top_spectrum(view, 2, rng)
     limit = SparsePCARegressor(2, n_nonzero=8).fit(X, Y).certificate_.guarantees[0].limit
     for safeguard, holds in ((DualSet(), True), (None, False)):
-        found = Regression(SmallestColumns(), safeguard).encode(view, spectrum, Y, 8, rng, budget=Budget())
+        found = Regression(SmallestColumns(), safeguard).encode(Task.of_components(view, spectrum, 8), Y, Run(rng))
         assert (found.residual <= limit) == holds
 
 

@@ -32,9 +32,9 @@ def signal_in_few_columns(rng, n=60, d=40, k=2):
 class SmallestColumns:
     """Sabotage: the columns of least norm."""
 
-    def select(self, view, n_columns, target, rng, *, budget):
-        columns = np.argsort(view.gram_diagonal())[:n_columns]
-        return Selection(columns, view.gram_columns(columns))
+    def select(self, task, run):
+        columns = np.argsort(task.gram.gram_diagonal())[: task.n_nonzero]
+        return Selection(columns, task.gram.gram_columns(columns))
 
 
 def ratio_by(selector, X, k, r, seed=0):

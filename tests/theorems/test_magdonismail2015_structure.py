@@ -43,9 +43,9 @@ def signals(rng, n=60, d=40, k=3):
 class SmallestColumns:
     """Sabotage: the columns of least norm."""
 
-    def select(self, view, n_columns, target, rng, *, budget):
-        columns = np.argsort(view.gram_diagonal())[:n_columns]
-        return Selection(columns, view.gram_columns(columns))
+    def select(self, task, run):
+        columns = np.argsort(task.gram.gram_diagonal())[: task.n_nonzero]
+        return Selection(columns, task.gram.gram_columns(columns))
 
 
 # --- Theorem 2 ------------------------------------------------------------------------------------------------------

@@ -106,15 +106,14 @@ def bounds_on_variance(view: DataMatrix, problem: Problem, spectrum: Spectrum, f
         expensive = of_one(view, problem, found, limited=run.budget.deadline is not None)
     else:
         expensive = _of_several(view, problem, limited=run.budget.deadline is not None)
-    computed = [
-        bound for method in cheap if (bound := method(view, problem, found, run.rng, budget=run.budget)) is not None
-    ]
+    task = Task(view, problem, spectrum)
+    computed = [bound for method in cheap if (bound := method(task, found, run)) is not None]
     value = symmetric_total(view, found.components.T)
     try:
         for method in expensive:
             if any(bound.reached or bound.value <= value * (1 + PROVED) for bound in computed):
                 break
-            if (bound := method(view, problem, found, run.rng, budget=run.budget)) is not None:
+            if (bound := method(task, found, run)) is not None:
                 computed.append(bound)
             if run.budget.expired:
                 break

@@ -35,6 +35,7 @@ from sparing.methods.selectors.applicable_theorem import applicable_theorem
 from sparing.methods.selectors.response import Response
 from sparing.results import Array, Indices, Spectrum
 from sparing.run import Budget, Run
+from sparing.task import Task
 
 DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
 
@@ -170,7 +171,8 @@ class SparsePCARegressor(
         with fit_context(view, n_components):
             spectrum = top_spectrum(view, n_components, rng)
             on = None if fitted is view else fitted
-            found = regression.encode(view, spectrum, targets.values, n_nonzero, Run(rng, budget), on=on)
+            task = Task.of_components(view, spectrum, n_nonzero)
+            found = regression.encode(task, targets.values, Run(rng, budget), on=on)
             self._publish(fitted, found, targets)
             if certify:
                 self.certificate_ = self._certified(view, fitted, spectrum, targets, n_nonzero, preprocessing)

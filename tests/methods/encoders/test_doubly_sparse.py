@@ -42,8 +42,8 @@ class Fixed:
     def __init__(self, *columns):
         self.chosen = np.array(columns)
 
-    def select(self, view, n_columns, target, rng, *, budget):
-        return Selection(self.chosen, view.gram_columns(self.chosen))
+    def select(self, task, run):
+        return Selection(self.chosen, task.gram.gram_columns(self.chosen))
 
 
 def test_the_middle_is_the_best_of_its_rank(rng):

@@ -22,7 +22,7 @@ from sparing.methods.encoders import few_passes as module
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.objectives.loss import SharedLoss
-from sparing.run import Budget, Run
+from sparing.run import Run
 from sparing.task import Task
 
 
@@ -31,7 +31,7 @@ def few(X, k, r, *, scale=False, length=None, cuts=700, max_loss=1.0, seed=1):
     length = length or sketch_length(rows.is_dense, r or module.MOST, rows.shape[1])
     view = StandardizedRows(rows, scale=scale, sketch=sketch_of(rows, length, 7, scale=scale))
     rng = np.random.default_rng(seed)
-    found, spectrum, selection = FewPasses(Greedy()).encode(view, k, r, rng, budget=Budget(), max_loss=max_loss)
+    found, spectrum, selection = FewPasses(Greedy()).encode(view, k, r, Run(rng), max_loss=max_loss)
     return found, spectrum, selection, view, rows
 
 

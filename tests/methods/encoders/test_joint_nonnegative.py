@@ -77,9 +77,9 @@ def test_both_deflations_share_their_first_component():
     A, asked = np.corrcoef(np.random.default_rng(0).standard_normal((8, 20))), []
 
     class Counting(NonnegativeAuto):
-        def solve(self, view, n_nonzero, rng, **settings):
-            asked.append(settings.get("metric") is None and isinstance(view, CachedGram))
-            return super().solve(view, n_nonzero, rng, **settings)
+        def solve(self, task, run):
+            asked.append(task.metric is None and isinstance(task.gram, CachedGram))
+            return super().solve(task, run)
 
     view, rng = DenseGram(A), np.random.default_rng(0)
     JointNonnegative(Counting(starts=2, perturbations=0)).encode(

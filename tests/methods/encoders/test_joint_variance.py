@@ -239,9 +239,9 @@ def test_the_first_component_is_sought_once(rng):
     asked = []
 
     class Counting:
-        def solve(self, view, n_nonzero, rng, **settings):
-            asked.append(view)
-            return QUICK.solve(view, n_nonzero, rng, **settings)
+        def solve(self, task, run):
+            asked.append(task.gram)
+            return QUICK.solve(task, run)
 
     view, other = as_view(rng.standard_normal((20, 6))), as_view(rng.standard_normal((20, 6)))
     solver = FirstOnce(Counting(), view)

@@ -14,7 +14,8 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression, SparseRegression, regression_on
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.methods.selectors.response import Response
-from sparing.run import Budget
+from sparing.run import Run
+from sparing.task import Task
 
 UNCENTRED = Preprocessing(center=False)
 
@@ -29,7 +30,7 @@ def best_of_rank(C, Y, k):
 def encode(X, Y, r=4, k=2, selector=None, **kw):
     view, rng = as_view(X, UNCENTRED), np.random.default_rng(0)
     return Regression(selector or Greedy(), **kw).encode(
-        view, top_spectrum(view, k, rng), Y, r, rng, budget=Budget()
+        Task.of_components(view, top_spectrum(view, k, rng), r), Y, Run(rng)
     ), view
 
 
@@ -136,7 +137,7 @@ def test_targets_may_be_regressed_on_rows_centred_otherwise(rng):
     view, rng2 = as_view(X, UNCENTRED), np.random.default_rng(0)
     spectrum = top_spectrum(view, 2, rng2)
     found = Regression(Greedy(), DualSet()).encode(
-        view, spectrum, Y - Y.mean(axis=0), 3, rng2, budget=Budget(), on=as_view(X)
+        Task.of_components(view, spectrum, 3), Y - Y.mean(axis=0), Run(rng2), on=as_view(X)
     )
     C = X[:, found.support] - X[:, found.support].mean(axis=0)
     best = np.linalg.lstsq(C, Y - Y.mean(axis=0), rcond=None)[0]
@@ -148,7 +149,7 @@ def test_what_cannot_be_done_is_said(rng):
     view = as_view(C, Preprocessing(precomputed=True))
     spectrum = top_spectrum(view, 2, rng)
     with pytest.raises(NeedsRowsError, match="Regression works on the rows of X, but only a 6 x 6 covariance"):
-        Regression(Greedy()).encode(view, spectrum, np.ones((30, 1)), 3, rng, budget=Budget())
+        Regression(Greedy()).encode(Task.of_components(view, spectrum, 3), np.ones((30, 1)), Run(rng))
     X = np.column_stack([np.full(9, 2.0), rng.standard_normal(9)])
     with pytest.raises(ValueError, match="feature\\(s\\) chosen are constant, which an intercept explains already"):
         regression_on(as_view(X), np.array([0]), np.ones((9, 1)), 1)

@@ -13,13 +13,13 @@ from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity
 from sparing.methods.solvers import SOLVERS, Auto
 from sparing.objectives.variance import RayleighObjective
-from sparing.run import Budget, Run
+from sparing.run import Run
 from sparing.task import Task
 
 
 def solve(A, r, seed=0, solver=None, **kw):
     view = A if not isinstance(A, np.ndarray) else as_view(A, Preprocessing(precomputed=True))
-    found = (solver or Auto()).solve(view, r, np.random.default_rng(seed), budget=Budget(), **kw)
+    found = (solver or Auto()).solve(Task.of_component(view, r, **kw), Run(np.random.default_rng(seed)))
     return found.variance * view.square_unit
 
 

@@ -21,11 +21,11 @@ PITPROPS = [1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190]
 PITPROPS += [4.068607, 4.138647, 4.172638, 4.208276, 4.218245, 4.218633]
 
 
-def solve(direction, A, r, M=None, **given):
+def solve(direction, A, r, M=None, start=None, budget=None):
     view = A if hasattr(A, "gram_columns") else DenseGram(A)
     metric = None if M is None else Whole(M)
-    given = {"budget": Budget(), **given}
-    return Greedy(direction).solve(view, r, np.random.default_rng(0), metric=metric, **given)
+    run = Run(np.random.default_rng(0), budget or Budget())
+    return Greedy(direction).solve(Task.of_component(view, r, metric=metric, start=start), run)
 
 
 def best_on(A, M, S):

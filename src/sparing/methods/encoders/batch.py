@@ -7,11 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.methods.selectors import Selector
-from sparing.results import Encoder, Reference, Spectrum
+from sparing.results import Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
 
@@ -41,26 +40,23 @@ class Batch:
 
     def encode(self, task: Task, run: Run) -> Encoder:
         """The encoder of least loss on the selected features."""
-        found = self._chosen(task.gram, task.spectrum, task.n_nonzero, run)
+        found = self._chosen(task, run)
         return orthonormalised(found) if self.orthonormal else found
 
-    def _chosen(self, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, run: Run) -> Encoder:
-        found = self._encoder_by(self.selector, view, spectrum, n_nonzero, run)
-        ratio = spectrum.loss_ratio(found.loss)
+    def _chosen(self, task: Task, run: Run) -> Encoder:
+        found = self._encoder_by(self.selector, task, run)
+        ratio = task.spectrum.loss_ratio(found.loss)
         run.budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
-        complete = len(found.support) == n_nonzero or ratio <= 1 + 1e-9
-        if self.safeguard is None or (complete and ratio <= dual_set_factor(spectrum.rank, n_nonzero)):
+        complete = len(found.support) == task.n_nonzero or ratio <= 1 + 1e-9
+        if self.safeguard is None or (complete and ratio <= dual_set_factor(task.spectrum.rank, task.n_nonzero)):
             return found
-        other = self._encoder_by(self.safeguard, view, spectrum, n_nonzero, run)
+        other = self._encoder_by(self.safeguard, task, run)
         return other if other.loss < found.loss else found
 
-    def _encoder_by(
-        self, selector: Selector, view: DataMatrix, spectrum: Spectrum, n_nonzero: int, run: Run
-    ) -> Encoder:
-        rows = self.sketch or view.n_features
-        sketch = (rows, run.rng) if rows < view.n_features else None  # more rows than that would save nothing
-        selection = selector.select(Task.of_columns(view, n_nonzero, spectrum), run)
-        return encoder_on(selection, spectrum.rank, spectrum.total, sketch=sketch)
+    def _encoder_by(self, selector: Selector, task: Task, run: Run) -> Encoder:
+        rows, d = self.sketch or task.gram.n_features, task.gram.n_features
+        sketch = (rows, run.rng) if rows < d else None  # more rows than that would save nothing
+        return encoder_on(selector.select(task, run), task.spectrum.rank, task.spectrum.total, sketch=sketch)
 
 
 def orthonormalised(found: Encoder) -> Encoder:

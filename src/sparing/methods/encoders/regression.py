@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from sparing.linalg.span import independent_columns
 from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.methods.selectors import Selector
 from sparing.methods.selectors.response import ResponseTarget
-from sparing.results import Array, Indices, Reference, Spectrum
+from sparing.results import Array, Indices, Reference
 from sparing.run import Run
 from sparing.task import Task
 
@@ -61,48 +61,30 @@ class Regression:
 
     reference: ClassVar = Reference("boutsidis2011", "Sec. 2")
 
-    def encode(
-        self,
-        view: DataMatrix,
-        spectrum: Spectrum,
-        targets: Array,
-        n_nonzero: int,
-        run: Run,
-        *,
-        on: DataMatrix | None = None,
-    ) -> SparseRegression:
-        """The best fit on the selected features.
+    def encode(self, task: Task, targets: Array, run: Run, *, on: DataMatrix | None = None) -> SparseRegression:
+        """The best fit of the targets on the selected features.
 
         ``on`` is the view that the targets are regressed on, where it is not the one whose components guide the choice
         of features: the same rows, centred otherwise.
         """
-        if not view.has_rows:
-            raise errors.needs_rows("Regression", view.n_features)
-        fitted = view if on is None else on
-        found = self._fit_by(self.selector, view, fitted, spectrum, targets, n_nonzero, run)
+        if not task.gram.has_rows:
+            raise errors.needs_rows("Regression", task.gram.n_features)
+        fitted = task.gram if on is None else on
+        found = self._fit_by(self.selector, task, fitted, targets, run)
         run.budget.say(f"{len(found.support)} features: residual {found.residual:.4g} of {np.linalg.norm(targets):.4g}")
         if self.safeguard is None or on is not None:
             return found
-        if found.residual <= _promised_residual(view, spectrum, targets, n_nonzero):
+        if found.residual <= _promised_residual(task, targets):
             return found
-        other = self._fit_by(self.safeguard, view, fitted, spectrum, targets, n_nonzero, run)
+        other = self._fit_by(self.safeguard, task, fitted, targets, run)
         return other if other.residual < found.residual else found
 
     @staticmethod
-    def _fit_by(
-        selector: Selector,
-        view: DataMatrix,
-        fitted: DataMatrix,
-        spectrum: Spectrum,
-        targets: Array,
-        n_nonzero: int,
-        run: Run,
-    ) -> SparseRegression:
-        aim: Spectrum | ResponseTarget = spectrum
+    def _fit_by(selector: Selector, task: Task, fitted: DataMatrix, targets: Array, run: Run) -> SparseRegression:
+        spectrum = task.spectrum
         if getattr(selector, "uses_targets", False):
-            aim = ResponseTarget(spectrum, view.rmatmat(targets), targets.T @ targets)
-        columns = selector.select(Task.of_columns(view, n_nonzero, aim), run).columns
-        return regression_on(fitted, columns, targets, spectrum.rank)
+            task = replace(task, target=ResponseTarget(spectrum, task.gram.rmatmat(targets), targets.T @ targets))
+        return regression_on(fitted, selector.select(task, run).columns, targets, spectrum.rank)
 
 
 def regression_on(view: DataMatrix, columns: Indices, targets: Array, rank: int) -> SparseRegression:
@@ -132,12 +114,13 @@ def regression_on(view: DataMatrix, columns: Indices, targets: Array, rank: int)
     )
 
 
-def _promised_residual(view: DataMatrix, spectrum: Spectrum, targets: Array, n_columns: int) -> float:
+def _promised_residual(task: Task, targets: Array) -> float:
     """Theorem 1 with the corrected factor 1 / (1 - sqrt(k/r)); infinite where it is silent (r <= k)."""
-    if n_columns <= spectrum.rank:
+    spectrum = task.spectrum
+    if task.n_nonzero <= spectrum.rank:
         return math.inf
-    factor = math.sqrt(dual_set_factor(spectrum.rank, n_columns) - 1.0)
-    scores = np.linalg.qr(view.matmat(spectrum.basis))[0]
+    factor = math.sqrt(dual_set_factor(spectrum.rank, task.n_nonzero) - 1.0)
+    scores = np.linalg.qr(task.gram.matmat(spectrum.basis))[0]
     by_pca = float(np.linalg.norm(targets - scores @ (scores.T @ targets)))
     spread = math.sqrt(spectrum.tail / float(spectrum.values[-1]))  # ||X - X_k|| / sigma_k
     return by_pca + factor * spread * float(np.linalg.norm(targets, 2))

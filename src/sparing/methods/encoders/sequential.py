@@ -71,8 +71,8 @@ def sequential_components(
         left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
         if left.gram_diagonal().max() <= NOTHING * spectrum.total:
             break
-        share = run.budget.share(1 / (len(sizes) - number))
-        found = solver.solve(Task.of_component(left, size, metric=metric, start=spectrum.basis), Run(run.rng, share))
+        task = Task.of_component(left, size, metric=metric, start=spectrum.basis)
+        found = solver.solve(task, run.share(1 / (len(sizes) - number)))
         x = found.vector(view.n_features)
         if len(found.support) == 0 or found.variance <= NOTHING * spectrum.total or not keeps(metric, x):
             break
@@ -90,10 +90,8 @@ class FirstOnce:
 
     def solve(self, task: Task, run: Run) -> Component:
         """As the solver."""
-        view, n_nonzero = task.gram, task.n_nonzero
-        if view is self.view and n_nonzero in self.first:
-            return self.first[n_nonzero]
-        found = self.solver.solve(Task.of_component(view, n_nonzero, metric=task.metric, start=task.start), run)
-        if view is self.view:
-            self.first[n_nonzero] = found
-        return found
+        if task.gram is not self.view:
+            return self.solver.solve(task, run)
+        if task.n_nonzero not in self.first:
+            self.first[task.n_nonzero] = self.solver.solve(task, run)
+        return self.first[task.n_nonzero]

@@ -45,7 +45,7 @@ class Exact:
         view, n_columns = task.gram, task.n_nonzero
         if view.n_features > TREE_LIMIT:
             raise errors.too_many_for_proof(view.n_features, TREE_LIMIT)
-        found = Greedy().select(Task.of_columns(view, n_columns, task.target), run)
+        found = Greedy().select(task, run)
         if len(found.columns) < n_columns:  # these span all that can be spanned
             return found
         tree = DeletionTree.of(view, task.target.gram.shape[0])

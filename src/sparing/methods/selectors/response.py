@@ -76,7 +76,7 @@ class Response:
         aim = _pca_fit(target) if self.by == "pca" else _leading(target)
         floor = max(ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
         explains = _best_single_gain(task.gram, aim) > floor
-        return Greedy().select(Task.of_columns(task.gram, task.n_nonzero, aim if explains else target.spectrum), run)
+        return Greedy().select(replace(task, target=aim if explains else target.spectrum), run)
 
 
 def _best_single_gain(view: DataMatrix, aim: ResponseTarget) -> float:

@@ -49,9 +49,7 @@ class Exact:
     def solve(self, task: Task, run: Run) -> Component:
         """The best direction, or the best found with what none exceeds in its ``bound``."""
         view = task.gram
-        found: Component = self.incumbent.solve(
-            Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start), run.share(0.2)
-        )
+        found: Component = self.incumbent.solve(task, run.share(0.2))
         if task.metric is not None:
             return found
         prover = Prover(view)

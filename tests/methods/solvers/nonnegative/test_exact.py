@@ -18,10 +18,10 @@ from sparing.task import Task
 class WorstFeature:
     """An incumbent that is of no use."""
 
-    def solve(self, view, n_nonzero, rng, *, metric=None, start=None, budget):
+    def solve(self, task, run):
         from sparing.results import Component
 
-        diagonal = view.gram_diagonal()
+        diagonal = task.gram.gram_diagonal()
         j = int(np.argmin(np.where(diagonal > 0, diagonal, np.inf)))
         return Component(np.array([j]), np.ones(1), float(diagonal[j]))
 

@@ -66,9 +66,7 @@ class NonnegativeExact:
     def solve(self, task: Task, run: Run) -> Component:
         """The best direction, or the best found with what none exceeds in its ``bound``."""
         view = task.gram
-        found: Component = self.incumbent.solve(
-            Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start), run.share(0.3)
-        )
+        found: Component = self.incumbent.solve(task, run.share(0.3))
         if task.metric is not None or not decomposable(view):
             return found
         search = _Search(view, min(task.n_nonzero, view.n_features), found, run.budget)
