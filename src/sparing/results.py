@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,9 @@ Indices = NDArray[np.intp]
 
 ZERO_LOSS = 1e-12
 """A loss below this share of the total is no loss at all."""
+
+PROVED = 1e-6
+"""A gap that counts as none: what rounding leaves between an optimum and its proof."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,16 @@ class Problem:
     counts: tuple[int, ...] = ()
 
     @property
+    def is_single(self) -> bool:
+        """Is it about the variance of one component?"""
+        return self.objective == "variance" and self.n_components == 1
+
+    @property
+    def is_several(self) -> bool:
+        """Is it about the variance of several components?"""
+        return self.objective == "variance" and self.n_components > 1
+
+    @property
     def sense(self) -> str:
         """``min`` for a loss, ``max`` for a variance."""
         return "min" if self.objective == "loss" else "max"
@@ -159,15 +172,15 @@ class Selection:
 class Bound:
     """A number that no feasible result can pass, and what proves it.
 
-    ``check(view, problem, witness)`` computes the bound again from the data and the witness alone. ``reached`` says
-    that some feasible result is known to have this value, so that no bound can be better; ``nonnegative`` that it was
-    proved for nonnegative directions alone.
+    ``name`` is that of the registry ``sparing.proof.bounds.BOUNDS``, whose ``check`` computes the bound again from the
+    data and the witness alone; ``method`` says it in words. ``reached`` says that some feasible result is known to have
+    this value, so that no bound can be better; ``nonnegative`` that it was proved for nonnegative directions alone.
     """
 
     value: float
+    name: str
     method: str
     strength: str
-    check: Callable[..., float]
     witness: Any = None
     reached: bool = False
     nonnegative: bool = False

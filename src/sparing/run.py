@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -66,11 +67,67 @@ def _is_positive(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """How much is tried where no time limit says so: counts, so that a seed gives one answer on every machine.
+
+    Attributes
+    ----------
+    proof_cost : float
+        A bound is computed where its estimated cost is at most this, in seconds of one slow core.
+    nodes : int
+        Nodes of a search through supports: half a second for a thousand features.
+    tree_work : float
+        Nodes of the deletion tree times d^3: a second or less, whatever the number of features.
+    optimality_steps : int
+        Steps after the test of optimality.
+    most_steps, least_steps : int
+        Steps of a semidefinite relaxation while features are few, and at least.
+    rounds, orthogonal_rounds : int
+        Rounds of the search for a shared part of several components, and of orthogonal ones.
+    """
+
+    proof_cost: float = 0.5
+    nodes: int = 500
+    tree_work: float = 4e7
+    optimality_steps: int = 10
+    most_steps: int = 200
+    least_steps: int = 40
+    rounds: int = 0
+    orthogonal_rounds: int = 10
+
+    def tree_nodes(self, n_features: int) -> int:
+        """Nodes of the deletion tree."""
+        return int(np.clip(self.tree_work / n_features**3, 20, 0.00005 * self.tree_work))
+
+    def dual_steps(self, n_features: int, *, unhurried: int) -> int:
+        """Steps of a relaxation: all of them up to so many features, then fewer as each costs more."""
+        return int(np.clip(self.most_steps * (unhurried / n_features) ** 3, self.least_steps, self.most_steps))
+
+    def raising_steps(self, n_features: int) -> int:
+        """Steps to the matrix that makes a search of nonnegative directions sharp; none where each costs much."""
+        return int(self.most_steps / 2 * min((200 / n_features) ** 3, 1.0))
+
+
+DEFAULT = Effort()
+EXHAUSTIVE = Effort(
+    proof_cost=math.inf,
+    nodes=10**9,
+    tree_work=1e18,
+    optimality_steps=200,
+    least_steps=200,
+    rounds=20,
+    orthogonal_rounds=20,
+)
+"""Where a time limit ends the work."""
+
+
+@dataclass(frozen=True)
 class Run:
-    """One per fit, handed to all of its parts: the generator of all random numbers, and the budget."""
+    """One per fit, handed to all of its parts: the generator of all random numbers, the budget and the effort."""
 
     rng: np.random.Generator
     budget: Budget = field(default_factory=Budget)
+    effort: Effort = DEFAULT
 
     def share(self, part: float) -> Run:
         """The same for one of several attempts: this part of the time that is left."""

@@ -5,7 +5,7 @@ from sparing.certificates.loss import certify_loss
 from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
 from sparing.certificates.regression import RegressionCertificate, certify_regression
 from sparing.certificates.streamed import StreamCertificate, certify_stream
-from sparing.certificates.variance import VarianceCertificate, certify_variance
+from sparing.certificates.variance import VarianceCertificate, certify_variance, variance_certificate
 from sparing.results import Problem
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "certify_regression",
     "certify_stream",
     "certify_variance",
+    "variance_certificate",
 ]

@@ -23,7 +23,9 @@ from sparing.certificates.sentences import other_data, possible, promised_loss, 
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
+from sparing.proof.bounds import BOUNDS
 from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Problem, Spectrum
+from sparing.task import Task
 
 WRONG = "The certificate does NOT hold"
 
@@ -178,7 +180,8 @@ class Certificate:
         unit = self._unit(view)
         value = self._value_on(view) * unit
         try:
-            bound = self.witness.check(view, self.problem, self.witness.witness) * unit
+            checked = BOUNDS[self.witness.name]().check(Task(view, self.problem), self.witness.witness)
+            bound = checked * unit
         except UNFIT:
             bound = math.nan
         if (flaw := self._unlike(view, value, pca, unit) or self._unproved(view, value, bound, pca, unit)) is not None:
@@ -227,7 +230,7 @@ class Certificate:
 
     def _is_firm(self, view: DataMatrix, pca: Spectrum, unit: float) -> bool:
         """Does a bound that is said to hold always rest on no iteration, or on one that a dense solver confirms?"""
-        if self.strength != "always" or pca.exact or not iterates(self.witness.check, self.witness.witness):
+        if self.strength != "always" or pca.exact or not iterates(self.witness):
             return self.strength in ("always", "numerical")
         dense = dense_spectrum(view, self.problem.n_components)
         return dense.exact and self._within_pca(dense, unit)

@@ -10,21 +10,19 @@ import numpy as np
 from sparing import errors
 from sparing.certificates.certificate import Certificate
 from sparing.data import Preprocessing
-from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.linalg.theorem_bounds import PROJECTED, adaptive_factor, dual_set_factor, theorem_11_bound
-from sparing.results import Bound, Encoder, Guarantee, Problem, Reference, Spectrum
+from sparing.results import Bound, Encoder, Guarantee, Reference, Spectrum
+from sparing.task import Task
 
 CONTRADICTION = 1e-7
 """A bound above a loss by more than this share of it, and of the total, is no rounding."""
 
 
 def certify_loss(
-    view: DataMatrix,
+    task: Task,
     found: Encoder,
-    spectrum: Spectrum,
     bounds: Sequence[Bound],
-    problem: Problem,
     preprocessing: Preprocessing,
     *,
     theorem: str | None = None,
@@ -35,6 +33,7 @@ def certify_loss(
     or was the safeguard, "6(ii)" where adaptive sampling chose shared features, "11" where it chose those of
     each component.
     """
+    view, spectrum, problem = task.gram, task.spectrum, task.problem
     value = information_loss_of(view, found.components)
     best = max(bounds, key=lambda bound: bound.value)
     unit = view.square_unit

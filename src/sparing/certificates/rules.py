@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.results import Array, Guarantee, Problem, Spectrum
+from sparing.proof.bounds import BOUNDS, EachAlone
+from sparing.results import Array, Bound, Guarantee, Problem, Spectrum
 
 ORTHOGONAL = 1e-6
 """The largest cosine that counts as none."""
@@ -36,12 +36,10 @@ def dense_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
     return fresh_spectrum(view, max(n_components, -(-smaller // 32))).leading(n_components)
 
 
-def iterates(check: Any, witness: Any) -> bool:
-    """Does a proof rest on a spectrum, which may come from an iteration? Proofs may be wrapped, or hold another."""
-    while isinstance(check, partial):
-        check = check.func
-    inner = witness[:1] if isinstance(witness, tuple) else ()
-    return bool(getattr(check, "iterates", False)) or any(iterates(one, None) for one in inner)
+def iterates(bound: Bound) -> bool:
+    """Does a proof, or the one that it is a multiple of, rest on a spectrum that may come from an iteration?"""
+    inner = bound.witness[0] if bound.name == EachAlone.name else bound.name
+    return bool(getattr(BOUNDS[inner], "iterates", False))
 
 
 def broken_rule(problem: Problem, loadings: Array, pca: Spectrum) -> str | None:

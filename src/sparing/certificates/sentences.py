@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparing.results import Guarantee
+from sparing.results import PROVED, Guarantee
 
 if TYPE_CHECKING:
     from sparing.certificates.certificate import Certificate
-
-PROVED = 1e-6
-"""A gap that counts as none: what rounding leaves between an optimum and its proof."""
 
 
 def other_data(claimed: float, found: float) -> str:

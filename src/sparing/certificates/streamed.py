@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ from sparing.data.sketch import row_gram_of
 from sparing.data.sketched_gram import SketchedGram
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
+from sparing.proof.bounds import PcaLoss
 from sparing.results import Array, Bound, Encoder, Problem, Spectrum
 
 
@@ -87,7 +87,6 @@ def certify_stream(
     spectrum: Spectrum,
     problem: Problem,
     preprocessing: Preprocessing,
-    check: Callable[..., float],
 ) -> StreamCertificate:
     """Bounds of both losses from the kept directions B, with E = X'X - B'B >= 0 and no eigenvalue above ``dropped``.
 
@@ -113,7 +112,7 @@ def certify_stream(
     return StreamCertificate(
         problem=problem,
         value=min(value, total) * unit,
-        witness=Bound(bound * unit, "one pass", "always", check, None),
+        witness=Bound(bound * unit, PcaLoss.name, "one pass", "always"),
         pca_value=bound * unit,
         total=total * unit,
         support=found.support,

@@ -13,12 +13,16 @@ import numpy as np
 from sparing import errors
 from sparing.certificates.certificate import Certificate
 from sparing.certificates.rules import error_agrees, fresh_spectrum
-from sparing.certificates.sentences import PROVED, counted, percent, share, where
+from sparing.certificates.sentences import counted, percent, share, where
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
 from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
 from sparing.linalg.variance import symmetric_total
-from sparing.results import Array, Bound, Encoder, Guarantee, Problem, Reference, Spectrum
+from sparing.proof.bounds import EachAlone
+from sparing.proof.policy import prove
+from sparing.results import PROVED, Array, Bound, Encoder, Guarantee, Problem, Reference, Spectrum
+from sparing.run import Run
+from sparing.task import Task
 
 COLLINEAR = 1e-9
 """Features count as collinear where no more than this share of their variance is left beside one direction."""
@@ -28,6 +32,9 @@ TOO_MUCH = 0.05
 
 SURROGATE = "Best possible variance over that found, by the surrogate of rank {}"
 """What the theorems about a search in low rank promise."""
+
+INTERRUPTED = "The search was interrupted: more time could find or prove more."
+TIMED_OUT = "The time limit was reached: more time could find or prove more."
 
 CONTRADICTION = 1e-7
 """A bound below a value by more than this share is no rounding: one of them is wrong."""
@@ -98,18 +105,44 @@ def covariance_unit(view: DataMatrix) -> float:
     return view.square_unit / (rows - 1 if rows > 1 else 1.0)
 
 
+def variance_certificate(task: Task, found: Encoder, preprocessing: Preprocessing, run: Run) -> VarianceCertificate:
+    """The certificate of all components together, with one for each of them."""
+    bounds, parts = prove(task, found, run), list[Certificate]()
+    if len(found.loadings) > 1:
+        known = dict[int, list[Bound]]()
+
+        def of_one(component: Encoder, n_nonzero: int) -> tuple[Task, list[Bound]]:
+            problem = Problem(1, n_nonzero, task.gram.n_features, "variance", nonnegative=task.problem.nonnegative)
+            alone = Task(task.gram, problem, task.spectrum.leading(1))
+            if n_nonzero not in known:
+                known[n_nonzero] = prove(alone, component, run)
+            return alone, known[n_nonzero]
+
+        for number in range(len(found.loadings)):
+            component = single(found, number)
+            alone, its_bounds = of_one(component, len(component.support))
+            parts.append(certify_variance(alone, component, its_bounds, preprocessing))
+        if task.problem.orthogonal and not task.problem.shared_support:
+            _, largest = of_one(single(found, 0), task.n_nonzero)
+            together = EachAlone(min(largest, key=lambda bound: bound.value)).bound(task, found, run)
+            bounds += [] if together is None else [together]
+    certificate = certify_variance(task, found, bounds, preprocessing, parts=parts)
+    if run.budget.expired and certificate.gap > PROVED:
+        said = INTERRUPTED if run.budget.interrupted else TIMED_OUT
+        return replace(certificate, notes=(*certificate.notes, said))
+    return certificate
+
+
 def certify_variance(
-    view: DataMatrix,
+    task: Task,
     found: Encoder,
-    spectrum: Spectrum,
     bounds: Sequence[Bound],
-    problem: Problem,
     preprocessing: Preprocessing,
     *,
     parts: Sequence[Certificate] = (),
 ) -> VarianceCertificate:
     """Recompute the variance from data and loadings, and set the best bound beside it."""
-    unit = covariance_unit(view)
+    view, spectrum, unit = task.gram, task.spectrum, covariance_unit(task.gram)
     value = symmetric_total(view, found.components.T)
     for bound in bounds:
         if bound.value < value * (1 - CONTRADICTION):
@@ -117,7 +150,7 @@ def certify_variance(
     least = min(bound.value for bound in bounds)
     best = next(bound for bound in bounds if bound.value <= least * (1 + 1e-9))  # of equals the simplest, given first
     return VarianceCertificate(
-        problem=problem,
+        problem=task.problem,
         value=value * unit,
         witness=replace(best, value=max(best.value, value) * unit),
         pca_value=spectrum.most_variance * unit,

@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import VarianceCertificate
+from sparing.certificates import VarianceCertificate, variance_certificate
 from sparing.certificates.variance import covariance_unit
-from sparing.estimators.bounding import variance_certificate
 from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.few_passes import gram_or_rows
 from sparing.estimators.inputs import (
@@ -103,7 +102,7 @@ class ComponentsEstimator(EncodingEstimator):
             if flag("certify", self.certify):
                 problem = self._problem(n_nonzero, found, view.n_features)
                 pca = spectrum.leading(problem.n_components)
-                certificate = variance_certificate(view, found, pca, problem, preprocessing, Run(rng, budget))
+                certificate = variance_certificate(Task(view, problem, pca), found, preprocessing, Run(rng, budget))
                 self.certificate_ = self._annotated(certificate, view, encoder, Run(rng, budget))
         self.n_passes_ = view.passes
         if checkpoint is not None:

@@ -27,7 +27,7 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
 from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy
 from sparing.methods.selectors.applicable_theorem import applicable_theorem
-from sparing.proof.bounds import LossTree, PcaLoss
+from sparing.proof.policy import prove
 from sparing.results import Array, Indices, Problem, Spectrum
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -195,8 +195,6 @@ class DoublySparseEncoder(EncodingEstimator):
         n_rows: int,
         run: Run,
     ) -> ReconstructionCertificate:
-        proofs = (PcaLoss(spectrum), LossTree())  # the best decoder of the best features loses no more than ours
-        bounds = [proof.bound(Task(view, problem), found, run) for proof in proofs]
         promised = applicable_theorem(self.selector) == "dual_set"
         return certify_reconstruction(
             view,
@@ -204,7 +202,7 @@ class DoublySparseEncoder(EncodingEstimator):
             self.rows_,
             self.row_weights_,
             spectrum,
-            [bound for bound in bounds if bound is not None],
+            prove(Task(view, problem, spectrum), found, run),  # the best decoder loses no more than ours
             problem,
             preprocessing,
             promised_rows=n_rows if promised else None,

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Certificate, certify_loss
+from sparing.certificates import Certificate, certify_loss, variance_certificate
 from sparing.data import Preprocessing
-from sparing.estimators.bounding import variance_certificate
 from sparing.estimators.inputs import fit_context, flag, generator_of, preprocessing_from
 from sparing.estimators.metrics import prepared
 from sparing.gram import GRAM_LIMIT, CachedGram, DenseGram
 from sparing.linalg import information_loss_of, top_spectrum
 from sparing.methods.encoders.joint import core_features
 from sparing.objectives.joint import Alternation, LossAlternation, VarianceAlternation
-from sparing.proof.bounds import LossTree, PcaLoss
+from sparing.proof.policy import prove
 from sparing.results import Array, Encoder, Problem
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -85,12 +84,9 @@ def certify(
         if objective == "variance":
             most = int(np.count_nonzero(rows, axis=1).max())
             problem = Problem(k, most, d, "variance", shared_support=k == 1)
-            return variance_certificate(view, found, spectrum, problem, preprocessing, Run(rng, budget))
-        problem = Problem(spectrum.rank, len(found.support), d)
-        bounds = [PcaLoss(spectrum).bound(Task(view, problem), found, Run(rng, budget))]
-        if (tree := LossTree().bound(Task(view, problem), found, Run(rng, budget))) is not None:
-            bounds.append(tree)
-        return certify_loss(view, found, spectrum, bounds, problem, preprocessing)
+            return variance_certificate(Task(view, problem, spectrum), found, preprocessing, Run(rng, budget))
+        task = Task(view, Problem(spectrum.rank, len(found.support), d), spectrum)
+        return certify_loss(task, found, prove(task, found, Run(rng, budget)), preprocessing)
 
 
 def polish(

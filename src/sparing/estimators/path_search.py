@@ -16,7 +16,6 @@ from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path
 from sparing.proof.bounds import LossTree, PcaLoss
-from sparing.proof.bounds.loss_tree import usual_nodes
 from sparing.results import Array, Bound, Encoder, Indices, Problem, Selection, Spectrum
 from sparing.run import Run
 from sparing.task import Task
@@ -26,6 +25,9 @@ FINE = 1e-4
 
 PROOF_FEATURES = 40
 """Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
+
+UNLIMITED = 10**9
+"""Nodes where time is the limit."""
 
 PROOF_NODES = 3
 """All proofs of a path together spend so many times the nodes of one certificate, unless there is a time limit."""
@@ -57,16 +59,15 @@ class PathSearch:
     def certificates(self, run: Run) -> list[Certificate]:
         """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""
         view = CachedGram(self.view)
-        pca = PcaLoss(self.spectrum)
         out = []
         with fit_context(self.view, self.spectrum.rank):
             view.gram_columns(np.unique(np.concatenate(self.supports)))  # all that follows reads no more of X
             for i, (support, proof) in enumerate(zip(self.supports, self.proofs, strict=True)):
                 found = _encoder(view, self.spectrum, support)
-                problem = Problem(self.spectrum.rank, i + 1, view.n_features)
-                bounds = [pca.bound(Task(view, problem), found, run), *([] if proof is None else [proof])]
                 judge = self.view if self.view.has_gram else view
-                out.append(certify_loss(judge, found, self.spectrum, bounds, problem, self.preprocessing))
+                task = Task(judge, Problem(self.spectrum.rank, i + 1, view.n_features), self.spectrum)
+                bounds = [PcaLoss().bound(task, found, run), *([] if proof is None else [proof])]
+                out.append(certify_loss(task, found, bounds, self.preprocessing))
         return out
 
 
@@ -123,12 +124,12 @@ def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
 def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[Bound | None]:
     """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left."""
     proofs = list[Bound | None]()
-    nodes = PROOF_NODES * usual_nodes(view.n_features)
+    nodes = PROOF_NODES * run.effort.tree_nodes(view.n_features)
     for i, support in enumerate(path.supports):
         found = _encoder(view, spectrum, support)
         problem = Problem(spectrum.rank, i + 1, view.n_features)
         to_come = len(path.supports) - i
-        tree = LossTree(max_nodes=max(nodes // to_come, 1))
+        tree = LossTree(max_nodes=max(nodes // to_come, 1) if run.budget.deadline is None else UNLIMITED)
         proof = tree.bound(Task(view, problem), found, run.share(1 / to_come))
         nodes -= 0 if proof is None else proof.witness[1]
         proofs.append(proof)

@@ -39,7 +39,7 @@ from sparing.methods.encoders.few_passes import MOST
 from sparing.methods.encoders.path import nested_path
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
 from sparing.methods.selectors.applicable_theorem import applicable_theorem
-from sparing.proof.bounds import LossTree, PcaLoss
+from sparing.proof.policy import prove
 from sparing.results import Array, Encoder, Indices, Problem, Spectrum
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -330,12 +330,10 @@ class SparseEncoder(StreamingEncoder):
         asked = n_nonzero if isinstance(n_nonzero, int) else int(np.count_nonzero(found.loadings, axis=1).max())
         features = (n_nonzero if isinstance(n_nonzero, int) else len(found.support)) if shared else asked
         problem = Problem(spectrum.rank, features, view.n_features, shared_support=shared)
-        bounds = [PcaLoss(spectrum).bound(Task(view, problem), found, run)]
-        if shared and (tree := LossTree().bound(Task(view, problem), found, run)) is not None:
-            bounds.append(tree)
+        task = Task(view, problem, spectrum)
         few = isinstance(view, CachedGram)
         theorem = None if few else self._theorem()
-        certificate = certify_loss(view, found, spectrum, bounds, problem, preprocessing, theorem=theorem)
+        certificate = certify_loss(task, found, prove(task, found, run), preprocessing, theorem=theorem)
         return replace(certificate, notes=(CHOSEN.format(view.passes),)) if few else certificate
 
     def _theorem(self) -> str | None:

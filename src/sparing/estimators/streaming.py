@@ -23,7 +23,6 @@ from sparing.estimators.inputs import (
     restore_on_failure,
 )
 from sparing.linalg import top_spectrum
-from sparing.proof.bounds import pca_loss
 from sparing.results import Problem
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -98,9 +97,7 @@ class StreamingEncoder(EncodingEstimator):
                 problem = Problem(
                     spectrum.rank, len(found.support) if shared else each, sketch.n_features, shared_support=shared
                 )
-                self.certificate_ = certify_stream(
-                    sketch, dropped, found, spectrum, problem, preprocessing, pca_loss.recompute
-                )
+                self.certificate_ = certify_stream(sketch, dropped, found, spectrum, problem, preprocessing)
         self.__dict__.pop("imputation_", None)  # of an earlier fit
         self.n_samples_seen_ = stream.n_samples
         self.n_passes_ = 1

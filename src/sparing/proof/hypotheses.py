@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparing.gram import DataMatrix
+from sparing.task import Task
 
 Check = Callable[..., float]
 
@@ -36,7 +36,8 @@ def valid_for(
 
     def ridge_for(check: Check) -> Check:
         @wraps(check)
-        def guarded(view: DataMatrix, problem: Any, witness: Any, **options: Any) -> float:
+        def guarded(self: Any, task: Task, witness: Any) -> float:
+            problem = task.problem
             met = (
                 problem.objective == "variance"
                 and (not one or problem.n_components == 1)
@@ -45,7 +46,7 @@ def valid_for(
                 and (not each or not problem.shared_support)
                 and (not disjoint or problem.disjoint)
             )
-            return check(view, problem, witness, **options) if met else math.inf
+            return check(self, task, witness) if met else math.inf
 
         return guarded
 

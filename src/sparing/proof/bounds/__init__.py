@@ -1,6 +1,6 @@
-"""What no result can pass: one file per bound."""
+"""Numbers that no result can pass: one file per bound. A new one is registered here and nowhere else."""
 
-from sparing.proof.bounds.block_split import BlockSplit
+from sparing.proof.bounds.base import BoundMethod
 from sparing.proof.bounds.branch_and_bound import BranchAndBound
 from sparing.proof.bounds.direct_optimality import DirectOptimality
 from sparing.proof.bounds.disjoint_supports import DisjointSupports
@@ -20,8 +20,31 @@ from sparing.proof.bounds.shared_part import SharedPart
 from sparing.proof.bounds.sharper_dual import SharperDual
 from sparing.proof.bounds.shifted_low_rank import ShiftedLowRank
 
+BOUNDS: dict[str, type[BoundMethod]] = {
+    "pca_loss": PcaLoss,
+    "loss_tree": LossTree,
+    "leading_variance": LeadingVariance,
+    "largest_diagonals": LargestDiagonals,
+    "row_sums": RowSums,
+    "row_squares": RowSquares,
+    "branch_and_bound": BranchAndBound,
+    "direct_optimality": DirectOptimality,
+    "shifted_low_rank": ShiftedLowRank,
+    "semidefinite_dual": SemidefiniteDual,
+    "sharper_dual": SharperDual,
+    "nonnegative_branch_and_bound": NonnegativeBranchAndBound,
+    "doubly_nonnegative_dual": DoublyNonnegativeDual,
+    "nonnegative_optimality": NonnegativeOptimality,
+    "disjoint_supports": DisjointSupports,
+    "each_alone": EachAlone,
+    "shared_part": SharedPart,
+    "orthogonal_dual": OrthogonalDual,
+}
+"""By name, as certificates refer to them; of equal bounds the first is quoted."""
+
 __all__ = [
-    "BlockSplit",
+    "BOUNDS",
+    "BoundMethod",
     "BranchAndBound",
     "DirectOptimality",
     "DisjointSupports",

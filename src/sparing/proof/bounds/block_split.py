@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
 from sparing.linalg.threads import single_threaded_blas
@@ -41,6 +40,7 @@ class BlockSplit:
     D falls and that of E rises with eps, so intervals that can hold nothing better are left out.
     """
 
+    name: ClassVar = "block_split"
     reference: ClassVar = Reference("golub1996", "Sec. 2.3 and Theorem 7.2.1, for blocks and what is between them")
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
@@ -51,8 +51,16 @@ class BlockSplit:
         A, r = view.gram(), min(problem.n_nonzero, view.n_features)
         with single_threaded_blas(float(len(A)) ** 3):
             eps = _best_threshold(A, r, run.budget)
-            value = recompute(view, problem, eps)
-        return Bound(value, "blocks of features", "always", recompute, eps)
+            value = self.check(task, eps)
+        return Bound(value, self.name, "blocks of features", "always", eps)
+
+    @valid_for(one=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The bound again, from the data and eps: every eps proves something."""
+        A = task.gram.gram()
+        within, between = _parts(A, min(task.problem.n_nonzero, len(A)), float(witness))
+        scale = abs(within) + between + float(np.abs(A).max())  # the two parts may cancel, and so may a row
+        return rounded_up(within + between, task.gram) + 8 * len(A) * EPS * scale
 
 
 def _best_threshold(A: Array, r: int, budget: Budget) -> float:
@@ -107,12 +115,3 @@ def _by_rows(matrix: Array, r: int) -> float:
     """Row sums or row sums of squares, whichever bounds better."""
     own: Indices = np.arange(len(matrix))
     return min(float(sums(matrix, own, r).max()), math.sqrt(sum_of_largest(squares(matrix, own, r), r)))
-
-
-@valid_for(one=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The bound again, from the data and eps: every eps proves something."""
-    A = view.gram()
-    within, between = _parts(A, min(problem.n_nonzero, len(A)), float(witness))
-    scale = abs(within) + between + float(np.abs(A).max())  # the two parts may cancel, and so may a row
-    return rounded_up(within + between, view) + 8 * len(A) * EPS * scale

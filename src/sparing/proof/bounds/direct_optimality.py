@@ -88,8 +88,8 @@ class DirectOptimality:
 
     Parameters
     ----------
-    max_iter : int
-        Steps at most after the test; fewer where each is much work.
+    max_iter : int, optional
+        Steps at most after the test, in place of those of the effort; fewer where each is much work.
 
     Notes
     -----
@@ -97,33 +97,47 @@ class DirectOptimality:
     unit vector adds again: it sharpens the relaxation.
     """
 
-    max_iter: int = 200
+    max_iter: int | None = None
 
+    name: ClassVar = "direct_optimality"
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality")
+
+    def applies(self, task: Task) -> bool:
+        """For one component."""
+        return task.problem.is_single
+
+    def cost(self, task: Task) -> float:
+        """By the size of one look: n x n x d, and eigenvalues."""
+        return 0.5 * look(task.gram) / 5e7
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with rho and X, for one component in a space of few dimensions."""
-        problem = task.problem
-        factored = _factored(task.gram) if problem.n_components == 1 else None
+        factored = _factored(task.gram) if self.applies(task) else None
         if factored is None:
             return None
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
-            rho, basis, weights = searched(C, problem.n_nonzero, incumbent, self.max_iter, run.budget)
+            steps = run.effort.optimality_steps if self.max_iter is None else self.max_iter
+            rho, basis, weights = searched(C, task.n_nonzero, incumbent, steps, run.budget)
             witness = Dominance(rho, basis, weights, C if own else None, shift)
-            value = recompute(task.gram, problem, witness)
-        return Bound(value, "the test of optimality in the space of samples", "always", recompute, witness)
+            value = self.check(task, witness)
+        return Bound(value, self.name, "the test of optimality in the space of samples", "always", witness)
+
+    @valid_for(one=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The bound again, from the data, rho and X: all rho, X, C and s prove something."""
+        rho, basis, weights, factor, shift = witness
+        if (known := rebuilt(task.gram, factor, shift)) is None:
+            return math.inf
+        C, rest = known
+        value, _, _ = bound_at(C, max(float(rho), 0.0), basis, weights, task.problem.n_nonzero)
+        return rounded_up(value + rest, task.gram)
 
 
-@valid_for(one=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The bound again, from the data, rho and X: all rho, X, C and s prove something."""
-    rho, basis, weights, factor, shift = witness
-    if (known := rebuilt(view, factor, shift)) is None:
-        return math.inf
-    C, rest = known
-    value, _, _ = bound_at(C, max(float(rho), 0.0), basis, weights, problem.n_nonzero)
-    return rounded_up(value + rest, view)
+def look(view: DataMatrix) -> float:
+    """Operations of one look, where the space of samples or of features is small."""
+    n = min(view.n_samples or view.n_features, view.n_features)
+    return float(n) ** 2 * (view.n_features + 4 * n)
 
 
 def rebuilt(view: DataMatrix, factor: Any, shift: Any) -> tuple[Array, float] | None:

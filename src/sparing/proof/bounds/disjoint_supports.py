@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.hypotheses import valid_for
@@ -32,13 +31,22 @@ class DisjointSupports:
 
     max_nodes: int = 20_000
 
+    name: ClassVar = "disjoint_supports"
     reference: ClassVar = Reference("asteris2015", "Sec. 1, disjoint supports")
+
+    def applies(self, task: Task) -> bool:
+        """For few enough supports without common features."""
+        shared = task.problem.shared_support and not task.problem.is_single
+        return task.problem.disjoint and not shared and countable(task.gram.n_features, _sizes(task.problem))
+
+    def cost(self, task: Task) -> float:
+        """The supports are listed."""
+        return 0.1
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its prices and supports, for few enough supports."""
         view, problem = task.gram, task.problem
-        shared = problem.shared_support and problem.n_components > 1
-        if not problem.disjoint or shared or not countable(view.n_features, _sizes(problem)):
+        if not self.applies(task):
             return None
         found = best_disjoint(
             view.gram(), _sizes(problem), budget=run.budget, max_nodes=self.max_nodes, start=_start(problem, incumbent)
@@ -46,7 +54,18 @@ class DisjointSupports:
         if found is None:
             return None
         witness = (found.prices, found.supports, found.nodes)
-        return Bound(rounded_up(found.bound, view), "a search of disjoint supports", "always", recompute, witness)
+        return Bound(rounded_up(found.bound, view), self.name, "a search of disjoint supports", "always", witness)
+
+    @valid_for(disjoint=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The search again from the data, with the same prices and as many nodes; the supports only make it shorter."""
+        prices, supports, nodes = witness
+        if (prices := as_floats(prices, task.gram.n_features)) is None:
+            return float("inf")
+        found = best_disjoint(
+            task.gram.gram(), _sizes(task.problem), budget=Budget(), max_nodes=nodes, start=supports, prices=prices
+        )
+        return float("inf") if found is None else rounded_up(found.bound, task.gram)
 
 
 def _sizes(problem: Any) -> list[int]:
@@ -61,13 +80,3 @@ def _start(problem: Any, incumbent: Any) -> list[Any] | None:
     each = used.sum(axis=1)
     fits = len(used) == problem.n_components and each.min() > 0 and each.max() <= problem.n_nonzero
     return [np.flatnonzero(row) for row in used] if fits and used.sum(axis=0).max() <= 1 else None
-
-
-@valid_for(disjoint=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The search again from the data, with the same prices and as many nodes; the supports only make it shorter."""
-    prices, supports, nodes = witness
-    if (prices := as_floats(prices, view.n_features)) is None:
-        return float("inf")
-    found = best_disjoint(view.gram(), _sizes(problem), budget=Budget(), max_nodes=nodes, start=supports, prices=prices)
-    return float("inf") if found is None else rounded_up(found.bound, view)

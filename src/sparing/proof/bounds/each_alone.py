@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from sparing.gram import DataMatrix
 from sparing.proof.hypotheses import valid_for
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
@@ -25,24 +24,38 @@ class EachAlone:
         For one component with as many features as each of these may have.
     """
 
-    single: Bound
+    single: Bound | None = None
 
+    name: ClassVar = "each_alone"
     reference: ClassVar = Reference("fan1949", "Theorem 1")
+
+    def applies(self, task: Task) -> bool:
+        """For several orthogonal components, where one alone is bounded."""
+        return (
+            self.single is not None
+            and task.problem.orthogonal
+            and task.problem.is_several
+            and not task.problem.shared_support
+        )
+
+    def cost(self, task: Task) -> float:
+        """Nothing: that of one is known."""
+        return 0.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with that of one component in its witness."""
-        problem = task.problem
-        if problem.n_components == 1 or not problem.orthogonal or problem.shared_support:
+        problem, single = task.problem, self.single
+        if single is None or not self.applies(task):
             return None
-        single = self.single
         value = problem.n_components * single.value
         method = f"{problem.n_components} times {single.method}"
-        return Bound(value, method, single.strength, recompute, (single.check, single.witness))
+        return Bound(value, self.name, method, single.strength, (single.name, single.witness))
 
+    @valid_for(orthogonal=True, each=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The bound of one component again, times their number."""
+        from sparing.proof.bounds import BOUNDS  # which imports this module
 
-@valid_for(orthogonal=True, each=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The bound of one component again, times their number."""
-    check, inner = witness
-    alone = replace(problem, n_components=1, shared_support=True, orthogonal=False, disjoint=False)
-    return float(problem.n_components * check(view, alone, inner))
+        name, inner = witness
+        alone = replace(task.problem, n_components=1, shared_support=True, orthogonal=False, disjoint=False)
+        return float(task.problem.n_components * BOUNDS[name]().check(replace(task, problem=alone), inner))

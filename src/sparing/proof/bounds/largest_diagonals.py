@@ -30,16 +30,24 @@ class LargestDiagonals:
     searched, the function being convex.
     """
 
+    name: ClassVar = "largest_diagonals"
     reference: ClassVar = Reference("fan1949", "Theorem 1, for A - mu I")
+
+    def applies(self, task: Task) -> bool:
+        """Where A is positive semidefinite, or small enough to decompose."""
+        return task.problem.objective == "variance" and (task.gram.is_psd or task.gram.n_features <= DECOMPOSED)
+
+    def cost(self, task: Task) -> float:
+        """Next to nothing: the diagonal is known, and where A is small others need it in memory, too."""
+        return 0.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its mu; nothing where A is neither positive semidefinite nor small."""
         view, problem = task.gram, task.problem
-        small = view.n_features <= DECOMPOSED
-        if not (small or view.is_psd):
+        if not self.applies(task):
             return None
         mu = 0.0
-        if small and not run.budget.expired:
+        if view.n_features <= DECOMPOSED and not run.budget.expired:
             values, weights = _decomposed(view)
             top = max(float(values[-1]), 0.0)
             found = minimize_scalar(
@@ -49,7 +57,21 @@ class LargestDiagonals:
                 options={"xatol": 1e-6 * top},
             )
             mu = min((0.0, top, float(found.x)), key=lambda at: _at(at, values, weights, problem))
-        return Bound(recompute(view, problem, mu), "the largest variances", "always", recompute, mu)
+        return Bound(self.check(task, mu), self.name, "the largest variances", "always", mu)
+
+    @valid_for()
+    def check(self, task: Task, witness: Any) -> float:
+        """The bound again, from the data and mu."""
+        mu = float(witness)
+        if not mu >= 0.0:
+            return float("inf")
+        if mu == 0.0 and task.gram.is_psd:
+            used = min(_used(task.problem), task.gram.n_features)
+            short = (
+                max(used - task.problem.n_components, 0) * task.gram.psd_slack
+            )  # A + psd_slack I is positive semidefinite
+            return rounded_up(sum_of_largest(task.gram.gram_diagonal(), used) + short, task.gram)
+        return rounded_up(_at(mu, *_decomposed(task.gram), task.problem), task.gram)
 
 
 def _decomposed(view: DataMatrix) -> tuple[Array, Array]:
@@ -68,16 +90,3 @@ def _at(mu: float, values: Array, weights: Array, problem: Any) -> float:
     k: int = problem.n_components
     rounding = 8 * len(values) * EPS * float(np.abs(values).max())
     return k * (mu + rounding) + sum_of_largest(weights @ np.maximum(values - mu, 0.0), _used(problem))
-
-
-@valid_for()
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The bound again, from the data and mu."""
-    mu = float(witness)
-    if not mu >= 0.0:
-        return float("inf")
-    if mu == 0.0 and view.is_psd:
-        used = min(_used(problem), view.n_features)
-        short = max(used - problem.n_components, 0) * view.psd_slack  # A + psd_slack I is positive semidefinite
-        return rounded_up(sum_of_largest(view.gram_diagonal(), used) + short, view)
-    return rounded_up(_at(mu, *_decomposed(view), problem), view)

@@ -25,32 +25,38 @@ class LeadingVariance:
     Only for positive semidefinite A.
     """
 
-    spectrum: Spectrum
-
+    name: ClassVar = "leading_variance"
+    iterates: ClassVar = True  # where the spectrum is not exact; a certificate has to say so
     reference: ClassVar = Reference("fan1949", "Theorem 1")
+
+    def applies(self, task: Task) -> bool:
+        """For all components of a positive semidefinite A."""
+        return task.problem.objective == "variance" and task.gram.is_psd
+
+    def cost(self, task: Task) -> float:
+        """Nothing: the spectrum is known."""
+        return 0.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The most that any k directions explain; free once the spectrum is known."""
-        if not task.gram.is_psd:
+        if not self.applies(task):
             return None
-        strength = "always" if self.spectrum.exact else "numerical"
-        value = _largest(task.gram, self.spectrum, task.problem.n_components)
-        return Bound(value, "PCA's own variance", strength, recompute, self.spectrum.tail_error)
+        pca = task.spectrum
+        strength = "always" if pca.exact else "numerical"
+        value = _largest(task.gram, pca, task.problem.n_components)
+        return Bound(value, self.name, "PCA's own variance", strength, pca.tail_error)
+
+    @valid_for()
+    def check(self, task: Task, witness: Any) -> float:
+        """The same from the data alone, by a tighter iteration from an independent start."""
+        if not task.gram.is_psd:
+            return math.inf
+        fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
+        k = task.problem.n_components
+        return _largest(task.gram, top_spectrum(task.gram, k, fresh, tolerance=1e-8), k)
 
 
 def _largest(view: DataMatrix, spectrum: Spectrum, n_components: int) -> float:
     """A spectrum with fewer components than asked for left out what is rounding: everything is explained then."""
     most = spectrum.most_variance
     return rounded_up(most if spectrum.rank >= n_components else max(most, spectrum.total), view)
-
-
-@valid_for()
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The same from the data alone, by a tighter iteration from an independent start."""
-    if not view.is_psd:
-        return math.inf
-    fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
-    return _largest(view, top_spectrum(view, problem.n_components, fresh, tolerance=1e-8), problem.n_components)
-
-
-recompute.__dict__["iterates"] = True  # where the spectrum is not exact; a certificate has to say so

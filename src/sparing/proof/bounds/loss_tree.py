@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from sparing.gram import DataMatrix
 from sparing.proof.trees.deletion_tree import TREE_LIMIT, DeletionTree, Searched
 from sparing.results import Bound, Encoder, Reference
@@ -15,8 +13,6 @@ from sparing.run import Budget, Run
 from sparing.task import Task
 
 MARGIN = 1e-13
-NODE_WORK = 4e7
-"""Default number of nodes times d^3: a second or less whatever the number of features."""
 
 
 @dataclass(frozen=True)
@@ -28,30 +24,41 @@ class LossTree:
     Parameters
     ----------
     max_nodes : int, optional
-        Nodes to spend; by default a number that takes about a second at most. A time limit replaces it.
+        Nodes to spend, in place of those of the effort.
     """
 
     max_nodes: int | None = None
 
+    name: ClassVar = "loss_tree"
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
+
+    def applies(self, task: Task) -> bool:
+        """Where all components together have a number of features."""
+        return _counted_together(task.problem) and task.n_nonzero < task.gram.n_features <= TREE_LIMIT
+
+    def cost(self, task: Task) -> float:
+        """A second at most."""
+        return 0.4
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and the support it started from, or nothing where the tree cannot help."""
         view, problem = task.gram, task.problem
-        if not _counted_together(problem) or view.n_features > TREE_LIMIT or problem.n_nonzero >= view.n_features:
+        if not self.applies(task):
             return None
-        nodes = usual_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
-        nodes = nodes if run.budget.deadline is None else 10**9
+        nodes = run.effort.tree_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
         found = _searched(view, problem, incumbent.support, nodes, run.budget)
         if found is None:
             return None
         witness = (incumbent.support, found.nodes + 1)
-        return Bound(_least_loss(view, found), "branch and bound", "always", recompute, witness)
+        return Bound(_least_loss(view, found), self.name, "branch and bound", "always", witness)
 
-
-def usual_nodes(n_features: int) -> int:
-    """Nodes to spend where neither they nor a time limit are given."""
-    return int(np.clip(NODE_WORK / n_features**3, 20, 2000))
+    def check(self, task: Task, witness: Any) -> float:
+        """The search run again from the data, from the same support and with as many nodes."""
+        if not _counted_together(task.problem):
+            return math.inf
+        support, nodes = witness
+        found = _searched(task.gram, task.problem, support, nodes, Budget())
+        return 0.0 if found is None else _least_loss(task.gram, found)
 
 
 def _counted_together(problem: Any) -> bool:
@@ -69,12 +76,3 @@ def _searched(view: DataMatrix, problem: Any, support: Any, nodes: int, budget: 
 def _least_loss(view: DataMatrix, found: Searched) -> float:
     """Rounded against us."""
     return max(view.total * (1 - MARGIN) - found.bound, 0.0)
-
-
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The search run again from the data, from the same support and with as many nodes."""
-    if not _counted_together(problem):
-        return math.inf
-    support, nodes = witness
-    found = _searched(view, problem, support, nodes, Budget())
-    return 0.0 if found is None else _least_loss(view, found)

@@ -26,6 +26,7 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds import direct_optimality as plain
 from sparing.proof.bounds._witness import as_floats
+from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.sphere.plane_cones import half_angle, normals, room, shortened, turns
 from sparing.results import Array, Bound, Encoder, Reference
@@ -101,41 +102,49 @@ class NonnegativeOptimality:
     max_cells: int = 24
     max_iter: int = 40
 
+    name: ClassVar = "nonnegative_optimality"
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality; in wedges, for x >= 0")
+
+    def applies(self, task: Task) -> bool:
+        """For one nonnegative component."""
+        return task.problem.is_single and task.problem.nonnegative
+
+    def cost(self, task: Task) -> float:
+        """Half a second; the doubly nonnegative dual is sharper where features are few enough for it."""
+        return 0.45 if task.gram.n_features > DUAL_LIMIT else 1.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its wedges, for one nonnegative component in a space of few dimensions."""
         problem = task.problem
-        factored = _factored(task.gram) if problem.n_components == 1 and problem.nonnegative else None
+        factored = _factored(task.gram) if self.applies(task) else None
         if factored is None:
             return None
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
             search = _Search(C, problem.n_nonzero, self.max_iter, run.budget, _reached(C, incumbent))
             witness = Cover(search.plane, *search.covered(self.max_cells), C if own else None, shift)
-            value = recompute(task.gram, problem, witness)
-        return Bound(value, "the test of optimality in wedges, for nonnegative loadings", "always", recompute, witness)
+            value = self.check(task, witness)
+        return Bound(value, self.name, "the test of optimality in wedges, for nonnegative loadings", "always", witness)
 
-
-@valid_for(one=True, nonnegative=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The bound again, from the data and the wedges: all of them prove something as long as they close a circle."""
-    two, around, proofs, factor, shift = witness
-    if (known := plain.rebuilt(view, factor, shift)) is None:
-        return math.inf
-    C, rest = known
-    plane, rays = as_floats(two, len(C), 2), as_floats(around, len(around), 2)
-    if plane is None or rays is None or not len(proofs) == len(rays) > 0:
-        return math.inf
-    ends = np.roll(rays, -1, axis=0)
-    if not (turns(rays, ends) > 0).all():
-        return math.inf
-    lengths = plain.lengths_of(C)
-    bounds = [
-        _at(C, lengths, plane, np.array(wedge), proof, problem.n_nonzero)[0]
-        for *wedge, proof in zip(rays, ends, proofs, strict=True)
-    ]
-    return rounded_up(max(bounds) + rest, view) if np.isfinite(bounds).all() else math.inf
+    @valid_for(one=True, nonnegative=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The bound again, from the data and the wedges: all of them prove something as long as they close a circle."""
+        two, around, proofs, factor, shift = witness
+        if (known := plain.rebuilt(task.gram, factor, shift)) is None:
+            return math.inf
+        C, rest = known
+        plane, rays = as_floats(two, len(C), 2), as_floats(around, len(around), 2)
+        if plane is None or rays is None or not len(proofs) == len(rays) > 0:
+            return math.inf
+        ends = np.roll(rays, -1, axis=0)
+        if not (turns(rays, ends) > 0).all():
+            return math.inf
+        lengths = plain.lengths_of(C)
+        bounds = [
+            _at(C, lengths, plane, np.array(wedge), proof, task.problem.n_nonzero)[0]
+            for *wedge, proof in zip(rays, ends, proofs, strict=True)
+        ]
+        return rounded_up(max(bounds) + rest, task.gram) if np.isfinite(bounds).all() else math.inf
 
 
 def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
-from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
-from sparing.proof.bounds.shared_part import METHOD, SEARCHED, Single, best_single, split_value
+from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, SEARCHED, Single, split_value
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.fantope import (
     in_own_unit,
@@ -19,9 +17,9 @@ from sparing.proof.relaxations.fantope import (
     relaxed_projection,
     shared_part,
     split,
-    top_of_all,
 )
-from sparing.results import Bound, Encoder, Reference
+from sparing.proof.trees.single_component_proof import bound_of_one_component
+from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
 
@@ -40,23 +38,36 @@ class OrthogonalDual:
 
     Parameters
     ----------
-    single : callable, optional
+    single : callable
         ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
-        default all supports where they are few, otherwise the best of simple bounds and the semidefinite dual.
+        default a search of supports of limited size.
     max_iter : int
         Iterations of the relaxation at most, one eigendecomposition each.
     tolerance : float
         They end when the bound is within this share of the best that any Y gives.
-    rounds : int
-        Rounds of the search for W.
+    rounds : int, optional
+        Rounds of the search for W, in place of those of the effort.
     """
 
-    single: Single | None = None
+    single: Single = bound_of_one_component
     max_iter: int = 200
     tolerance: float = 1e-4
-    rounds: int = 20
+    rounds: int | None = None
 
+    name: ClassVar = "orthogonal_dual"
     reference: ClassVar = Reference("vu2013", "Alg. 1, the dual of its problem")
+
+    def applies(self, task: Task) -> bool:
+        """For several orthogonal components and not too many features."""
+        return (
+            task.problem.is_several
+            and (task.problem.orthogonal or task.problem.disjoint)
+            and task.gram.n_features <= DUAL_LIMIT
+        )
+
+    def cost(self, task: Task) -> float:
+        """Half a second for 32 features."""
+        return 0.5 * (task.gram.n_features / 32) ** 3
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
@@ -66,17 +77,33 @@ class OrthogonalDual:
         unit, A = in_own_unit(view.gram())
         k, s = problem.n_components, nonzeros(problem, view.n_features)
         _, Y = relaxed_projection(A, k, s, max_iter=self.max_iter, tolerance=self.tolerance, budget=run.budget)
-        dual = unit * Y
-        found = [Bound(recompute(view, problem, dual), "the dual of the Fantope relaxation", "always", recompute, dual)]
-        exact = self.single is not None or top_of_all(A, problem.n_nonzero) is not None
-        if exact and not problem.shared_support and not run.budget.expired:
+        found = [self._proved(task, DUAL, unit * Y)]
+        if not problem.shared_support and not run.budget.expired:
             start, sizes = split(A, Y, k), [min(problem.n_nonzero, view.n_features)] * k
-            rounds = self.rounds if len(A) <= SEARCHED else 0
-            check = partial(recompute_split, single=self.single)
+            rounds = (run.effort.orthogonal_rounds if self.rounds is None else self.rounds) if len(A) <= SEARCHED else 0
             better = shared_part(A, sizes, start, rounds=rounds, budget=run.budget)
-            for W in (unit * start, unit * better):  # the second is better for the true lambda^(r), not for every bound
-                found.append(Bound(check(view, problem, W), METHOD, "always", check, W))
+            # the second is better for the true lambda^(r), not for every bound
+            found += [self._proved(task, PART, unit * W) for W in (start, better)]
         return min(found, key=lambda bound: bound.value)
+
+    def _proved(self, task: Task, kind: str, matrix: Array) -> Bound:
+        words = METHOD if kind == PART else "the dual of the Fantope relaxation"
+        return Bound(self.check(task, (kind, matrix)), self.name, words, "always", (kind, matrix))
+
+    @valid_for(orthogonal=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The inequality itself, from the data and W, or for the relaxation from Y."""
+        kind, given = witness
+        (d, k), problem = (task.gram.n_features, task.problem.n_components), task.problem
+        if kind not in (PART, DUAL) or (matrix := as_floats(given, d, d)) is None:
+            return math.inf
+        if kind == DUAL:
+            value = projection_value(task.gram.gram(), matrix, k, nonzeros(problem, d))
+        elif problem.shared_support:  # features are counted for all together, not for each
+            return math.inf
+        else:
+            value = split_value(task.gram.gram(), matrix, [min(problem.n_nonzero, d)] * k, self.single)
+        return rounded_up(value, task.gram)
 
 
 def nonzeros(problem: Any, n_features: int) -> int:
@@ -85,22 +112,3 @@ def nonzeros(problem: Any, n_features: int) -> int:
     if problem.shared_support and r < n_features:
         return int(max(r, k))
     return int(k * min(r, n_features))
-
-
-@valid_for(orthogonal=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The inequality itself, from the data and Y."""
-    d = view.n_features
-    if (Y := as_floats(witness, d, d)) is None:
-        return math.inf
-    return rounded_up(projection_value(view.gram(), Y, problem.n_components, nonzeros(problem, d)), view)
-
-
-@valid_for(orthogonal=True, each=True)
-def recompute_split(view: DataMatrix, problem: Any, witness: Any, *, single: Single | None = None) -> float:
-    """The inequality for W, from the data and W."""
-    d = view.n_features
-    if (W := as_floats(witness, d, d)) is None:
-        return math.inf
-    sizes = [min(problem.n_nonzero, d)] * problem.n_components
-    return rounded_up(split_value(view.gram(), W, sizes, single or best_single), view)

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, squares, sum_of_largest
 from sparing.proof.bounds.row_sums import ROWS_LIMIT
@@ -24,18 +23,26 @@ class RowSquares:
     only positive A_ij count, as in ``RowSums``.
     """
 
+    name: ClassVar = "row_squares"
     reference: ClassVar = Reference("golub1996", "Sec. 2.3, the Frobenius norm bounds the 2-norm")
+
+    def applies(self, task: Task) -> bool:
+        """For one component and not too many features."""
+        return task.problem.is_single and task.gram.n_features <= ROWS_LIMIT
+
+    def cost(self, task: Task) -> float:
+        """All rows of A are read."""
+        return 0.45 * (task.gram.n_features / 1000) ** 2
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound, for one component and not too many features."""
-        if task.problem.n_components != 1 or task.gram.n_features > ROWS_LIMIT:
+        if not self.applies(task):
             return None
-        return Bound(recompute(task.gram, task.problem, None), "row sums of squares", "always", recompute)
+        return Bound(self.check(task, None), self.name, "row sums of squares", "always")
 
-
-@valid_for(one=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The bound again, from the data."""
-    r, sign = problem.n_nonzero, problem.nonnegative
-    most = by_rows(view, lambda rows, own: squares(rows, own, r, nonnegative=sign))
-    return rounded_up(math.sqrt(sum_of_largest(most, r)), view)
+    @valid_for(one=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The bound again, from the data."""
+        r, sign = task.problem.n_nonzero, task.problem.nonnegative
+        most = by_rows(task.gram, lambda rows, own: squares(rows, own, r, nonnegative=sign))
+        return rounded_up(math.sqrt(sum_of_largest(most, r)), task.gram)

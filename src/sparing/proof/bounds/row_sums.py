@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, sums
 from sparing.proof.hypotheses import valid_for
@@ -25,17 +24,27 @@ class RowSums:
     x >= 0 only positive A_ij count: x'Ax is at most x'Bx for A with its negative entries beside the diagonal set to 0.
     """
 
+    name: ClassVar = "row_sums"
     reference: ClassVar = Reference("golub1996", "Theorem 7.2.1, circles of Gershgorin")
+
+    def applies(self, task: Task) -> bool:
+        """For one component and not too many features."""
+        return task.problem.is_single and task.gram.n_features <= ROWS_LIMIT
+
+    def cost(self, task: Task) -> float:
+        """All rows of A are read."""
+        return 0.45 * (task.gram.n_features / 1000) ** 2
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound, for one component and not too many features."""
-        if task.problem.n_components != 1 or task.gram.n_features > ROWS_LIMIT:
+        if not self.applies(task):
             return None
-        return Bound(recompute(task.gram, task.problem, None), "row sums", "always", recompute)
+        return Bound(self.check(task, None), self.name, "row sums", "always")
 
-
-@valid_for(one=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The bound again, from the data."""
-    r, sign = problem.n_nonzero, problem.nonnegative
-    return rounded_up(float(by_rows(view, lambda rows, own: sums(rows, own, r, nonnegative=sign)).max()), view)
+    @valid_for(one=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The bound again, from the data."""
+        r, sign = task.problem.n_nonzero, task.problem.nonnegative
+        return rounded_up(
+            float(by_rows(task.gram, lambda rows, own: sums(rows, own, r, nonnegative=sign)).max()), task.gram
+        )

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
 from sparing.proof.bounds._witness import as_floats
@@ -43,66 +41,8 @@ SEARCHED = 100
 SHIFTS = 12
 """Values of mu that are tried."""
 
-
-@dataclass(frozen=True)
-class SharedPart:
-    """The k largest eigenvalues of W + the sum of lambda^(t_j)(A - W), for every symmetric W [fan1949, Theorem 1].
-
-    lambda^(t)(B) is the most x'Bx of any unit x with t nonzeros, and t_j = min(j r, d). It holds for all components,
-    orthogonal or not. For the projection P on their span tr(PW) is at most the k largest eigenvalues of W. Gram-Schmidt
-    writes P as the sum of q_j q_j', q_j a combination of the first j components, so with at most j r nonzeros, and
-    q_j'(A - W)q_j <= lambda^(t_j)(A - W). Where the components have u features in all, take the one with fewest first:
-    the j smallest of k numbers have at most j/k of their sum, so t_j = floor(j u / k).
-
-    k lambda^(r)(A) is no such bound: components that nearly repeat one another buy each other features.
-
-    W = (A - mu I)_+ is tried for several mu, W = 0 among them. Another W, and a bound of its own, come from the dual
-    matrix Y of the relaxation: sum |P_ij| is at most the sum of t_j, and at most k + sqrt(k (u - 1)(u - k)) on u
-    features, because sum P_ij^2 = k and sum P_ii^2 >= k^2 / u. One more W is searched for where lambda^(t) is exact.
-
-    Parameters
-    ----------
-    single : callable, optional
-        ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
-        default all supports where they are few, otherwise the best of simple bounds and the semidefinite dual.
-    max_iter : int
-        Iterations of the relaxation at most, one eigendecomposition each.
-    rounds : int
-        Rounds of the search for W.
-    """
-
-    single: Single | None = None
-    max_iter: int = 200
-    rounds: int = 20
-
-    reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
-
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
-        """The best of all with its W or Y; for several components and not too many features."""
-        view, problem = task.gram, task.problem
-        if problem.n_components == 1 or view.n_features > DUAL_LIMIT:
-            return None
-        (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
-        k, radius = len(sizes), most_absolute(problem, view.n_features)
-        _, Y = relaxed_projection(A, k, radius, max_iter=self.max_iter, tolerance=1e-4, budget=run.budget)
-        found = [Bound(recompute_dual(view, problem, unit * Y), METHOD, "always", recompute_dual, unit * Y)]
-        trials = [split(A, Y, k), self._shifted(A, sizes)]
-        if self.single is not None or all(top_of_all(A, t) is not None for t in sizes):
-            rounds = self.rounds if len(A) <= SEARCHED else 0
-            trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=run.budget)]  # never worse than its start
-        check = partial(recompute, single=self.single)
-        for W in trials:
-            if not run.budget.expired:
-                found.append(Bound(check(view, problem, unit * W), METHOD, "always", check, unit * W))
-        return min(found, key=lambda bound: bound.value)
-
-    def _shifted(self, A: Array, sizes: list[int]) -> Array:
-        """The best (A - mu I)_+, judged by what costs little."""
-        values, vectors = np.linalg.eigh(A)
-        shifts = np.linspace(max(float(values[len(A) - min(len(A), 2 * len(sizes))]), 0.0), float(values[-1]), SHIFTS)
-        trials = [np.asarray((vectors * np.maximum(values - mu, 0.0)) @ vectors.T) for mu in shifts]
-        return min(trials, key=lambda W: split_value(A, W, sizes, _quick))
-
+PART, DUAL = "part", "dual"
+"""Kinds of witnesses: W, and the dual matrix Y of a relaxation."""
 
 METHOD = "a part for all components and a rest for each"
 
@@ -158,19 +98,83 @@ def _quick(B: Array, size: int) -> float:
     return min(leading_sum(B, 1), rows + 8 * len(B) * EPS * len(B) * scale_of(B))
 
 
-@valid_for()
-def recompute(view: DataMatrix, problem: Any, witness: Any, *, single: Single | None = None) -> float:
-    """The inequality itself, from the data and W."""
-    d = view.n_features
-    if (W := as_floats(witness, d, d)) is None:
-        return math.inf
-    return rounded_up(split_value(view.gram(), W, sizes_in_turn(problem, d), single or best_single), view)
+@dataclass(frozen=True)
+class SharedPart:
+    """The k largest eigenvalues of W + the sum of lambda^(t_j)(A - W), for every symmetric W [fan1949, Theorem 1].
 
+    lambda^(t)(B) is the most x'Bx of any unit x with t nonzeros, and t_j = min(j r, d). It holds for all components,
+    orthogonal or not. For the projection P on their span tr(PW) is at most the k largest eigenvalues of W. Gram-Schmidt
+    writes P as the sum of q_j q_j', q_j a combination of the first j components, so with at most j r nonzeros, and
+    q_j'(A - W)q_j <= lambda^(t_j)(A - W). Where the components have u features in all, take the one with fewest first:
+    the j smallest of k numbers have at most j/k of their sum, so t_j = floor(j u / k).
 
-@valid_for()
-def recompute_dual(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The inequality for the relaxation, from the data and Y."""
-    d = view.n_features
-    if (Y := as_floats(witness, d, d)) is None:
-        return math.inf
-    return rounded_up(projection_value(view.gram(), Y, problem.n_components, most_absolute(problem, d)), view)
+    k lambda^(r)(A) is no such bound: components that nearly repeat one another buy each other features.
+
+    W = (A - mu I)_+ is tried for several mu, W = 0 among them. Another W, and a bound of its own, come from the dual
+    matrix Y of the relaxation: sum |P_ij| is at most the sum of t_j, and at most k + sqrt(k (u - 1)(u - k)) on u
+    features, because sum P_ij^2 = k and sum P_ii^2 >= k^2 / u. One more W is searched for where lambda^(t) is exact.
+
+    Parameters
+    ----------
+    single : callable
+        ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
+        default all supports where they are few, otherwise the best of simple bounds and the semidefinite dual.
+    max_iter : int
+        Iterations of the relaxation at most, one eigendecomposition each.
+    rounds : int, optional
+        Rounds of the search for W, in place of those of the effort.
+    """
+
+    single: Single = best_single
+    max_iter: int = 200
+    rounds: int | None = None
+
+    name: ClassVar = "shared_part"
+    reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
+
+    def applies(self, task: Task) -> bool:
+        """For several components that need not be orthogonal, and not too many features."""
+        return task.problem.is_several and not task.problem.orthogonal and task.gram.n_features <= DUAL_LIMIT
+
+    def cost(self, task: Task) -> float:
+        """Half a second for 32 features."""
+        return 0.5 * (task.gram.n_features / 32) ** 3
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The best of all with its W or Y; for several components and not too many features."""
+        view, problem = task.gram, task.problem
+        if not problem.is_several or view.n_features > DUAL_LIMIT:
+            return None
+        (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
+        k, radius = len(sizes), most_absolute(problem, view.n_features)
+        _, Y = relaxed_projection(A, k, radius, max_iter=self.max_iter, tolerance=1e-4, budget=run.budget)
+        found = [self._proved(task, DUAL, unit * Y)]
+        trials = [split(A, Y, k), self._shifted(A, sizes)]
+        if self.single is not best_single or all(top_of_all(A, t) is not None for t in sizes):
+            rounds = (run.effort.rounds if self.rounds is None else self.rounds) if len(A) <= SEARCHED else 0
+            trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=run.budget)]  # never worse than its start
+        found += [self._proved(task, PART, unit * W) for W in trials if not run.budget.expired]
+        return min(found, key=lambda bound: bound.value)
+
+    def _proved(self, task: Task, kind: str, matrix: Array) -> Bound:
+        return Bound(self.check(task, (kind, matrix)), self.name, METHOD, "always", (kind, matrix))
+
+    @valid_for()
+    def check(self, task: Task, witness: Any) -> float:
+        """The inequality itself, from the data and W, or for the relaxation from Y."""
+        kind, given = witness
+        d, k = task.gram.n_features, task.problem.n_components
+        if kind not in (PART, DUAL) or (matrix := as_floats(given, d, d)) is None:
+            return math.inf
+        if kind == DUAL:
+            value = projection_value(task.gram.gram(), matrix, k, most_absolute(task.problem, d))
+        else:
+            value = split_value(task.gram.gram(), matrix, sizes_in_turn(task.problem, d), self.single)
+        return rounded_up(value, task.gram)
+
+    def _shifted(self, A: Array, sizes: list[int]) -> Array:
+        """The best (A - mu I)_+, judged by what costs little."""
+        values, vectors = np.linalg.eigh(A)
+        shifts = np.linspace(max(float(values[len(A) - min(len(A), 2 * len(sizes))]), 0.0), float(values[-1]), SHIFTS)
+        trials = [np.asarray((vectors * np.maximum(values - mu, 0.0)) @ vectors.T) for mu in shifts]
+        return min(trials, key=lambda W: split_value(A, W, sizes, _quick))

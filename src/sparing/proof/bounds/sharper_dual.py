@@ -8,18 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds._witness import as_floats
+from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.sharper_dual import sharpened, sharper_value
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
-
-DUAL_LIMIT = 500
-"""The most features for which the witness, a matrix of features by features, is kept (two mebibytes)."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +44,21 @@ class SharperDual:
     max_iter: int = 500
     max_relaxed: int = 200
 
+    name: ClassVar = "sharper_dual"
     reference: ClassVar = Reference("li2020", "Sec. on relaxation (16), its dual")
+
+    def applies(self, task: Task) -> bool:
+        """For one component and not too many features."""
+        return task.problem.is_single and task.gram.n_features <= DUAL_LIMIT
+
+    def cost(self, task: Task) -> float:
+        """Half a second for 64 features; others come first where loadings are nonnegative."""
+        return math.inf if task.problem.nonnegative else 0.5 * (task.gram.n_features / 64) ** 3
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its Q and a, for one component and not too many features."""
         view, problem = task.gram, task.problem
-        if problem.n_components != 1 or view.n_features > DUAL_LIMIT:
+        if not self.applies(task):
             return None
         A = view.gram()
         with single_threaded_blas(float(len(A)) ** 3):
@@ -64,8 +70,16 @@ class SharperDual:
                 target=_reached(A, incumbent),
                 budget=run.budget,
             )
-            value = recompute(view, problem, (Q, a))
-        return Bound(value, "a sharper semidefinite dual", "always", recompute, (Q, a))
+            value = self.check(task, (Q, a))
+        return Bound(value, self.name, "a sharper semidefinite dual", "always", (Q, a))
+
+    @valid_for(one=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The inequality itself, from the data, Q and a."""
+        d, (Q, a) = task.gram.n_features, witness
+        if (Q := as_floats(Q, d, d)) is None or (a := as_floats(a, d)) is None:
+            return math.inf
+        return rounded_up(sharper_value(task.gram.gram(), Q, a, min(task.n_nonzero, d)), task.gram)
 
 
 def _reached(A: Array, incumbent: Any) -> float:
@@ -74,12 +88,3 @@ def _reached(A: Array, incumbent: Any) -> float:
         return -np.inf
     x = np.asarray(incumbent.loadings[0])
     return float(x @ A[np.ix_(incumbent.support, incumbent.support)] @ x) / float(x @ x)
-
-
-@valid_for(one=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
-    """The inequality itself, from the data, Q and a."""
-    d, (Q, a) = view.n_features, witness
-    if (Q := as_floats(Q, d, d)) is None or (a := as_floats(a, d)) is None:
-        return math.inf
-    return rounded_up(sharper_value(view.gram(), Q, a, min(problem.n_nonzero, view.n_features)), view)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from sparing.proof.sphere.low_rank import Effort, decomposable, recompute, search_surrogate
+from sparing.proof.hypotheses import valid_for
+from sparing.proof.sphere.low_rank import SphereSearch, decomposable, search_surrogate, searched_again
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -22,8 +23,9 @@ class ShiftedLowRank:
 
     Parameters
     ----------
-    rank : int
-        The number m of eigenvectors. Each one more makes the search about three times as long; with six it ends after
+    rank : int, optional
+        The number m of eigenvectors: six, or eight for x >= 0, where fewer directions come into question. Each one more
+        makes the search about three times as long; with six it ends after
         a few thousand cells on real data, in less time than the decomposition.
     accuracy : float
         The maximum is bounded within this share. A small one costs little, and lets optima of low rank be proved.
@@ -40,22 +42,37 @@ class ShiftedLowRank:
     that part of x twice that lies in the span of the leading eigenvectors.
     """
 
-    rank: int = 6
+    rank: int | None = None
     accuracy: float = 1e-7
     max_cells: int = 50_000
     shifted: bool = True
 
+    name: ClassVar = "shifted_low_rank"
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2, rank-d case; shifted")
+
+    def applies(self, task: Task) -> bool:
+        """For one component, and few features or few rows."""
+        return task.problem.is_single and decomposable(task.gram)
+
+    def cost(self, task: Task) -> float:
+        """A decomposition, and cells of a sphere."""
+        return 0.4
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with the effort it took, for one component and few features or few rows."""
         problem = task.problem
-        if problem.n_components != 1 or not decomposable(task.gram):
+        if not self.applies(task):
             return None
-        effort = Effort(self.rank, self.accuracy, self.max_cells, self.shifted)
+        rank = (8 if problem.nonnegative else 6) if self.rank is None else self.rank
+        effort = SphereSearch(rank, self.accuracy, self.max_cells, self.shifted)
         found = search_surrogate(
             task.gram, problem.n_nonzero, effort, nonnegative=problem.nonnegative, budget=run.budget
         )
         witness = effort._replace(max_cells=2 * found.cells)  # with more cells no bound rises, however ties are broken
         named = "the shifted low rank bound" if self.shifted else "the low rank bound of the paper"
-        return Bound(found.bound, named, "always", recompute, witness)
+        return Bound(found.bound, self.name, named, "always", witness)
+
+    @valid_for(one=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The search run again from the data, with as many cells."""
+        return searched_again(task.gram, task.problem, witness)

@@ -12,9 +12,8 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.symmetric import top_eigenpairs
-from sparing.proof.hypotheses import valid_for
 from sparing.proof.sphere.branch_and_bound import highest
-from sparing.results import Array
+from sparing.results import Array, Problem
 from sparing.run import Budget
 
 GRAM_DECOMPOSED = 1000
@@ -24,7 +23,7 @@ ROWS_DECOMPOSED = 2000
 """The most rows for which XX' is decomposed in place of a larger A."""
 
 
-class Effort(NamedTuple):
+class SphereSearch(NamedTuple):
     """What is searched: how many leading components, how closely, with how many cells.
 
     With ``shifted`` each component counts with its eigenvalue less the first one that is left out.
@@ -51,7 +50,7 @@ def decomposable(view: DataMatrix) -> bool:
 
 
 def search_surrogate(
-    view: DataMatrix, n_nonzero: int, effort: Effort, *, nonnegative: bool, budget: Budget
+    view: DataMatrix, n_nonzero: int, effort: SphereSearch, *, nonnegative: bool, budget: Budget
 ) -> Searched:
     """The bound of a surrogate of low rank, for unit x with at most ``n_nonzero`` nonzeros, or nonnegative ones."""
     split = _split if view.n_features <= GRAM_DECOMPOSED else _split_by_rows
@@ -69,13 +68,10 @@ def search_surrogate(
     return Searched(rounded_up(rest + found.bound, view), V @ found.direction, found.cells)
 
 
-@valid_for(one=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+def searched_again(view: DataMatrix, problem: Problem, witness: Any) -> float:
     """The search run again from the data, with as many cells."""
-    again = search_surrogate(
-        view, problem.n_nonzero, Effort(*witness), nonnegative=problem.nonnegative, budget=Budget()
-    )
-    return again.bound
+    search, sign = SphereSearch(*witness), problem.nonnegative
+    return search_surrogate(view, problem.n_nonzero, search, nonnegative=sign, budget=Budget()).bound
 
 
 def _split(view: DataMatrix, rank: int, shifted: bool) -> tuple[Array, float]:

@@ -15,10 +15,9 @@ import numpy as np
 from sparing.gram import DataMatrix, DenseGram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.doubly_nonnegative import relaxed_nonnegative
 from sparing.proof.trees.prover import Prover
-from sparing.proof.trees.single_component_proof import recompute as refuted_again
+from sparing.proof.trees.single_component_proof import refuted_again
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
 
@@ -58,8 +57,9 @@ def prove_nonnegative(
             N = np.maximum(-Y, 0.0)
         inside, shift = _raised(A, N)
         proof = Prover(inside).prove(min(size, len(A)), support, rng, max_nodes=max_nodes, budget=budget)
-    value, method = rounded_up(proof.bound - shift, view), "branch and bound for nonnegative loadings"
-    return NonnegativeProof(Bound(value, method, "always", recompute, (N, proof.steps)), proof.support)
+    name, method = "nonnegative_branch_and_bound", "branch and bound for nonnegative loadings"
+    bound = Bound(rounded_up(proof.bound - shift, view), name, method, "always", (N, proof.steps))
+    return NonnegativeProof(bound, proof.support)
 
 
 def proposed_dual(
@@ -87,10 +87,9 @@ def _raised(A: Array, N: Array | None) -> tuple[DenseGram, float]:
     return DenseGram(raised + shift * np.eye(len(A))), shift - rounding
 
 
-@valid_for(one=True, nonnegative=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+def raised_and_refuted_again(view: DataMatrix, n_nonzero: int, witness: Any) -> float:
     """The targets refuted once more, on the same matrix."""
     N, steps = witness
     with single_threaded_blas(float(view.n_features) ** 3):
         inside, shift = _raised(view.gram(), N)
-        return rounded_up(refuted_again(inside, problem, steps) - shift, view)
+        return rounded_up(refuted_again(inside, n_nonzero, steps) - shift, view)

@@ -9,7 +9,6 @@ import numpy as np
 from sparing.gram import DataMatrix, DenseGram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.objectives.variance import RayleighObjective
-from sparing.proof.hypotheses import valid_for
 from sparing.proof.trees.prover import Proof, Prover
 from sparing.proof.trees.refuter import Refuter
 from sparing.results import Array, Bound
@@ -28,18 +27,17 @@ REACHED = 1e-7
 def as_bound(proof: Proof) -> Bound:
     """What was proved, with the steps that prove it."""
     reached = proof.bound - proof.value <= REACHED * abs(proof.value)
-    return Bound(proof.bound, "branch and bound", "always", recompute, proof.steps, reached)
+    return Bound(proof.bound, "branch_and_bound", "branch and bound", "always", proof.steps, reached)
 
 
-@valid_for(one=True)
-def recompute(view: DataMatrix, problem: Any, witness: Any) -> float:
+def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any) -> float:
     """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
     refuter = Refuter(view)
-    for size, target, probing in witness:
+    for size, target, probing in steps:
         step = int(size), float(target)
         if refuter.refute(*step, max_nodes=RECHECKED, budget=Budget(), probing=bool(probing)).refuted:
             refuter.learn(*step, probing=bool(probing))
-    return rounded_up(refuter.most_of(problem.n_nonzero), view)
+    return rounded_up(refuter.most_of(n_nonzero), view)
 
 
 def bound_of_one_component(A: Array, size: int) -> float:

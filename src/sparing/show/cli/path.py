@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from sparing import SparsityPath, sparsity_path
-from sparing.certificates.sentences import PROVED
+from sparing.results import PROVED
 from sparing.show.cli import options, records
 from sparing.show.cli.opening import Table, asked_for, progress
 from sparing.show.cli.text import NARROWEST, shortened, terminal_width

@@ -12,7 +12,7 @@ from sparing.methods.solvers.base import check_counts, check_incumbent
 from sparing.methods.solvers.nonnegative.auto import NonnegativeAuto
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import GROWTH
-from sparing.proof.sphere.low_rank import Effort, decomposable, recompute, search_surrogate
+from sparing.proof.sphere.low_rank import SphereSearch, decomposable, search_surrogate
 from sparing.proof.trees.nonnegative_proof import SEARCHED, prove_nonnegative
 from sparing.results import Array, Bound, Component, Indices, Reference
 from sparing.run import Budget, Run
@@ -116,11 +116,11 @@ class _Search:
         for rank in RANKS:
             if self.proved or left <= 0 or budget.expired:
                 break
-            effort = Effort(rank, ACCURACY, left)
+            effort = SphereSearch(rank, ACCURACY, left)
             searched = search_surrogate(self.view, self.size, effort, nonnegative=True, budget=budget)
             witness = effort._replace(max_cells=2 * searched.cells)
-            method = "the shifted low rank bound"
-            self._learn(Bound(searched.bound, method, "always", recompute, witness), searched.direction)
+            bound = Bound(searched.bound, "shifted_low_rank", "the shifted low rank bound", "always", witness)
+            self._learn(bound, searched.direction)
             left -= searched.cells
             assert self.bound is not None
             budget.say(f"rank {rank}: {self.best.variance:.6g} of at most {self.bound.value:.6g}")
