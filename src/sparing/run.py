@@ -84,6 +84,10 @@ class Effort:
         Steps of a semidefinite relaxation while features are few, and at least.
     rounds, orthogonal_rounds : int
         Rounds of the search for a shared part of several components, and of orthogonal ones.
+    joint_work, joint_restarts : float, int
+        Starts and perturbations of the joint search times features times components; restarts where features are few.
+    loss_perturbations : int
+        Perturbations of the joint encoder, over all components.
     """
 
     proof_cost: float = 0.5
@@ -94,6 +98,9 @@ class Effort:
     least_steps: int = 40
     rounds: int = 0
     orthogonal_rounds: int = 10
+    joint_work: float = 1.2e4
+    joint_restarts: int = 400
+    loss_perturbations: int = 240
 
     def tree_nodes(self, n_features: int) -> int:
         """Nodes of the deletion tree."""
@@ -108,7 +115,21 @@ class Effort:
         return int(self.most_steps / 2 * min((200 / n_features) ** 3, 1.0))
 
 
+QUICK = Effort(nodes=100, tree_work=1e7, joint_work=100, joint_restarts=40, loss_perturbations=100)
 DEFAULT = Effort()
+THOROUGH = Effort(
+    proof_cost=5.0,
+    nodes=5000,
+    tree_work=4e8,
+    optimality_steps=100,
+    least_steps=100,
+    rounds=10,
+    orthogonal_rounds=20,
+    joint_work=1.2e5,
+    joint_restarts=2000,
+    loss_perturbations=2400,
+)
+EFFORTS = {"quick": QUICK, "default": DEFAULT, "thorough": THOROUGH}
 EXHAUSTIVE = Effort(
     proof_cost=math.inf,
     nodes=10**9,

@@ -17,7 +17,8 @@ from sparing.data.transposed import Transposed
 from sparing.gram import DataMatrix
 from sparing.linalg.loss import RESIDUAL_ENTRIES, STRIP_ENTRIES, TINY_LOSS
 from sparing.linalg.theorem_bounds import doubly_sparse_factor
-from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Problem, Reference, Spectrum
+from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Reference, Spectrum
+from sparing.task import Task
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,13 +81,11 @@ def reconstruction_loss(view: DataMatrix, components: Array, decoder: Array) -> 
 
 
 def certify_reconstruction(
-    view: DataMatrix,
+    task: Task,
     found: Encoder,
     rows: Indices,
     row_weights: Array,
-    spectrum: Spectrum,
     bounds: Sequence[Bound],
-    problem: Problem,
     preprocessing: Preprocessing,
     *,
     promised_rows: int | None = None,
@@ -96,6 +95,7 @@ def certify_reconstruction(
     ``row_weights`` are in the units of X. ``promised_rows`` is the number of data points asked for, where the fit kept
     the hypothesis of Theorem 6(i) on both sides: dual set selection was its safeguard.
     """
+    view, spectrum, problem = task.gram, task.spectrum, task.problem
     value = reconstruction_loss(view, found.components, row_weights @ _rows_of(view, rows))
     best, unit = max(bounds, key=lambda bound: bound.value), view.square_unit
     return ReconstructionCertificate(

@@ -18,6 +18,7 @@ from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.results import Array, Guarantee, Indices, Reference, Spectrum
+from sparing.task import Task
 
 RESOLVED = 1e-8
 """Theorems are quoted where PCA's loss is at least this share of the total: selectors call columns dependent that are
@@ -106,13 +107,11 @@ class RegressionCertificate:
         fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
         spectrum = top_spectrum(view, self.n_components, fresh, tolerance=1e-8)
         again = certify_regression(
-            view,
+            Task.of_components(view, spectrum, self.n_nonzero),
             fitted,
-            spectrum,
             targets,
             self.support,
             self.coefficients,
-            n_nonzero=self.n_nonzero,
             preprocessing=self.preprocessing,
             fit_intercept=self.fit_intercept,
             promise=self.promise,
@@ -159,24 +158,23 @@ class RegressionCertificate:
 
 
 def certify_regression(
-    view: DataMatrix,
+    task: Task,
     fitted: DataMatrix,
-    spectrum: Spectrum,
     targets: Targets,
     support: Indices,
     coefficients: Array,
     *,
-    n_nonzero: int,
     preprocessing: Preprocessing,
     fit_intercept: bool,
     promise: str | None = None,
 ) -> RegressionCertificate:
     """Recompute the residual from data and coefficients, and set PCA regression and theorems beside it.
 
-    ``view`` is what the principal components are of, ``fitted`` what the targets were regressed on; ``coefficients``
-    (w x len(support)) are in the user's units. ``promise`` names the selector whose hypothesis the fit kept:
-    ``dual_set``, ``leverage`` or None.
+    The task's view is what the principal components are of, ``fitted`` what the targets were regressed on;
+    ``coefficients`` (w x len(support)) are in the user's units. ``promise`` names the selector whose hypothesis the fit
+    kept: ``dual_set``, ``leverage`` or None.
     """
+    view, spectrum, n_nonzero = task.gram, task.spectrum, task.n_nonzero
     to_view = fitted.scale[support] * (math.sqrt(fitted.square_unit) / targets.unit)
     left = targets.values - fitted.columns(support) @ (coefficients * to_view).T
     value = float(np.linalg.norm(left)) * targets.unit

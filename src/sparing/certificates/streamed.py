@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from sparing.data.sketched_gram import SketchedGram
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.proof.bounds import PcaLoss
-from sparing.results import Array, Bound, Encoder, Problem, Spectrum
+from sparing.results import Array, Bound, Encoder, Spectrum
+from sparing.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +83,9 @@ class StreamCertificate(Certificate):
 
 
 def certify_stream(
-    sketch: SketchedGram,
+    task: Task,
     dropped: float,
     found: Encoder,
-    spectrum: Spectrum,
-    problem: Problem,
     preprocessing: Preprocessing,
 ) -> StreamCertificate:
     """Bounds of both losses from the kept directions B, with E = X'X - B'B >= 0 and no eigenvalue above ``dropped``.
@@ -94,6 +94,7 @@ def certify_stream(
     tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2 for e = ``dropped``; PCA keeps at most sum(values of B'B) + k e.
     Neither e nor k e need exceed tr E, which is known.
     """
+    sketch, problem = cast(SketchedGram, task.gram), task.problem
     total, unit = sketch.total, sketch.square_unit
     H, G = found.components.T, found.decoder
     B = sketch.parts[0]
@@ -118,7 +119,7 @@ def certify_stream(
         support=found.support,
         loadings=found.loadings,
         preprocessing=preprocessing,
-        nothing=spectrum.nothing * unit,
+        nothing=task.spectrum.nothing * unit,
         estimate=estimate * unit,
     )
 

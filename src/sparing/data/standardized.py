@@ -210,7 +210,7 @@ class StandardizedRows(DataMatrix):
         varies = squares > rounding
         self.total_weight = None if weights is None else moments.weight
         degrees = max(moments.weight - 1.0, 1.0)
-        scaled = scale or deviation is not None
+        self._scaled, scaled = scale, scale or deviation is not None
         with np.errstate(over="ignore", under="ignore"):
             if deviation is not None:
                 self.deviation = deviation * self.unit
@@ -299,6 +299,10 @@ class StandardizedRows(DataMatrix):
         if not np.isfinite(kept) or (kept == 0 and self.total > 0):
             raise errors.sizes_change_too_much()
         return rows, sketch.dropped * float((reference * self.unit * self.factor).max()) ** 2
+
+    def recentred(self, center: bool) -> StandardizedRows:
+        """The same rows, centred or not, divided by the deviations that this makes."""
+        return StandardizedRows(self.rows, center=center, scale=self._scaled, weights=self.weights)
 
     def one_pass(self, *jobs: Job) -> list[Any]:
         """Run all jobs over one reading of the rows."""

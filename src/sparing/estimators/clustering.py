@@ -26,8 +26,9 @@ from sparing.clustering import (
     read_table,
 )
 from sparing.errors import clustering as sentences
-from sparing.estimators.encoding import HasSupport
-from sparing.estimators.inputs import checked_rows, count, flag, is_whole
+from sparing.estimators.base import HasSupport
+from sparing.estimators.inputs import checked_rows
+from sparing.estimators.parameters import count, flag, is_whole
 from sparing.results import Array, Indices
 from sparing.run import Run
 

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.data import Rows, as_matrix
 from sparing.data.sources import is_lazy
-from sparing.estimators.encoding import FillsGaps, HasSupport
-from sparing.estimators.inputs import (
-    check_has_variance,
-    checked_rows,
-    checked_view,
-    count,
-    fit_context,
-    generator_of,
-    preprocessing_from,
-    resolved,
-    restore_on_failure,
-)
-from sparing.gram import DataMatrix
+from sparing.estimators.base import Fit, FittingEstimator, HasSupport
+from sparing.estimators.inputs import checked_rows
+from sparing.estimators.parameters import component_count, resolved
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders import Batch
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
-from sparing.results import Indices, Spectrum
-from sparing.run import Budget, Run
+from sparing.results import Encoder, Indices
+from sparing.run import Run
 from sparing.task import Task
 
 
-class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
+class ColumnSelector(SelectorMixin, FittingEstimator[Batch, Encoder]):
     """Keep the features from which the principal components of all of them are rebuilt best.
 
     A feature-selection transformer that needs no labels: ``transform`` returns columns of X as they are. The features
@@ -55,6 +43,8 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature (``imputation_``) then stands for
         while features are judged. ``transform`` leaves NaN as they are.
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is tried, in search and in proof, where no time limit says so.
     random_state : int, Generator, RandomState or None, default=None
     verbose : bool, default=False
 
@@ -90,6 +80,7 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
         center: bool = True,
         scale: bool = False,
         missing: str = "error",
+        effort: str = "default",
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -99,10 +90,10 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
         self.center = center
         self.scale = scale
         self.missing = missing
+        self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
 
-    @restore_on_failure
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ColumnSelector:
         """Choose the features.
 
@@ -117,28 +108,25 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
         -------
         ColumnSelector
         """
-        preprocessing = preprocessing_from(self.center, self.scale, missing=self.missing)
-        budget, rng, encoder = Budget.of(None, self.verbose), generator_of(self.random_state), self._encoder()
-        wanted = count("n_features_to_select", self.n_features_to_select)
-        n_components = count("n_components", self.n_components)
-        view = checked_view(self, X, preprocessing, sample_weight, budget.say)
-        self._learn_imputation(view)
-        if n_components > view.n_features:
-            raise errors.n_components_too_large(n_components, view.n_features)
-        check_has_variance(view, preprocessing.center)
-        with fit_context(view, n_components):
-            at_most = min(wanted, view.n_features)
-            spectrum = top_spectrum(view, min(n_components, at_most), rng)
-            found = encoder.encode(Task.of_components(view, spectrum, at_most), Run(rng, budget))
-            self.support_, self.loss_ratio_ = found.support, spectrum.loss_ratio(found.loss)
-            self.ranking_ = _by_worth(view, found.support, spectrum, rng)
-        if wanted > view.n_features:
-            message = errors.capped("n_features_to_select", wanted, view.n_features, "features")
-            warnings.warn(message, errors.SparingWarning, stacklevel=3)
-        elif len(self.support_) < wanted:
-            message = errors.fewer_features(wanted, len(self.support_))
-            warnings.warn(message, errors.SparingWarning, stacklevel=3)
-        return self
+        return self._fit(X, y, sample_weight)
+
+    def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
+        return component_count(self.n_components, n_features), min(self.n_features_to_select, n_features)
+
+    def _solve(self, fit: Fit[Batch]) -> tuple[Task, Encoder]:
+        spectrum = top_spectrum(fit.view, min(fit.n_components, fit.n_nonzero), fit.run.rng)
+        task = Task.of_components(fit.view, spectrum, fit.n_nonzero)
+        return task, fit.algorithm.encode(task, fit.run)
+
+    def _publish(self, fit: Fit[Batch], task: Task, found: Encoder) -> None:
+        self.support_, self.loss_ratio_ = found.support, task.spectrum.loss_ratio(found.loss)
+        self.ranking_ = _by_worth(task, found.support, fit.run)
+
+    def _shortcoming(self, fit: Fit[Batch], task: Task) -> str | None:
+        wanted, n_features = self.n_features_to_select, fit.view.n_features
+        if wanted > n_features:
+            return errors.capped("n_features_to_select", wanted, n_features, "features")
+        return errors.fewer_features(wanted, len(self.support_)) if len(self.support_) < wanted else None
 
     def transform(self, X: Any) -> Any:
         """The columns of X that are kept, as they are.
@@ -161,13 +149,13 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for NaN by adding all numbers up
             return super().transform(X)
 
-    def _encoder(self) -> Batch:
+    def _algorithm(self) -> Batch:
         if isinstance(self.selector, str) and self.selector == "auto":
             return Batch(Greedy(), safeguard=DualSet())
         return Batch(resolved("selector", SELECTORS, "select", self.selector, also=("auto",)))
 
     def _get_support_mask(self) -> Any:
-        return self.get_support()
+        return HasSupport.get_support(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -177,10 +165,10 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
         return tags
 
 
-def _by_worth(view: DataMatrix, support: Indices, spectrum: Spectrum, rng: np.random.Generator) -> Indices:
+def _by_worth(task: Task, support: Indices, run: Run) -> Indices:
     """The support in the order in which forward selection takes it; what adds nothing comes last."""
-    target = replace(spectrum, basis=spectrum.basis[support], cross=spectrum.cross[support])
-    order = (
-        Greedy(swaps=False).select(Task.of_columns(view.restricted(support), len(support), target), Run(rng)).columns
-    )
+    pca = task.spectrum
+    target = replace(pca, basis=pca.basis[support], cross=pca.cross[support])
+    inside = Task.of_columns(task.gram.restricted(support), len(support), target)
+    order = Greedy(swaps=False).select(inside, run.unlimited()).columns
     return np.concatenate([support[order], np.delete(support, order)])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,20 +12,12 @@ import numpy as np
 from sparing import errors
 from sparing.certificates import VarianceCertificate, variance_certificate
 from sparing.certificates.variance import covariance_unit
+from sparing.estimators.base import Fit
 from sparing.estimators.encoding import EncodingEstimator
-from sparing.estimators.few_passes import gram_or_rows
-from sparing.estimators.inputs import (
-    check_has_variance,
-    checked_view,
-    checkpoint_of,
+from sparing.estimators.parameters import (
+    component_count,
     count,
-    feature_count,
-    fit_context,
-    flag,
-    generator_of,
-    preprocessing_of,
-    restore_on_failure,
-    share,
+    feature_counts,
 )
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
@@ -35,13 +26,13 @@ from sparing.methods.deflation import GeneralizedDeflation
 from sparing.methods.encoders import Sequential, fewest_in_turn
 from sparing.methods.solvers import Solver
 from sparing.results import Array, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
-from sparing.run import Budget, Run
+from sparing.run import Run
 from sparing.task import Task
 
 DEFAULT_MIN_VARIANCE = 0.9
 
 
-class ComponentsEstimator(EncodingEstimator):
+class ComponentsEstimator(EncodingEstimator[Any]):
     """Components of maximal variance with exact counts; which algorithm finds them is for subclasses to say."""
 
     n_components: int
@@ -55,16 +46,12 @@ class ComponentsEstimator(EncodingEstimator):
     _auto: ClassVar[type]
     _quick: ClassVar[Solver]
     _nonnegative: ClassVar[bool] = False
-
-    @abstractmethod
-    def _encoder(self) -> Any:
-        """The algorithm that the parameters describe."""
+    _forgotten: ClassVar[tuple[str, ...]] = ("certificate_", "row_components_")
 
     @abstractmethod
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any components with as many features as these may have."""
 
-    @restore_on_failure
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components.
 
@@ -80,35 +67,23 @@ class ComponentsEstimator(EncodingEstimator):
         -------
         self
         """
-        for learned in ("certificate_", "row_components_"):  # of an earlier fit
-            self.__dict__.pop(learned, None)
-        preprocessing = preprocessing_of(self)
-        checkpoint = checkpoint_of(self)
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state, checkpoint)
-        encoder = self._encoder()
-        reading = partial(gram_or_rows, passes=self.passes, precomputed=preprocessing.precomputed)
-        view = checked_view(self, X, preprocessing, sample_weight, budget.say, checkpoint, reading)
-        self._learn_imputation(view)
-        n_components, n_nonzero = self._counts(view.n_features)
-        with fit_context(view, n_components):
-            spectrum = top_spectrum(check_has_variance(view, preprocessing.center), n_components, rng)
-            if n_nonzero is None:
-                n_nonzero, found = self._fewest(encoder, view, spectrum, Run(rng, budget))
-            else:
-                found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), Run(rng, budget))
-            if self._nonnegative and found.loadings.min(initial=0.0) < 0:
-                raise errors.negative_loadings(getattr(self, "solver", None))
-            self._publish(view, found, spectrum)
-            if flag("certify", self.certify):
-                problem = self._problem(n_nonzero, found, view.n_features)
-                pca = spectrum.leading(problem.n_components)
-                certificate = variance_certificate(Task(view, problem, pca), found, preprocessing, Run(rng, budget))
-                self.certificate_ = self._annotated(certificate, view, encoder, Run(rng, budget))
-        self.n_passes_ = view.passes
-        if checkpoint is not None:
-            checkpoint.remove()
-        self._warn(n_components, spectrum)
-        return self
+        return self._fit(X, y, sample_weight)
+
+    def _solve(self, fit: Fit[Any]) -> tuple[Task, Encoder]:
+        view, run, n_nonzero = fit.view, fit.run, fit.n_nonzero
+        spectrum = top_spectrum(view, fit.n_components, run.rng)
+        if n_nonzero is None:
+            n_nonzero, found = self._fewest(fit.algorithm, view, spectrum, run)
+        else:
+            found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), run)
+        if self._nonnegative and found.loadings.min(initial=0.0) < 0:
+            raise errors.negative_loadings(getattr(self, "solver", None))
+        return Task(view, self._problem(n_nonzero, found, view.n_features), spectrum), found
+
+    def _certify(self, fit: Fit[Any], task: Task, found: Encoder) -> None:
+        pca = replace(task, target=task.spectrum.leading(task.problem.n_components))
+        certificate = variance_certificate(pca, found, fit.preprocessing, fit.run)
+        self.certificate_ = self._annotated(certificate, fit.view, fit.algorithm, fit.run)
 
     def _annotated(
         self, certificate: VarianceCertificate, view: DataMatrix, encoder: Any, run: Run
@@ -116,35 +91,19 @@ class ComponentsEstimator(EncodingEstimator):
         """The certificate with what else there is to say of this fit."""
         return certificate
 
-    def _counts(self, n_features: int) -> tuple[int, int | list[int] | None]:
-        """Checked numbers of components and features."""
-        n_components = count("n_components", self.n_components)
-        if n_components > n_features:
-            raise errors.n_components_too_large(n_components, n_features)
+    def _counts(self, n_features: int, n_samples: int | None = None) -> tuple[int, int | list[int] | None]:
+        k = component_count(self.n_components, n_features)
         given = [name for name in ("n_nonzero", "min_variance", "n_nonzero_total") if getattr(self, name) is not None]
         if len(given) > 1:
             raise errors.two_ways_to_count(*given[:2])
-        if self.n_nonzero_total is not None:
-            total = count("n_nonzero_total", self.n_nonzero_total)
-            if total < n_components:
-                raise errors.total_too_small(total, n_components)
-            if total > n_components * n_features:
-                raise errors.total_too_large(total, n_components, n_features)
-            return n_components, total
-        if self.n_nonzero is None:
-            self._min_variance()
-            return n_components, None
-        if np.ndim(self.n_nonzero) == 0:
-            return n_components, feature_count("n_nonzero", self.n_nonzero, n_features)
-        counts = [feature_count("n_nonzero", r, n_features) for r in self.n_nonzero]  # type: ignore[union-attr]
-        if len(counts) != n_components:
-            raise errors.wrong_number_of_counts(len(counts), n_components)
-        return n_components, counts
-
-    def _min_variance(self) -> float:
-        if self.min_variance is None:
-            return DEFAULT_MIN_VARIANCE
-        return share("min_variance", self.min_variance, "0.9 keeps 90% of the variance of each dense component.")
+        if self.n_nonzero_total is None:
+            return k, None if self.n_nonzero is None else feature_counts(self.n_nonzero, k, n_features)
+        total = count("n_nonzero_total", self.n_nonzero_total)
+        if total < k:
+            raise errors.total_too_small(total, k)
+        if total > k * n_features:
+            raise errors.total_too_large(total, k, n_features)
+        return k, total
 
     def _fewest(self, encoder: Any, view: DataMatrix, spectrum: Spectrum, run: Run) -> tuple[list[int], Encoder]:
         """Counts found one component after the other, and components that have them.
@@ -160,7 +119,7 @@ class ComponentsEstimator(EncodingEstimator):
             deflation or GeneralizedDeflation(),
             view,
             spectrum,
-            self._min_variance(),
+            DEFAULT_MIN_VARIANCE if self.min_variance is None else self.min_variance,
             run,
             nonnegative=self._nonnegative,
         )
@@ -173,33 +132,24 @@ class ComponentsEstimator(EncodingEstimator):
         alone = len(sizes) == 1 and isinstance(encoder, Sequential)
         return sizes, kept if alone and kept.captured[0] > found.captured[0] else found
 
-    def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:
-        self.components_: Array = found.components
-        self.decoder_: Array = found.decoder
-        self.support_ = found.support
-        self.mean_, self.scale_ = view.mean, view.scale
-        self.loss_ = found.loss * view.square_unit
-        self.loss_ratio_ = spectrum.loss_ratio(found.loss)
-        self.explained_variance_ratio_: Array = found.captured / spectrum.total
+    def _publish(self, fit: Fit[Any], task: Task, found: Encoder) -> None:
+        super()._publish(fit, task, found)
         H = self.components_.T
-        self.variance_: Array = np.einsum("ij,ij->j", H, view.gram_matmat(H)) * covariance_unit(view)
-        self.n_components_ = len(found.loadings)
-        self._n_usable = int((view.gram_diagonal() > 0).sum())
+        self.variance_: Array = np.einsum("ij,ij->j", H, fit.view.gram_matmat(H)) * covariance_unit(fit.view)
         if isinstance(found, TwoSidedEncoder):
             self.row_components_: Array = found.rows
 
-    def _warn(self, n_components: int, spectrum: Spectrum) -> None:
-        """One warning where the answer is not quite what was asked for."""
-        if self.n_components_ == n_components:
-            return
-        if spectrum.rank < n_components and spectrum.rank <= self.n_components_:
+    def _shortcoming(self, fit: Fit[Any], task: Task) -> str | None:
+        found, spectrum = self.n_components_, task.spectrum
+        if found == fit.n_components:
+            return None
+        usable, used = int((fit.view.gram_diagonal() > 0).sum()), self.components_ != 0
+        if spectrum.rank < fit.n_components and spectrum.rank <= found:
             why = f"X has rank {spectrum.rank}"
         elif self.constraint is not None:
-            why = errors.constraint_leaves_fewer(self.constraint, self.n_components_)
-        elif np.count_nonzero(self.components_) == np.count_nonzero(self.components_.any(axis=0)) == self._n_usable:
-            why = f"all {self._n_usable} features are in use, each of them once"
+            why = errors.constraint_leaves_fewer(self.constraint, found)
+        elif np.count_nonzero(used) == np.count_nonzero(used.any(axis=0)) == usable:
+            why = f"all {usable} features are in use, each of them once"
         else:
             why = "further ones would repeat those found"
-        warnings.warn(
-            errors.fewer_components(n_components, self.n_components_, why), errors.SparingWarning, stacklevel=4
-        )
+        return errors.fewer_components(fit.n_components, found, why)

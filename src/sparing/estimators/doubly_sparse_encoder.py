@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
-from sparing.data import Preprocessing
+from sparing.certificates.reconstruction import certify_reconstruction
+from sparing.estimators.base import Fit, too_few
 from sparing.estimators.encoding import EncodingEstimator
-from sparing.estimators.inputs import (
-    check_has_variance,
-    checked_view,
-    count,
-    fit_context,
-    flag,
-    generator_of,
-    preprocessing_from,
-    resolved,
-    restore_on_failure,
-)
-from sparing.gram import DataMatrix
+from sparing.estimators.parameters import component_count, count, resolved
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
 from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy
 from sparing.methods.selectors.applicable_theorem import applicable_theorem
 from sparing.proof.policy import prove
-from sparing.results import Array, Indices, Problem, Spectrum
-from sparing.run import Budget, Run
+from sparing.results import Array, Encoder, Indices
 from sparing.task import Task
+
+UNKNOWN = 0
+"""The number of data points before they are counted."""
 
 PER_COMPONENT = 5
 """Features and data points per component where their number is not given."""
 
 
-class DoublySparseEncoder(EncodingEstimator):
+class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     """The few features that say what PCA says, and the few samples that show what they mean.
 
     Scores are read from ``n_nonzero`` features, and every sample is rebuilt as a combination of ``n_rows`` of the
@@ -63,6 +54,8 @@ class DoublySparseEncoder(EncodingEstimator):
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is tried, in search and in proof, where no time limit says so.
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
     random_state : int, Generator, RandomState or None, default=None
@@ -112,6 +105,7 @@ class DoublySparseEncoder(EncodingEstimator):
         scale: bool = False,
         certify: bool = True,
         missing: str = "error",
+        effort: str = "default",
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -124,11 +118,11 @@ class DoublySparseEncoder(EncodingEstimator):
         self.scale = scale
         self.certify = certify
         self.missing = missing
+        self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 
-    @restore_on_failure
     def fit(self, X: Any, y: Any = None) -> DoublySparseEncoder:
         """Choose features and samples, and learn encoder and decoder.
 
@@ -141,95 +135,55 @@ class DoublySparseEncoder(EncodingEstimator):
         -------
         DoublySparseEncoder
         """
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preprocessing = preprocessing_from(self.center, self.scale, missing=self.missing)
-        certify = flag("certify", self.certify)
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
-        columns, rows, safeguard = self._selectors()
-        view = checked_view(self, X, preprocessing, say=budget.say)
-        self._learn_imputation(view)
-        n_components, n_nonzero, n_rows = self._counts(view)
-        check_has_variance(view, preprocessing.center)
-        with fit_context(view, n_components):
-            spectrum = top_spectrum(view, min(n_components, n_nonzero, n_rows), rng)
-            encoder = DoublySparse(columns, n_rows, rows, safeguard)
-            found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), Run(rng, budget))
-            self._publish(view, found, spectrum)
-            if certify:
-                problem = Problem(spectrum.rank, n_nonzero, view.n_features)
-                self.certificate_ = self._certified(
-                    view, found, spectrum, problem, preprocessing, n_rows, Run(rng, budget)
-                )
-                self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
-        self.n_passes_ = view.passes
-        self._warn(n_components, n_nonzero, n_rows, spectrum)
-        return self
+        return self._fit(X, y)
 
-    def _selectors(self) -> tuple[Any, Any, Any]:
-        """Those of features and of samples, and the one that keeps a promise."""
+    def _algorithm(self) -> DoublySparse:
         if isinstance(self.selector, str) and self.selector == "auto":
-            return Greedy(), Greedy(), DualSet()
+            return DoublySparse(Greedy(), UNKNOWN, Greedy(), DualSet())
         selector = resolved("selector", SELECTORS, "select", self.selector, also=("auto",))
-        return selector, Greedy() if isinstance(selector, Exact) else selector, None
+        return DoublySparse(selector, UNKNOWN, Greedy() if isinstance(selector, Exact) else selector)
 
-    def _counts(self, view: DataMatrix) -> tuple[int, int, int]:
-        """Checked numbers of components, features and samples."""
-        n, d, k = view.n_samples or 0, view.n_features, count("n_components", self.n_components)
-        if k > d:
-            raise errors.n_components_too_large(k, d)
+    def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, tuple[int, int]]:
+        """Checked numbers of components, and of features and samples."""
+        n, d, k = n_samples or 0, n_features, component_count(self.n_components, n_features)
         n_nonzero = min(PER_COMPONENT * k, d) if self.n_nonzero is None else count("n_nonzero", self.n_nonzero)
         n_rows = min(PER_COMPONENT * k, n) if self.n_rows is None else count("n_rows", self.n_rows)
         if n_nonzero > d:
             raise errors.more_than_there_are("n_nonzero", n_nonzero, d, "features")
         if n_rows > n:
             raise errors.more_than_there_are("n_rows", n_rows, n, "samples")
-        return k, n_nonzero, n_rows
+        return k, (n_nonzero, n_rows)
 
-    def _certified(
-        self,
-        view: DataMatrix,
-        found: RowEncoder,
-        spectrum: Spectrum,
-        problem: Problem,
-        preprocessing: Preprocessing,
-        n_rows: int,
-        run: Run,
-    ) -> ReconstructionCertificate:
+    def _solve(self, fit: Fit[DoublySparse]) -> tuple[Task, RowEncoder]:
+        n_nonzero, n_rows = fit.n_nonzero
+        spectrum = top_spectrum(fit.view, min(fit.n_components, n_nonzero, n_rows), fit.run.rng)
+        task = Task.of_components(fit.view, spectrum, n_nonzero)
+        return task, replace(fit.algorithm, n_rows=n_rows).encode(task, fit.run)
+
+    def _certify(self, fit: Fit[DoublySparse], task: Task, found: Encoder) -> None:
         promised = applicable_theorem(self.selector) == "dual_set"
-        return certify_reconstruction(
-            view,
+        self.certificate_ = certify_reconstruction(
+            task,
             found,
             self.rows_,
             self.row_weights_,
-            spectrum,
-            prove(Task(view, problem, spectrum), found, run),  # the best decoder loses no more than ours
-            problem,
-            preprocessing,
-            promised_rows=n_rows if promised else None,
+            prove(task, found, fit.run),  # the best decoder loses no more than ours
+            fit.preprocessing,
+            promised_rows=fit.n_nonzero[1] if promised else None,
         )
+        self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
 
-    def _publish(self, view: DataMatrix, found: RowEncoder, spectrum: Spectrum) -> None:
-        self.components_: Array = found.components
-        self.decoder_: Array = found.decoder
-        self.support_: Indices = found.support
+    def _publish(self, fit: Fit[DoublySparse], task: Task, found: Encoder) -> None:
+        super()._publish(fit, task, found)
+        assert isinstance(found, RowEncoder)
         self.rows_: Indices = found.rows
-        self.row_weights_: Array = found.row_weights / np.sqrt(view.square_unit)
-        self.mean_, self.scale_ = view.mean, view.scale
-        self.loss_ = found.loss * view.square_unit
-        self.loss_ratio_ = spectrum.loss_ratio(found.loss)
-        self.explained_variance_ratio_: Array = found.captured / spectrum.total
-        self.n_components_ = len(found.loadings)
+        self.row_weights_: Array = found.row_weights / np.sqrt(fit.view.square_unit)
 
-    def _warn(self, n_components: int, n_nonzero: int, n_rows: int, spectrum: Spectrum) -> None:
-        """One warning where there are fewer components than asked for."""
-        if self.n_components_ == n_components:
-            return
-        if min(n_nonzero, n_rows) < n_components:
+    def _shortcoming(self, fit: Fit[DoublySparse], task: Task) -> str | None:
+        k, (n_nonzero, n_rows) = fit.n_components, fit.n_nonzero
+        if self.n_components_ == k:
+            return None
+        if min(n_nonzero, n_rows) < k:
             why = f"n_nonzero={n_nonzero} features and n_rows={n_rows} samples give at most as many components"
-        elif spectrum.rank < n_components:
-            why = f"X has rank {spectrum.rank}"
-        else:
-            why = "the features and samples found span no more"
-        warnings.warn(
-            errors.fewer_components(n_components, self.n_components_, why), errors.SparingWarning, stacklevel=4
-        )
+            return errors.fewer_components(k, self.n_components_, why)
+        return too_few(k, self.n_components_, task.spectrum, "the features and samples found span no more")

@@ -5,64 +5,36 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.data import Imputed, Rows, StandardizedRows, as_matrix, as_rows
+from sparing.data import Rows, StandardizedRows, as_matrix, as_rows
+from sparing.estimators.base import Algorithm, Fit, FittingEstimator
 from sparing.estimators.inputs import checked_rows, features_named
-from sparing.results import Array, Indices
+from sparing.results import Array, Encoder
+from sparing.task import Task
 
 
-class HasSupport:
-    """What is fitted to a few features can say which."""
-
-    support_: Indices
-    n_features_in_: int
-
-    def get_support(self, indices: bool = False) -> Any:
-        """Which features are used.
-
-        Parameters
-        ----------
-        indices : bool, default=False
-            Sorted indices instead of a mask.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_features,), or of int with ``indices``
-        """
-        check_is_fitted(self)
-        if indices:
-            return self.support_
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.support_] = True
-        return mask
-
-
-class FillsGaps:
-    """What stands for missing values is learned at fit, and used on new data as well."""
-
-    imputation_: Array
-
-    def _learn_imputation(self, view: Any) -> None:
-        """Keep what takes the place of missing values; forget that of an earlier fit."""
-        self.__dict__.pop("imputation_", None)
-        if isinstance(rows := getattr(view, "rows", None), Imputed):
-            self.imputation_ = rows.means
-
-    def _filled(self, rows: Rows) -> Rows:
-        """New rows without what is missing."""
-        return Imputed(rows, self.imputation_) if hasattr(self, "imputation_") else rows
-
-
-class EncodingEstimator(FillsGaps, HasSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittingEstimator[Algorithm, Encoder]):
     """Scores from a few features, and the best linear way back."""
 
     components_: Array
     decoder_: Array
     mean_: Array
     scale_: Array
+    loss_: float
+    loss_ratio_: float
+    explained_variance_ratio_: Array
+    n_components_: int
+
+    def _publish(self, fit: Fit[Algorithm], task: Task, found: Encoder) -> None:
+        view, spectrum = fit.view, task.spectrum
+        self.components_, self.decoder_, self.support_ = found.components, found.decoder, found.support
+        self.mean_, self.scale_ = view.mean, view.scale
+        self.loss_, self.loss_ratio_ = found.loss * view.square_unit, spectrum.loss_ratio(found.loss)
+        self.explained_variance_ratio_ = found.captured / spectrum.total
+        self.n_components_ = len(found.loadings)
 
     def transform(self, X: Any) -> Array:
         """Scores of the samples: centred, scaled X times ``components_.T``.

@@ -9,8 +9,9 @@ import numpy as np
 from sparing import errors
 from sparing.certificates import Certificate, certify_loss, variance_certificate
 from sparing.data import Preprocessing
-from sparing.estimators.inputs import fit_context, flag, generator_of, preprocessing_from
+from sparing.estimators.inputs import fit_context
 from sparing.estimators.metrics import prepared
+from sparing.estimators.parameters import flag, generator_of, preprocessing_from
 from sparing.gram import GRAM_LIMIT, CachedGram, DenseGram
 from sparing.linalg import information_loss_of, top_spectrum
 from sparing.methods.encoders.joint import core_features

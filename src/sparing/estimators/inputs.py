@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -18,15 +17,11 @@ from sparing.data import ArrayRows, Preprocessing, Rows, as_rows, as_view, is_sy
 from sparing.data.checkpoint import Checkpoint
 from sparing.data.tracked import TrackedRows
 from sparing.errors import checkpoints
-from sparing.errors.settings import check_settings
 from sparing.estimators.few_passes import Reading
 from sparing.gram import DataMatrix
 from sparing.linalg import single_threaded_blas
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-MISSING = ("error", "mean")
-"""What NaN may mean."""
 
 NO_MATTER = ("checkpoint", "verbose", "time_limit")
 """Parameters that may change when a fit is resumed."""
@@ -88,17 +83,6 @@ def _coded(estimator: Any, rows: Rows, reset: bool) -> Rows:
     if coding is not None:
         estimator.genotype_coding_ = coding
     return rows
-
-
-def preprocessing_of(estimator: Any) -> Preprocessing:
-    """How X is prepared, by the parameters of an estimator."""
-    return preprocessing_from(estimator.center, estimator.scale, estimator.precomputed, estimator.missing)
-
-
-def preprocessing_from(center: Any, scale: Any, precomputed: Any = False, missing: Any = "error") -> Preprocessing:
-    """The same from what a user gave."""
-    flags = (flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
-    return Preprocessing(*flags, one_of("missing", missing, MISSING))
 
 
 def checked_view(
@@ -181,87 +165,10 @@ def checkpoint_of(estimator: Any) -> Checkpoint | None:
     """Where an estimator keeps its passes; a folder that belongs to other parameters is refused."""
     from sparing import __version__
 
-    path = estimator.checkpoint
+    path = getattr(estimator, "checkpoint", None)
     if path is None:
         return None
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or not os.fspath(path):
         raise checkpoints.not_a_folder(path)
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
     return Checkpoint(path, {"estimator": type(estimator).__name__, "version": __version__, **parameters})
-
-
-def generator_of(random_state: Any, checkpoint: Checkpoint | None = None) -> np.random.Generator:
-    """The generator of a fit, from any of scikit-learn's ways to say ``random_state``; a resumed fit has its own."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None:
-        return np.random.default_rng(None if checkpoint is None else checkpoint.seed)
-    if is_whole(random_state) and random_state >= 0:
-        return np.random.default_rng(int(random_state))
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    raise errors.bad_random_state(random_state)
-
-
-def flag(name: str, value: Any) -> bool:
-    """True or False, and nothing that merely counts as one of them."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise errors.not_a_flag(name, value)
-    return bool(value)
-
-
-def one_of(name: str, value: Any, allowed: Collection[str], also: tuple[object, ...] = ()) -> str:
-    """A name from a short list; ``also`` is allowed elsewhere, and said where this is not."""
-    if not isinstance(value, str) or value not in allowed:
-        raise errors.unknown_choice(name, value, [*allowed, *also])
-    return value
-
-
-def is_whole(value: Any) -> bool:
-    """An integer of Python or NumPy; True and False are none."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def count(name: str, value: Any) -> int:
-    """A whole number of at least 1."""
-    if not is_whole(value):
-        raise errors.not_an_integer(name, value)
-    if value < 1:
-        raise errors.not_positive(name, value)
-    return int(value)
-
-
-def feature_count(name: str, value: Any, n_features: int) -> int:
-    """A number of features that X has."""
-    checked = count(name, value)
-    if checked > n_features:
-        raise errors.n_nonzero_out_of_range(checked, n_features)
-    return checked
-
-
-def loss_limit(value: Any) -> float:
-    """A loss ratio that something can reach."""
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not value >= 1:
-        raise errors.max_loss_out_of_range(value)
-    return min(float(value), sys.float_info.max)
-
-
-def share(name: str, value: Any, example: str) -> float:
-    """A number above 0 and at most 1."""
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not 0 < value <= 1:
-        raise errors.not_a_share(name, value, example)
-    return float(value)
-
-
-def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any, also: tuple[str, ...] = ()) -> Any:
-    """An algorithm by its name, or the user's own instance with its settings."""
-    if isinstance(choice, str):
-        if choice not in registry:
-            raise errors.unknown_choice(parameter, choice, [*registry, *also])
-        return registry[choice]()
-    if isinstance(choice, type) or not callable(getattr(choice, verb, None)):
-        raise errors.unknown_choice(parameter, choice, [*registry, *also])
-    check_settings(choice)
-    return choice

@@ -8,7 +8,8 @@ import numpy as np
 
 from sparing import errors
 from sparing.data import Preprocessing, as_matrix, as_view
-from sparing.estimators.inputs import check_has_variance, one_of, preprocessing_from
+from sparing.estimators.inputs import check_has_variance
+from sparing.estimators.parameters import one_of, preprocessing_from
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.linalg.variance import DEFINITIONS

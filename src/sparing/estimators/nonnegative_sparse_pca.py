@@ -13,7 +13,7 @@ import numpy as np
 from sparing import errors
 from sparing.certificates import VarianceCertificate
 from sparing.estimators.components import ComponentsEstimator
-from sparing.estimators.inputs import count, flag, one_of, resolved, share
+from sparing.estimators.parameters import one_of, resolved
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
@@ -83,6 +83,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is tried, in search and in proof, where no time limit says so.
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
     checkpoint : str or path, optional
@@ -145,6 +147,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         precomputed: bool = False,
         passes: str = "auto",
         missing: str = "error",
+        effort: str = "default",
         time_limit: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
         random_state: Any = None,
@@ -165,14 +168,14 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         self.precomputed = precomputed
         self.passes = passes
         self.missing = missing
+        self.effort = effort
         self.time_limit = time_limit
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
-    def _encoder(self) -> Any:
+    def _algorithm(self) -> Any:
         """The algorithm that the parameters describe."""
-        count("n_components", self.n_components)
         if self.constraint is not None:
             one_of("constraint", self.constraint, ["orthogonal"], also=(None,))
         if self.constraint is not None and self.deflation != "auto":
@@ -189,8 +192,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         """The solver with its settings: those of the estimator where it was named, its own where it was given."""
         solver = resolved("solver", NONNEGATIVE_SOLVERS, "solve", self.solver)
         names = {field.name for field in dataclasses.fields(solver)} if dataclasses.is_dataclass(solver) else set()
-        settings: dict[str, Any] = {} if flag("refit", self.refit) or "refit" not in names else {"refit": False}
-        rank, accuracy = count("rank", self.rank), share("accuracy", self.accuracy, "0.1 allows to miss a tenth.")
+        settings: dict[str, Any] = {} if self.refit or "refit" not in names else {"refit": False}
+        rank, accuracy = self.rank, self.accuracy
         if isinstance(self.solver, str):
             wishes = {"rank": rank, "accuracy": accuracy} if isinstance(solver, Spannogram | SpannogramNet) else {}
             settings |= {name: value for name, value in wishes.items() if name in names}

@@ -11,7 +11,8 @@ from sparing import errors
 from sparing.certificates import Certificate, certify_loss
 from sparing.data import Preprocessing, as_rows, as_view
 from sparing.data.tracked import TrackedRows
-from sparing.estimators.inputs import check_has_variance, count, fit_context
+from sparing.estimators.inputs import check_has_variance, fit_context
+from sparing.estimators.parameters import count
 from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from sparing import errors
-from sparing.certificates import Certificate, certify_loss
+from sparing.certificates import certify_loss
 from sparing.data import Preprocessing, Rows, StandardizedRows
+from sparing.estimators.base import Fit, too_few
 from sparing.estimators.few_passes import Reading, reading_of
-from sparing.estimators.inputs import (
-    check_has_variance,
-    checked_view,
-    checkpoint_of,
-    count,
-    feature_count,
-    fit_context,
-    flag,
-    generator_of,
+from sparing.estimators.parameters import (
+    component_count,
+    feature_counts,
     loss_limit,
     one_of,
-    preprocessing_of,
     resolved,
-    restore_on_failure,
 )
 from sparing.estimators.streaming import StreamingEncoder
 from sparing.gram import CachedGram, DataMatrix
@@ -40,16 +31,17 @@ from sparing.methods.encoders.path import nested_path
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
 from sparing.methods.selectors.applicable_theorem import applicable_theorem
 from sparing.proof.policy import prove
-from sparing.results import Array, Encoder, Indices, Problem, Spectrum
-from sparing.run import Budget, Run
+from sparing.results import Encoder, Indices, Problem, Spectrum
+from sparing.run import Run
 from sparing.task import Task
 
 DEFAULT_MAX_LOSS = 1.1
 STRATEGIES = ("batch", "iterative", "joint")
+Strategy = Batch | Iterative | Joint
 CHOSEN = "The features were chosen in {} passes over the data, from a sketch of them; their loss is exact."
 
 
-class SparseEncoder(StreamingEncoder):
+class SparseEncoder(StreamingEncoder[Strategy]):
     """The few features that say what PCA says, with a certificate.
 
     An encoder turns each sample into ``n_components`` scores, a decoder turns scores back into samples, and the
@@ -94,6 +86,8 @@ class SparseEncoder(StreamingEncoder):
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is tried, in search and in proof, where no time limit says so.
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
     checkpoint : str or path, optional
@@ -153,6 +147,7 @@ class SparseEncoder(StreamingEncoder):
         precomputed: bool = False,
         passes: str = "auto",
         missing: str = "error",
+        effort: str = "default",
         time_limit: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
         random_state: Any = None,
@@ -171,12 +166,12 @@ class SparseEncoder(StreamingEncoder):
         self.precomputed = precomputed
         self.passes = passes
         self.missing = missing
+        self.effort = effort
         self.time_limit = time_limit
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
-    @restore_on_failure
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SparseEncoder:
         """Choose the features and learn encoder and decoder.
 
@@ -192,47 +187,34 @@ class SparseEncoder(StreamingEncoder):
         -------
         SparseEncoder
         """
-        for learned in ("certificate_", "n_samples_seen_", "_stream"):  # of an earlier fit
-            self.__dict__.pop(learned, None)
-        preprocessing, certify = preprocessing_of(self), flag("certify", self.certify)
-        checkpoint = checkpoint_of(self)
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state, checkpoint)
-        encoder = self._encoder()
-        reading = partial(self._reading, encoder, preprocessing, rng)
-        view = checked_view(self, X, preprocessing, sample_weight, budget.say, checkpoint, reading)
-        self._learn_imputation(view)
-        n_components, n_nonzero = self._counts(view.n_features)
-        with fit_context(view, n_components):
-            check_has_variance(view, preprocessing.center)
-            if isinstance(view, StandardizedRows) and view.has_sketch:
-                found, spectrum, known = self._in_few_passes(view, n_components, n_nonzero, Run(rng, budget))
-            else:
-                known = view
-                most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else n_components
-                spectrum = top_spectrum(view, min(n_components, most), rng)
-                if n_nonzero is None:
-                    found = self._fewest(encoder, view, spectrum, Run(rng, budget))
-                else:
-                    found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), Run(rng, budget))
-            self._publish(view, found, spectrum)
-            if certify:
-                self.certificate_ = self._certified(known, found, spectrum, n_nonzero, preprocessing, Run(rng, budget))
-                self.loss_ = self.certificate_.value
-                self.loss_ratio_ = self.certificate_.ratio
-        self.n_passes_ = view.passes
-        if checkpoint is not None:
-            checkpoint.remove()
-        self._warn(n_components, n_nonzero, spectrum)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _reading(
-        self, encoder: Batch | Iterative | Joint, preprocessing: Preprocessing, rng: np.random.Generator, rows: Rows
-    ) -> Reading:
+    def _reading(self, rows: Rows, algorithm: Strategy, preprocessing: Preprocessing, run: Run) -> Reading:
         """How often the rows will be read."""
-        n_nonzero = self._counts(rows.shape[1])[1]
-        possible = isinstance(encoder, Batch) and isinstance(encoder.selector, Greedy) and encoder.sketch is None
+        n_nonzero = self._counts(*rows.shape[::-1])[1]
+        possible = isinstance(algorithm, Batch) and isinstance(algorithm.selector, Greedy) and algorithm.sketch is None
         most = n_nonzero if isinstance(n_nonzero, int) else MOST
-        return reading_of(rows, self.passes, possible, most, rng, preprocessing)
+        return reading_of(rows, self.passes, possible, most, run.rng, preprocessing)
+
+    def _solve(self, fit: Fit[Strategy]) -> tuple[Task, Encoder]:
+        view, run, k, n_nonzero = fit.view, fit.run, fit.n_components, fit.n_nonzero
+        if isinstance(view, StandardizedRows) and view.has_sketch:
+            found, spectrum, known = self._in_few_passes(view, k, n_nonzero, run)
+            return self._task(known, spectrum, n_nonzero, found), found
+        most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else k
+        spectrum = top_spectrum(view, min(k, most), run.rng)
+        if n_nonzero is None:
+            found = self._fewest(fit.algorithm, view, spectrum, run)
+        else:
+            found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), run)
+        return self._task(view, spectrum, n_nonzero, found), found
+
+    def _task(self, view: DataMatrix, spectrum: Spectrum, n_nonzero: Any, found: Encoder) -> Task:
+        """What the certificate is about: any components with as many features as these may have."""
+        shared = self.strategy == "batch"
+        used = len(found.support) if shared else int(np.count_nonzero(found.loadings, axis=1).max())
+        count = n_nonzero if isinstance(n_nonzero, int) else used
+        return Task(view, Problem(spectrum.rank, count, view.n_features, shared_support=shared), spectrum)
 
     def _in_few_passes(
         self, view: StandardizedRows, n_components: int, n_nonzero: Any, run: Run
@@ -246,57 +228,42 @@ class SparseEncoder(StreamingEncoder):
         known.remember(selection.columns, selection.gram_columns)
         return orthonormalised(found) if self.orthonormal else found, spectrum, known
 
-    def _warn(self, n_components: int, n_nonzero: int | list[int] | None, spectrum: Spectrum) -> None:
-        """One warning where the answer is not quite what was asked for."""
-        max_loss = self._max_loss() if n_nonzero is None else None
-        message = None
-        if self.n_components_ < n_components:
-            if self.strategy == "batch" and isinstance(n_nonzero, int) and n_nonzero < n_components:
+    def _shortcoming(self, fit: Fit[Strategy], task: Task) -> str | None:
+        k, n_nonzero = fit.n_components, fit.n_nonzero
+        if self.n_components_ < k:
+            if self.strategy == "batch" and isinstance(n_nonzero, int) and n_nonzero < k:
                 why = f"n_nonzero={n_nonzero} shared features give at most as many components"
-            elif spectrum.rank < n_components:
-                why = f"X has rank {spectrum.rank}"
-            else:
-                why = f"the {len(self.support_)} feature(s) found span no more"
-            message = errors.fewer_components(n_components, self.n_components_, why)
-        elif max_loss is not None and self.loss_ratio_ > max_loss * (1 + 1e-6):
-            message = errors.max_loss_missed(self.loss_ratio_, max_loss, len(self.support_))
-        if message is not None:
-            warnings.warn(message, errors.SparingWarning, stacklevel=4)
+                return errors.fewer_components(k, self.n_components_, why)
+            span = f"the {len(self.support_)} feature(s) found span no more"
+            return too_few(k, self.n_components_, task.spectrum, span)
+        if n_nonzero is None and self.loss_ratio_ > self._max_loss() * (1 + 1e-6):
+            return errors.max_loss_missed(self.loss_ratio_, self._max_loss(), len(self.support_))
+        return None
 
     def _max_loss(self) -> float:
         return DEFAULT_MAX_LOSS if self.max_loss is None else loss_limit(self.max_loss)
 
-    def _encoder(self) -> Batch | Iterative | Joint:
+    def _algorithm(self) -> Strategy:
         one_of("strategy", self.strategy, STRATEGIES)
         auto = isinstance(self.selector, str) and self.selector == "auto"
         selector = Greedy() if auto else resolved("selector", SELECTORS, "select", self.selector, also=("auto",))
         if self.strategy == "batch":
-            sketch = None if self.sketch is None else count("sketch", self.sketch)
-            return Batch(selector, DualSet() if auto else None, flag("orthonormal", self.orthonormal), sketch)
-        if flag("orthonormal", self.orthonormal):
+            return Batch(selector, DualSet() if auto else None, self.orthonormal, self.sketch)
+        if self.orthonormal:
             raise errors.orthonormal_needs_batch(self.strategy)
         if self.sketch is not None:
             raise errors.sketch_needs_batch(self.sketch, self.strategy)
         return Iterative(selector) if self.strategy == "iterative" else Joint(selector)
 
-    def _counts(self, n_features: int) -> tuple[int, int | list[int] | None]:
-        """Checked numbers of components and features."""
-        n_components = count("n_components", self.n_components)
-        if n_components > n_features:
-            raise errors.n_components_too_large(n_components, n_features)
+    def _counts(self, n_features: int, n_samples: int | None = None) -> tuple[int, int | list[int] | None]:
+        n_components = component_count(self.n_components, n_features)
         if self.n_nonzero is None:
-            self._max_loss()
             return n_components, None
         if self.max_loss is not None:
             raise errors.both_counts_given()
-        if np.ndim(self.n_nonzero) == 0:
-            return n_components, feature_count("n_nonzero", self.n_nonzero, n_features)
-        if self.strategy == "batch":
+        if np.ndim(self.n_nonzero) and self.strategy == "batch":
             raise errors.n_nonzero_per_component(self.strategy)
-        counts = [feature_count("n_nonzero", r, n_features) for r in self.n_nonzero]  # type: ignore[union-attr]
-        if len(counts) != n_components:
-            raise errors.wrong_number_of_counts(len(counts), n_components)
-        return n_components, counts
+        return n_components, feature_counts(self.n_nonzero, n_components, n_features)
 
     def _fewest(self, encoder: Batch | Iterative | Joint, view: DataMatrix, spectrum: Spectrum, run: Run) -> Encoder:
         limit = min(view.n_features, view.n_samples or view.n_features)
@@ -317,24 +284,13 @@ class SparseEncoder(StreamingEncoder):
             budget=run.budget,
         )
 
-    def _certified(
-        self,
-        view: DataMatrix,
-        found: Encoder,
-        spectrum: Spectrum,
-        n_nonzero: int | list[int] | None,
-        preprocessing: Preprocessing,
-        run: Run,
-    ) -> Certificate:
-        shared = self.strategy == "batch"
-        asked = n_nonzero if isinstance(n_nonzero, int) else int(np.count_nonzero(found.loadings, axis=1).max())
-        features = (n_nonzero if isinstance(n_nonzero, int) else len(found.support)) if shared else asked
-        problem = Problem(spectrum.rank, features, view.n_features, shared_support=shared)
-        task = Task(view, problem, spectrum)
-        few = isinstance(view, CachedGram)
-        theorem = None if few else self._theorem()
-        certificate = certify_loss(task, found, prove(task, found, run), preprocessing, theorem=theorem)
-        return replace(certificate, notes=(CHOSEN.format(view.passes),)) if few else certificate
+    def _certify(self, fit: Fit[Strategy], task: Task, found: Encoder) -> None:
+        few = task.gram is not fit.view  # features were chosen from a sketch
+        bounds, theorem = prove(task, found, fit.run), None if few else self._theorem()
+        certificate = certify_loss(task, found, bounds, fit.preprocessing, theorem=theorem)
+        notes = (CHOSEN.format(fit.view.passes),) if few else ()
+        self.certificate_ = replace(certificate, notes=notes)
+        self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
 
     def _theorem(self) -> str | None:
         """Which theorem's hypothesis this fit keeps."""
@@ -342,16 +298,6 @@ class SparseEncoder(StreamingEncoder):
             return None
         theorems = {("batch", "dual_set"): "6(i)", ("batch", "adaptive"): "6(ii)", ("iterative", "adaptive"): "11"}
         return theorems.get((self.strategy, applicable_theorem(self.selector) or ""))
-
-    def _publish(self, view: DataMatrix, found: Encoder, spectrum: Spectrum) -> None:
-        self.components_: Array = found.components
-        self.decoder_: Array = found.decoder
-        self.support_ = found.support
-        self.mean_, self.scale_ = view.mean, view.scale
-        self.loss_ = found.loss * view.square_unit
-        self.loss_ratio_ = spectrum.loss_ratio(found.loss)
-        self.explained_variance_ratio_: Array = found.captured / spectrum.total
-        self.n_components_ = len(found.loadings)
 
 
 def _enough(view: DataMatrix, spectrum: Spectrum, max_loss: float, limit: int, rng: np.random.Generator) -> int | None:

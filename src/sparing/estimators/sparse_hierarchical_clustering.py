@@ -25,7 +25,8 @@ from sparing.clustering import (
 )
 from sparing.errors import clustering as sentences
 from sparing.estimators.clustering import ClusteringEstimator, is_number
-from sparing.estimators.inputs import flag, generator_of, is_whole, restore_on_failure
+from sparing.estimators.inputs import restore_on_failure
+from sparing.estimators.parameters import flag, generator_of, is_whole
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
 from sparing.run import Budget, Run

@@ -13,7 +13,8 @@ from sparing.data import Rows
 from sparing.errors import clustering as sentences
 from sparing.estimators.clustering import ClusteringEstimator
 from sparing.estimators.encoding import in_precision_of
-from sparing.estimators.inputs import checked_rows, count, generator_of, is_whole, restore_on_failure
+from sparing.estimators.inputs import checked_rows, restore_on_failure
+from sparing.estimators.parameters import count, generator_of, is_whole
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
 from sparing.run import Budget, Run

@@ -13,7 +13,7 @@ import numpy as np
 from sparing import errors
 from sparing.certificates import VarianceCertificate
 from sparing.estimators.components import ComponentsEstimator
-from sparing.estimators.inputs import count, flag, one_of, resolved
+from sparing.estimators.parameters import count, one_of, resolved
 from sparing.gram import DataMatrix
 from sparing.methods.deflation import (
     CONSTRAINTS,
@@ -85,6 +85,8 @@ class SparsePCA(ComponentsEstimator):
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is tried, in search and in proof, where no time limit says so.
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
     checkpoint : str or path, optional
@@ -149,6 +151,7 @@ class SparsePCA(ComponentsEstimator):
         precomputed: bool = False,
         passes: str = "auto",
         missing: str = "error",
+        effort: str = "default",
         time_limit: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
         random_state: Any = None,
@@ -169,14 +172,14 @@ class SparsePCA(ComponentsEstimator):
         self.precomputed = precomputed
         self.passes = passes
         self.missing = missing
+        self.effort = effort
         self.time_limit = time_limit
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
-    def _encoder(self) -> Any:
+    def _algorithm(self) -> Any:
         """The algorithm that the parameters describe."""
-        count("n_components", self.n_components)
         if self.constraint is not None:
             one_of("constraint", self.constraint, CONSTRAINTS, also=(None,))
         if self.constraint is not None and self.deflation != "auto":
@@ -214,7 +217,7 @@ class SparsePCA(ComponentsEstimator):
         verb = "encode" if callable(getattr(self.solver, "encode", None)) else "solve"
         solver = resolved("solver", registry, verb, self.solver)
         names = {field.name for field in dataclasses.fields(solver)} if dataclasses.is_dataclass(solver) else set()
-        if not flag("refit", self.refit) and "refit" in names:
+        if not self.refit and "refit" in names:
             solver = dataclasses.replace(solver, refit=False)
         return solver, callable(getattr(solver, "encode", None))
 

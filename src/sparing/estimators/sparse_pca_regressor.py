@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.certificates.regression import RegressionCertificate, certify_regression
-from sparing.data import Preprocessing, Rows, StandardizedRows, as_view
+from sparing.certificates.regression import certify_regression
+from sparing.data import Rows, StandardizedRows
 from sparing.data.targets import Targets
-from sparing.data.tracked import TrackedRows
-from sparing.estimators.encoding import FillsGaps, HasSupport, in_precision_of
-from sparing.estimators.inputs import (
-    checked_rows,
-    count,
-    features_named,
-    fit_context,
-    flag,
-    generator_of,
-    preprocessing_from,
-    resolved,
-    restore_on_failure,
-)
+from sparing.estimators.base import Fit, FittingEstimator
+from sparing.estimators.encoding import in_precision_of
+from sparing.estimators.inputs import checked_rows, features_named
+from sparing.estimators.parameters import count, resolved
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression, SparseRegression
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
 from sparing.methods.selectors.applicable_theorem import applicable_theorem
 from sparing.methods.selectors.response import Response
-from sparing.results import Array, Indices, Spectrum
-from sparing.run import Budget, Run
+from sparing.results import Array, Indices
 from sparing.task import Task
 
 DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
@@ -42,8 +30,15 @@ DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
 REGRESSION_SELECTORS: dict[str, Any] = {**SELECTORS, "response": Response}
 
 
+class Regressed(NamedTuple):
+    """A regression, and the view that the targets were regressed on: the same rows, perhaps centred otherwise."""
+
+    found: SparseRegression
+    fitted: DataMatrix
+
+
 class SparsePCARegressor(
-    RegressorMixin, FillsGaps, HasSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    RegressorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittingEstimator[Regression, "Regressed"]
 ):
     """Linear regression on few features that stands in for regression on principal components.
 
@@ -74,6 +69,8 @@ class SparsePCARegressor(
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is tried, in search and in proof, where no time limit says so.
     time_limit : float, optional
         Seconds after which ``selector="exact"`` returns the best found so far; nothing else here searches for long.
     random_state : int, Generator, RandomState or None, default=None
@@ -123,6 +120,7 @@ class SparsePCARegressor(
         fit_intercept: bool = True,
         certify: bool = True,
         missing: str = "error",
+        effort: str = "default",
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -135,11 +133,11 @@ class SparsePCARegressor(
         self.fit_intercept = fit_intercept
         self.certify = certify
         self.missing = missing
+        self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 
-    @restore_on_failure
     def fit(self, X: Any, y: Any) -> SparsePCARegressor:
         """Choose the features and fit the targets on them.
 
@@ -152,35 +150,19 @@ class SparsePCARegressor(
         -------
         SparsePCARegressor
         """
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
-        preprocessing = preprocessing_from(self.center, self.scale, missing=self.missing)
-        intercept, certify = flag("fit_intercept", self.fit_intercept), flag("certify", self.certify)
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
-        regression = self._regression()
-        rows = TrackedRows(checked_rows(self, X, reset=True), budget.say)
-        targets = Targets.of(y, rows.shape[0], center=intercept, who=type(self).__name__)
-        with features_named(self):
-            view = as_view(rows, preprocessing)
-            fitted = (
-                view if preprocessing.center == intercept else as_view(rows, replace(preprocessing, center=intercept))
-            )
-        self._learn_imputation(view)
-        if view.total <= 0 or fitted.total <= 0:
-            raise errors.no_variance(preprocessing.center or intercept)
-        n_components, n_nonzero, notice = self._counts(view.n_features)
-        with fit_context(view, n_components):
-            spectrum = top_spectrum(view, n_components, rng)
-            on = None if fitted is view else fitted
-            task = Task.of_components(view, spectrum, n_nonzero)
-            found = regression.encode(task, targets.values, Run(rng, budget), on=on)
-            self._publish(fitted, found, targets)
-            if certify:
-                self.certificate_ = self._certified(view, fitted, spectrum, targets, n_nonzero, preprocessing)
-        self.n_passes_ = rows.passes
-        notice = notice or self._fewer_components(n_components, n_nonzero, spectrum, targets)
-        if notice is not None:
-            warnings.warn(notice, errors.SparingWarning, stacklevel=3)
-        return self
+        return self._fit(X, y)
+
+    def _targets(self, y: Any, n_samples: int | None) -> Targets:
+        return Targets.of(y, n_samples or 0, center=self.fit_intercept, who=type(self).__name__)
+
+    def _solve(self, fit: Fit[Regression]) -> tuple[Task, Regressed]:
+        view, other = fit.view, fit.preprocessing.center != self.fit_intercept
+        fitted = view.recentred(self.fit_intercept) if other else view
+        if fitted.total <= 0:
+            raise errors.no_variance(True)
+        task = Task.of_components(view, top_spectrum(view, fit.n_components, fit.run.rng), fit.n_nonzero)
+        found = fit.algorithm.encode(task, fit.targets.values, fit.run, on=fitted if other else None)
+        return task, Regressed(found, fitted)
 
     def predict(self, X: Any) -> Array:
         """Predictions from the features of ``support_`` alone.
@@ -219,73 +201,66 @@ class SparsePCARegressor(
             view = StandardizedRows(rows, mean=self.mean_, deviation=self.scale_)
         return view.columns(self.support_), rows
 
-    def _regression(self) -> Regression:
+    def _algorithm(self) -> Regression:
         if isinstance(self.selector, str) and self.selector == "auto":
             return Regression(Greedy(), safeguard=DualSet())
         return Regression(resolved("selector", REGRESSION_SELECTORS, "select", self.selector, also=("auto",)))
 
-    def _counts(self, n_features: int) -> tuple[int, int, str | None]:
-        """Checked numbers of components and features, and what to say where X is too narrow for a default."""
-        n_components, n_nonzero = count("n_components", self.n_components), count("n_nonzero", self.n_nonzero)
+    def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
+        """Checked numbers of components and features; defaults that X is too narrow for are cut."""
+        n_components, n_nonzero = self.n_components, count("n_nonzero", self.n_nonzero)
         if n_components > n_features and n_components != DEFAULT_N_COMPONENTS:
             raise errors.n_components_too_large(n_components, n_features)
         if n_nonzero > n_features and n_nonzero != DEFAULT_N_NONZERO:
             raise errors.n_nonzero_exceeds_features(n_nonzero, n_features)
-        given = {"n_components": n_components, "n_nonzero": n_nonzero}
-        clipped = [f"{name}={value}" for name, value in given.items() if value > n_features]
-        notice = errors.defaults_exceed_features(clipped, n_features) if clipped else None
-        return min(n_components, n_features), min(n_nonzero, n_features), notice
+        return min(n_components, n_features), min(n_nonzero, n_features)
 
-    def _publish(self, fitted: DataMatrix, found: SparseRegression, targets: Targets) -> None:
+    def _publish(self, fit: Fit[Regression], task: Task, found: Regressed) -> None:
         """Coefficients in the user's units, and those of prepared columns that predictions are made with."""
-        d, used = fitted.n_features, found.support
+        (regression, fitted), targets = found, fit.targets
+        d, used = fitted.n_features, regression.support
         self.support_, self.mean_, self.scale_ = used, fitted.mean, fitted.scale
-        self._weights = found.coefficients * (targets.unit / np.sqrt(fitted.square_unit))
+        self._weights = regression.coefficients * (targets.unit / np.sqrt(fitted.square_unit))
         self._level, self._is_vector = targets.mean, targets.is_vector
         coefficients = np.zeros((len(self._weights), d))
         coefficients[:, used] = self._weights / self.scale_[used]
         intercept = targets.mean - coefficients[:, used] @ self.mean_[used]
         self.coef_: Array = coefficients[0] if targets.is_vector else coefficients
         self.intercept_: Any = float(intercept[0]) if targets.is_vector else intercept
-        self.components_: Array = np.zeros((len(found.loadings), d))
-        self.components_[:, used] = found.loadings
+        self.components_: Array = np.zeros((len(regression.loadings), d))
+        self.components_[:, used] = regression.loadings
 
-    def _certified(
-        self,
-        view: DataMatrix,
-        fitted: DataMatrix,
-        spectrum: Spectrum,
-        targets: Targets,
-        n_nonzero: int,
-        preprocessing: Preprocessing,
-    ) -> RegressionCertificate:
-        return certify_regression(
-            view,
-            fitted,
-            spectrum,
-            targets,
+    def _certify(self, fit: Fit[Regression], task: Task, found: Regressed) -> None:
+        self.certificate_ = certify_regression(
+            task,
+            found.fitted,
+            fit.targets,
             self.support_,
             np.atleast_2d(self.coef_)[:, self.support_],
-            n_nonzero=n_nonzero,
-            preprocessing=preprocessing,
+            preprocessing=fit.preprocessing,
             fit_intercept=self.fit_intercept,
             promise=applicable_theorem(self.selector),
         )
 
-    def _fewer_components(self, n_components: int, n_nonzero: int, spectrum: Spectrum, targets: Targets) -> str | None:
-        """What to say where fewer eigenfeatures came out than components and independent targets would allow."""
-        got, wanted = len(self.components_), min(n_components, targets.values.shape[1])
+    def _shortcoming(self, fit: Fit[Regression], task: Task) -> str | None:
+        """Defaults that were cut, or fewer eigenfeatures than components and independent targets would allow."""
+        given = {"n_components": self.n_components, "n_nonzero": self.n_nonzero}
+        cut = [f"{name}={value}" for name, value in given.items() if value > fit.view.n_features]
+        if cut:
+            return errors.defaults_exceed_features(cut, fit.view.n_features)
+        Y, got = fit.targets.values, len(self.components_)
+        wanted = min(fit.n_components, Y.shape[1])
         if got < wanted:
-            wanted = min(wanted, max(int(np.linalg.matrix_rank(targets.values)), 1))
+            wanted = min(wanted, max(int(np.linalg.matrix_rank(Y)), 1))
         if got >= wanted:
             return None
-        if n_nonzero < wanted:
-            why = f"n_nonzero={n_nonzero} shared features give at most as many components"
-        elif spectrum.rank < wanted:
-            why = f"X has rank {spectrum.rank}"
+        if fit.n_nonzero < wanted:
+            why = f"n_nonzero={fit.n_nonzero} shared features give at most as many components"
+        elif task.spectrum.rank < wanted:
+            why = f"X has rank {task.spectrum.rank}"
         else:
             why = f"the {len(self.support_)} feature(s) found explain no more of the targets"
-        return errors.fewer_components(n_components, got, why)
+        return errors.fewer_components(fit.n_components, got, why)
 
     @property
     def _n_features_out(self) -> int:

@@ -10,14 +10,8 @@ import numpy as np
 
 from sparing import errors
 from sparing.data import as_rows
-from sparing.estimators.inputs import (
-    feature_names_of,
-    features_called,
-    flag,
-    generator_of,
-    loss_limit,
-    preprocessing_from,
-)
+from sparing.estimators.inputs import feature_names_of, features_called
+from sparing.estimators.parameters import flag, generator_of, loss_limit, preprocessing_from
 from sparing.estimators.path_search import path_search
 from sparing.results import Array, Indices
 from sparing.run import Budget, Run

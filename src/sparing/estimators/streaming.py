@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-import numpy as np
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 from sparing import errors
 from sparing.certificates import Certificate, certify_stream
 from sparing.data import Preprocessing
 from sparing.data.ingest import checked_weights
 from sparing.data.stream import Stream
+from sparing.estimators.base import Algorithm, Fit
 from sparing.estimators.encoding import EncodingEstimator
-from sparing.estimators.inputs import (
-    check_has_variance,
-    checked_rows,
-    features_named,
-    fit_context,
-    flag,
-    generator_of,
-    preprocessing_of,
-    restore_on_failure,
-)
-from sparing.linalg import top_spectrum
-from sparing.results import Problem
-from sparing.run import Budget, Run
+from sparing.estimators.inputs import check_has_variance, checked_rows, features_named, fit_context, restore_on_failure
+from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
+from sparing.gram import DataMatrix
+from sparing.results import Encoder, Spectrum
 from sparing.task import Task
 
 AT_ONCE = {"precomputed": False, "missing": "error", "checkpoint": None}
 """Parameters that only fit can honour, with the values that ask for nothing."""
 
 
-class StreamingEncoder(EncodingEstimator):
+class StreamingEncoder(EncodingEstimator[Algorithm]):
     """What lets an encoder learn from batches."""
 
+    certify: bool
     certificate_: Certificate
     _stream: Stream
+    _forgotten: ClassVar[tuple[str, ...]] = ("certificate_", "n_samples_seen_", "_stream")
+
+    @abstractmethod
+    def _task(self, view: DataMatrix, spectrum: Spectrum, n_nonzero: Any, found: Encoder) -> Task:
+        """What a certificate is about: any components with as many features as these may have, or as they use."""
 
     @restore_on_failure
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -60,6 +58,7 @@ class StreamingEncoder(EncodingEstimator):
         -------
         self
         """
+        check_parameters(self)
         for parameter, default in AT_ONCE.items():
             if getattr(self, parameter) != default:
                 raise errors.not_for_streams(parameter, getattr(self, parameter))
@@ -76,28 +75,19 @@ class StreamingEncoder(EncodingEstimator):
 
     def _learn_from(self, stream: Stream, preprocessing: Preprocessing) -> None:
         """Encoder, decoder and certificate from what is kept."""
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
         exact, sketch, dropped = stream.views(center=preprocessing.center, scale=preprocessing.scale)
-        n_components, n_nonzero = self._counts(sketch.n_features)
+        counts = self._counts(sketch.n_features, stream.n_samples)
         if preprocessing.center and exact.total <= 0:
             raise errors.stream_begins_alike(stream.n_samples)
         check_has_variance(exact, preprocessing.center)
-        with fit_context(exact, n_components):
-            encoder: Any = self._encoder()
-            spectrum = top_spectrum(sketch, n_components, rng)
-            if n_nonzero is None:
-                found = self._fewest(encoder, sketch, spectrum, Run(rng, budget))
-            else:
-                found = encoder.encode(Task.of_components(sketch, spectrum, n_nonzero), Run(rng, budget))
-            self._publish(exact, found, spectrum)
+        fit = Fit(self._algorithm(), sketch, preprocessing, run_of(self), *counts)
+        with fit_context(exact, fit.n_components):
+            task, found = self._solve(fit)
+            self._publish(replace(fit, view=exact), task, found)
             self.__dict__.pop("certificate_", None)
-            if flag("certify", self.certify):
-                each = int(np.count_nonzero(found.loadings, axis=1).max())
-                shared = self.strategy == "batch"
-                problem = Problem(
-                    spectrum.rank, len(found.support) if shared else each, sketch.n_features, shared_support=shared
-                )
-                self.certificate_ = certify_stream(sketch, dropped, found, spectrum, problem, preprocessing)
+            if self.certify:
+                used = self._task(sketch, task.spectrum, None, found)
+                self.certificate_ = certify_stream(used, dropped, found, preprocessing)
         self.__dict__.pop("imputation_", None)  # of an earlier fit
         self.n_samples_seen_ = stream.n_samples
         self.n_passes_ = 1

@@ -125,6 +125,10 @@ class DataMatrix(ABC):
         """``X @ X.T``, for few rows."""
         raise errors.needs_rows("The Gram matrix of rows", self.n_features)
 
+    def recentred(self, center: bool) -> DataMatrix:
+        """The view of the same rows, centred or not."""
+        raise errors.needs_rows("Other means", self.n_features)
+
     def one_pass(self, *jobs: Any) -> list[Any]:
         """Run jobs over one shared read of the rows."""
         raise errors.needs_rows("A pass over the data", self.n_features)

@@ -24,8 +24,8 @@ CORE = 160
 
 SWEEPS, REFITS = 30, 200
 
-PERTURBATIONS, KEPT = 240, 0.5
-"""Where features are few: how often the best is shaken, times their number, and the share of loadings it then keeps."""
+KEPT = 0.5
+"""The share of loadings that a perturbation keeps, where features are few."""
 
 SHAKEN = 1e-5
 """Share of the loss that sweeps of what was shaken, and shaking itself, must gain: less may hang on ties."""
@@ -76,7 +76,7 @@ class Joint:
             if run.budget.expired:
                 break
         best = first[core] if best is None else best
-        best = best if rows is None else _perturbed(search, best, sizes, run.rng)
+        best = best if rows is None else _perturbed(search, best, sizes, run)
         found = _encoder(view, spectrum, core, search.ordered(search.refit(best, REFITS)))
         if spectrum.tail > RELIABLE * spectrum.total:
             return found
@@ -105,10 +105,10 @@ class Joint:
         return [start for start in starts if start.shape[1] == k and start.any(axis=0).all()]
 
 
-def _perturbed(search: LossAlternation, best: Array, sizes: list[int], rng: np.random.Generator) -> Array:
+def _perturbed(search: LossAlternation, best: Array, sizes: list[int], run: Run) -> Array:
     """The best again and again without some of its loadings, which others may replace; kept where that loses less."""
-    for _ in range(PERTURBATIONS // len(best)):
-        H = search.improve(np.where(rng.random(best.shape) < KEPT, best, 0.0), SWEEPS, sizes, growth=SHAKEN)
+    for _ in range(run.effort.loss_perturbations // len(best)):
+        H = search.improve(np.where(run.rng.random(best.shape) < KEPT, best, 0.0), SWEEPS, sizes, growth=SHAKEN)
         best = H if search.gains(best, H, SHAKEN) else best
     return best
 

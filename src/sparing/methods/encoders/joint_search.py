@@ -26,14 +26,11 @@ SWEEPS, REFITS, TRANSFERS = 30, 200, 100
 ROTATIONS = 10
 """Steps that bring a rotation of the principal components and its cut to size closer to one another."""
 
-WORK = 1.2e4
-"""Starts times features times components: more of them where each costs little."""
-
 FEWEST, LARGE = 1, 60
 """Starts at least, for components below so many features."""
 
-FEW, RESTARTS, DEALT = 100, 400, 8
-"""Features up to which more is tried: times that they are shared out among components, and how many of these go on."""
+FEW, DEALT = 100, 8
+"""Features up to which they are shared out among components again and again, and how many of these starts go on."""
 
 ONE_BY_ONE: tuple[Deflation, ...] = (GeneralizedDeflation(), OrthogonalizedDeflation(), DisjointDeflation())
 """Ways to further starts where features are few."""
@@ -81,7 +78,9 @@ class JointSearch:
         """The best directions found."""
         config, budget, expensive = self.config, self.budget, (max(self.sizes) / LARGE) ** 2
         least = FEWEST if expensive < 1 else 0
-        affordable = max(least, int(WORK / (self.n_features * len(self.sizes) * (1 + expensive))))
+        affordable = max(
+            least, int(self.context.effort.joint_work / (self.n_features * len(self.sizes) * (1 + expensive)))
+        )
         first = self._sequential(config.solver, config.constraint or GeneralizedDeflation())
         if first.shape[1] < len(self.sizes):  # nothing is left for further components
             return self.goal.ordered(first)
@@ -137,7 +136,7 @@ class JointSearch:
             if (start := self._sequential(solver, deflation)).shape[1] == k:
                 yield start
         found, latest = list[tuple[float, Array]](), 0
-        for rotation in range(RESTARTS):
+        for rotation in range(self.context.effort.joint_restarts):
             if self.budget.expired:
                 return
             if rotation > latest + PATIENCE:

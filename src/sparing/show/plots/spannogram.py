@@ -11,7 +11,7 @@ from sparing import errors
 from sparing.certificates.variance import covariance_unit
 from sparing.data import as_view
 from sparing.errors import plots as refusals
-from sparing.estimators.inputs import feature_count, generator_of, preprocessing_of
+from sparing.estimators.parameters import feature_count, generator_of, preprocessing_of
 from sparing.proof.sphere.spannogram import LowRank, Optimum, leading_factors
 from sparing.results import Array
 from sparing.run import Budget

@@ -10,7 +10,8 @@ from typing import Any
 from sparing.certificates.sentences import counted
 from sparing.data import as_rows
 from sparing.data.writing import replacing
-from sparing.estimators.inputs import features_called, generator_of, preprocessing_from
+from sparing.estimators.inputs import features_called
+from sparing.estimators.parameters import generator_of, preprocessing_from
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.run import Budget, Run
 from sparing.show.report.contents import opening_step, sampled, searchable, steps_of

@@ -1,0 +1,182 @@
+"""Parameters of estimators: what each may be, said once, whichever estimator has it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+from sparing.data import Preprocessing
+from sparing.data.checkpoint import Checkpoint
+from sparing.errors.settings import check_settings
+from sparing.run import EFFORTS, Budget, Run
+
+MISSING = ("error", "mean")
+"""What NaN may mean."""
+
+PASSES = ("auto", "any", "few")
+"""How often the data may be read."""
+
+
+def is_whole(value: Any) -> bool:
+    """An integer of Python or NumPy; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise errors.not_a_flag(name, value)
+    return bool(value)
+
+
+def count(name: str, value: Any) -> int:
+    """A whole number of at least 1."""
+    if not is_whole(value):
+        raise errors.not_an_integer(name, value)
+    if value < 1:
+        raise errors.not_positive(name, value)
+    return int(value)
+
+
+def one_of(name: str, value: Any, allowed: Collection[str], also: tuple[object, ...] = ()) -> str:
+    """A name from a short list; ``also`` is allowed elsewhere, and said where this is not."""
+    if not isinstance(value, str) or value not in allowed:
+        raise errors.unknown_choice(name, value, [*allowed, *also])
+    return value
+
+
+def feature_count(name: str, value: Any, n_features: int) -> int:
+    """A number of features that X has."""
+    checked = count(name, value)
+    if checked > n_features:
+        raise errors.n_nonzero_out_of_range(checked, n_features)
+    return checked
+
+
+def component_count(value: Any, n_features: int) -> int:
+    """A number of components that X can have."""
+    checked = count("n_components", value)
+    if checked > n_features:
+        raise errors.n_components_too_large(checked, n_features)
+    return checked
+
+
+def feature_counts(value: Any, n_components: int, n_features: int) -> int | list[int]:
+    """A number of features, or one for each component."""
+    if np.ndim(value) == 0:
+        return feature_count("n_nonzero", value, n_features)
+    counts = [feature_count("n_nonzero", each, n_features) for each in value]
+    if len(counts) != n_components:
+        raise errors.wrong_number_of_counts(len(counts), n_components)
+    return counts
+
+
+def loss_limit(value: Any) -> float:
+    """A loss ratio that something can reach."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not value >= 1:
+        raise errors.max_loss_out_of_range(value)
+    return min(float(value), sys.float_info.max)
+
+
+def share(name: str, value: Any, example: str) -> float:
+    """A number above 0 and at most 1."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= 1:
+        raise errors.not_a_share(name, value, example)
+    return float(value)
+
+
+def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any, also: tuple[str, ...] = ()) -> Any:
+    """An algorithm by its name, or the user's own instance with its settings."""
+    if isinstance(choice, str):
+        if choice not in registry:
+            raise errors.unknown_choice(parameter, choice, [*registry, *also])
+        return registry[choice]()
+    if isinstance(choice, type) or not callable(getattr(choice, verb, None)):
+        raise errors.unknown_choice(parameter, choice, [*registry, *also])
+    check_settings(choice)
+    return choice
+
+
+CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "n_components": count,
+    "rank": count,
+    "accuracy": lambda name, value: share(name, value, "0.1 allows to miss a tenth."),
+    "max_loss": lambda _, value: None if value is None else loss_limit(value),
+    "min_variance": lambda name, value: (
+        None if value is None else share(name, value, "0.9 keeps 90% of the variance of each dense component.")
+    ),
+    "orthonormal": flag,
+    "sketch": lambda name, value: None if value is None else count(name, value),
+    "refit": flag,
+    "n_features_to_select": count,
+    "fit_intercept": flag,
+    "center": flag,
+    "scale": flag,
+    "certify": flag,
+    "precomputed": flag,
+    "missing": lambda name, value: one_of(name, value, MISSING),
+    "passes": lambda name, value: one_of(name, value, PASSES),
+    "effort": lambda name, value: one_of(name, value, EFFORTS),
+}
+"""What does not depend on the data, by the name of the parameter."""
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse a parameter that is none of what it may be, before any data are looked at."""
+    for name, value in estimator.get_params(deep=False).items():
+        if name in CHECKS:
+            CHECKS[name](name, value)
+
+
+def preprocessing_of(estimator: Any) -> Preprocessing:
+    """How X is prepared, by the parameters of an estimator."""
+    precomputed = getattr(estimator, "precomputed", False)
+    return preprocessing_from(estimator.center, estimator.scale, precomputed, estimator.missing)
+
+
+def preprocessing_from(center: Any, scale: Any, precomputed: Any = False, missing: Any = "error") -> Preprocessing:
+    """The same from what a user gave."""
+    flags = (flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
+    return Preprocessing(*flags, one_of("missing", missing, MISSING))
+
+
+def run_of(estimator: Any, checkpoint: Checkpoint | None = None) -> Run:
+    """Chance, time and effort, by the parameters of an estimator."""
+    return run_from(
+        estimator.random_state,
+        getattr(estimator, "time_limit", None),
+        estimator.verbose,
+        getattr(estimator, "effort", "default"),
+        checkpoint,
+    )
+
+
+def run_from(
+    random_state: Any,
+    time_limit: Any = None,
+    verbose: Any = False,
+    effort: Any = "default",
+    checkpoint: Checkpoint | None = None,
+) -> Run:
+    """The same from what a user gave."""
+    chosen = EFFORTS[one_of("effort", effort, EFFORTS)]
+    return Run(generator_of(random_state, checkpoint), Budget.of(time_limit, verbose), chosen)
+
+
+def generator_of(random_state: Any, checkpoint: Checkpoint | None = None) -> np.random.Generator:
+    """The generator of a fit, from any of scikit-learn's ways to say ``random_state``; a resumed fit has its own."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng(None if checkpoint is None else checkpoint.seed)
+    if is_whole(random_state) and random_state >= 0:
+        return np.random.default_rng(int(random_state))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    raise errors.bad_random_state(random_state)
