@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from hard.weather import IS_HARD
-from sparing.methods.encoders import joint, joint_search
 
 
 def pytest_collection_modifyitems(items):
@@ -22,15 +21,6 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20150225)
-
-
-@pytest.fixture
-def quick_search(monkeypatch):
-    """Fewer starts than users get, for what holds of every search, long or short; in hard weather as many."""
-    if not IS_HARD:
-        monkeypatch.setattr(joint_search, "WORK", 100)
-        monkeypatch.setattr(joint_search, "RESTARTS", 40)
-        monkeypatch.setattr(joint, "PERTURBATIONS", 100)
 
 
 @pytest.fixture

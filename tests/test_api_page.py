@@ -43,7 +43,7 @@ def certificates() -> list[type]:
 
 
 ALGORITHMS = {kind for kinds in registries().values() for kind in kinds}
-ALGORITHMS |= {type(sparing.SparseEncoder(strategy=strategy)._encoder()) for strategy in STRATEGIES}
+ALGORITHMS |= {type(sparing.SparseEncoder(strategy=strategy)._algorithm()) for strategy in STRATEGIES}
 
 
 def test_all_registries_are_looked_at():
@@ -68,7 +68,7 @@ def test_nothing_is_described_twice():
 def test_the_example_of_an_instance_is_right():
     (example,) = re.findall(r"`(SparsePCA\(solver=[^`]+)`", PAGE)
     model = eval(example, {"SparsePCA": sparing.SparsePCA, "sparing": sparing})
-    assert type(model.set_params(n_nonzero=1)._encoder().solver) in ALGORITHMS
+    assert type(model.set_params(n_nonzero=1)._algorithm().solver) in ALGORITHMS
 
 
 def test_an_algorithm_that_was_forgotten_is_found():

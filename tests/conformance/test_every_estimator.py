@@ -22,30 +22,25 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, information_loss
 
-pytestmark = pytest.mark.usefixtures("quick_search")
+
+def maker(kind, **settings):
+    """Makes an estimator with these settings, and others; laws hold of every search, so a quick one is asked."""
+    return lambda **others: kind(**{"random_state": 0, "effort": "quick", **settings, **others})
+
+
 MAKE = {
-    "batch": lambda **kw: SparseEncoder(**{"n_components": 2, "n_nonzero": 4, "random_state": 0, **kw}),
-    "max_loss": lambda **kw: SparseEncoder(**{"n_components": 2, "max_loss": 1.2, "random_state": 0, **kw}),
-    "dual_set": lambda **kw: SparseEncoder(
-        **{"n_components": 2, "n_nonzero": 4, "selector": "dual_set", "random_state": 0, **kw}
-    ),
-    "iterative": lambda **kw: SparseEncoder(
-        **{"n_components": 2, "n_nonzero": 3, "strategy": "iterative", "random_state": 0, **kw}
-    ),
-    "joint": lambda **kw: SparseEncoder(
-        **{"n_components": 2, "n_nonzero": 3, "strategy": "joint", "random_state": 0, **kw}
-    ),
-    "variance": lambda **kw: SparsePCA(**{"n_components": 2, "n_nonzero": 3, "random_state": 0, **kw}),
-    "min_variance": lambda **kw: SparsePCA(**{"n_components": 2, "min_variance": 0.8, "random_state": 0, **kw}),
-    "orthogonal": lambda **kw: SparsePCA(
-        **{"n_components": 2, "n_nonzero": 3, "constraint": "orthogonal", "random_state": 0, **kw}
-    ),
-    "greedy, schur": lambda **kw: SparsePCA(
-        **{"n_components": 2, "n_nonzero": 3, "solver": "greedy", "deflation": "schur", "random_state": 0, **kw}
-    ),
-    "nonnegative": lambda **kw: NonnegativeSparsePCA(**{"n_components": 2, "n_nonzero": 3, "random_state": 0, **kw}),
-    "nonnegative, disjoint": lambda **kw: NonnegativeSparsePCA(
-        **{"n_components": 2, "n_nonzero": 3, "solver": "spannogram", "deflation": "disjoint", "random_state": 0, **kw}
+    "batch": maker(SparseEncoder, n_components=2, n_nonzero=4),
+    "max_loss": maker(SparseEncoder, n_components=2, max_loss=1.2),
+    "dual_set": maker(SparseEncoder, n_components=2, n_nonzero=4, selector="dual_set"),
+    "iterative": maker(SparseEncoder, n_components=2, n_nonzero=3, strategy="iterative"),
+    "joint": maker(SparseEncoder, n_components=2, n_nonzero=3, strategy="joint"),
+    "variance": maker(SparsePCA, n_components=2, n_nonzero=3),
+    "min_variance": maker(SparsePCA, n_components=2, min_variance=0.8),
+    "orthogonal": maker(SparsePCA, n_components=2, n_nonzero=3, constraint="orthogonal"),
+    "greedy, schur": maker(SparsePCA, n_components=2, n_nonzero=3, solver="greedy", deflation="schur"),
+    "nonnegative": maker(NonnegativeSparsePCA, n_components=2, n_nonzero=3),
+    "nonnegative, disjoint": maker(
+        NonnegativeSparsePCA, n_components=2, n_nonzero=3, solver="spannogram", deflation="disjoint"
     ),
 }
 estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
@@ -63,12 +58,12 @@ def crossed(axis, values, for_dear):
 @parametrize_with_checks(
     [
         SparseEncoder(),
-        SparseEncoder(n_components=1, n_nonzero=1, scale=True),
+        SparseEncoder(n_components=1, n_nonzero=1, scale=True, effort="quick"),
         SparsePCA(),
-        SparsePCA(n_components=2, n_nonzero=1),
-        SparsePCA(n_components=2, min_variance=0.7, scale=True),
+        SparsePCA(n_components=2, n_nonzero=1, effort="quick"),
+        SparsePCA(n_components=2, min_variance=0.7, scale=True, effort="quick"),
         NonnegativeSparsePCA(),
-        NonnegativeSparsePCA(n_components=2, n_nonzero=1, scale=True, solver="spannogram_net"),
+        NonnegativeSparsePCA(n_components=2, n_nonzero=1, scale=True, solver="spannogram_net", effort="quick"),
     ]
 )
 def test_scikit_learn(estimator, check):

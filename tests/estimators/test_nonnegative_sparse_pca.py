@@ -214,8 +214,11 @@ def test_orthogonal_components_are_found_together():
 
 def test_several_components_start_from_less_than_a_single_one():
     """They are improved together; a component alone has its full search."""
-    several, alone = NonnegativeSparsePCA(3, n_nonzero=4)._encoder(), NonnegativeSparsePCA(1, n_nonzero=4)._encoder()
+    several, alone = (
+        NonnegativeSparsePCA(3, n_nonzero=4)._algorithm(),
+        NonnegativeSparsePCA(1, n_nonzero=4)._algorithm(),
+    )
     assert (several.solver.surrogates, several.solver.any_sign, several.solver.pool) == (False, False, 128)
     assert alone.solver == NonnegativeAuto()
     given = NonnegativeAuto(starts=2)
-    assert NonnegativeSparsePCA(3, n_nonzero=4, solver=given)._encoder().solver == given
+    assert NonnegativeSparsePCA(3, n_nonzero=4, solver=given)._algorithm().solver == given

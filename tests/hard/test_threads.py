@@ -31,17 +31,16 @@ from sparing import (
     sparsity_path,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_search")
 MODELS = [
     ColumnSelector(4, random_state=0),
     DoublySparseEncoder(2, n_nonzero=4, n_rows=5, random_state=0),
-    NonnegativeSparsePCA(2, n_nonzero=3, random_state=0),
+    NonnegativeSparsePCA(2, n_nonzero=3, effort="quick", random_state=0),
     SparseEncoder(2, n_nonzero=4, random_state=0),
-    SparseEncoder(2, n_nonzero=3, strategy="joint", random_state=0),
+    SparseEncoder(2, n_nonzero=3, strategy="joint", effort="quick", random_state=0),
     SparseHierarchicalClustering(2, n_features=4, random_state=0),
     SparseKMeans(2, n_features=4, n_init=3, random_state=0),
-    SparsePCA(2, n_nonzero=3, random_state=0),
-    SparsePCA(2, n_nonzero=3, solver="exact", random_state=0),
+    SparsePCA(2, n_nonzero=3, effort="quick", random_state=0),
+    SparsePCA(2, n_nonzero=3, solver="exact", effort="quick", random_state=0),
     SparsePCARegressor(2, n_nonzero=4, random_state=0),
 ]
 EIGHT = range(8)
