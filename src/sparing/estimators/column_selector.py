@@ -133,10 +133,16 @@ class ColumnSelector(FillsGaps, HasSupport, SelectorMixin, BaseEstimator):
             self.support_, self.loss_ratio_ = found.support, spectrum.loss_ratio(found.loss)
             self.ranking_ = _by_worth(view, found.support, spectrum, rng)
         if wanted > view.n_features:
-            message = errors.capped("n_features_to_select", wanted, view.n_features, "features")
+            message = (
+                f"n_features_to_select={wanted} was asked for, but X has {view.n_features} features: no more can be "
+                "kept."
+            )
             warnings.warn(message, errors.SparingWarning, stacklevel=3)
-        elif len(self.support_) < wanted:
-            message = errors.fewer_features(wanted, len(self.support_))
+        elif (got := len(self.support_)) < wanted:
+            message = (
+                f"n_features_to_select={wanted} was asked for, but {got} feature(s) already give what PCA gives, or "
+                f"the others depend on them: {got} are kept. A larger n_components asks for more of X."
+            )
             warnings.warn(message, errors.SparingWarning, stacklevel=3)
         return self
 

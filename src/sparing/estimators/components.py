@@ -98,7 +98,10 @@ class ComponentsEstimator(EncodingEstimator):
             else:
                 found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), Run(rng, budget))
             if self._nonnegative and found.loadings.min(initial=0.0) < 0:
-                raise errors.negative_loadings(getattr(self, "solver", None))
+                raise ValueError(
+                    f"solver={getattr(self, 'solver', None)!r} returned negative loadings. NonnegativeSparsePCA takes "
+                    "solvers whose loadings are all at least zero: one of those that it names, or your own."
+                )
             self._publish(view, found, spectrum)
             if flag("certify", self.certify):
                 problem = self._problem(n_nonzero, found, view.n_features)
@@ -124,13 +127,23 @@ class ComponentsEstimator(EncodingEstimator):
             raise errors.n_components_too_large(n_components, n_features)
         given = [name for name in ("n_nonzero", "min_variance", "n_nonzero_total") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise errors.two_ways_to_count(*given[:2])
+            raise ValueError(
+                f"Both {given[0]} and {given[1]} were given; one decides the other. Pass n_nonzero for a number of "
+                "features per component, or min_variance for the fewest that keep a share (SparsePCA also takes "
+                "n_nonzero_total)."
+            )
         if self.n_nonzero_total is not None:
             total = count("n_nonzero_total", self.n_nonzero_total)
             if total < n_components:
-                raise errors.total_too_small(total, n_components)
-            if total > n_components * n_features:
-                raise errors.total_too_large(total, n_components, n_features)
+                raise ValueError(
+                    f"n_nonzero_total={total}, but n_components={n_components}: each component needs a feature at "
+                    f"least. Pass n_nonzero_total of {n_components} or more."
+                )
+            if total > (most := n_components * n_features):
+                raise ValueError(
+                    f"n_nonzero_total={total}, but {n_components} component(s) of X's {n_features} features have "
+                    f"{most} loadings in all. Pass n_nonzero_total of {most} or less."
+                )
             return n_components, total
         if self.n_nonzero is None:
             self._min_variance()
@@ -196,7 +209,10 @@ class ComponentsEstimator(EncodingEstimator):
         if spectrum.rank < n_components and spectrum.rank <= self.n_components_:
             why = f"X has rank {spectrum.rank}"
         elif self.constraint is not None:
-            why = errors.constraint_leaves_fewer(self.constraint, self.n_components_)
+            why = (
+                f"constraint={self.constraint!r} leaves no further component with so few features (each earlier "
+                f"component costs one degree of freedom, and {self.n_components_} were found)"
+            )
         elif np.count_nonzero(self.components_) == np.count_nonzero(self.components_.any(axis=0)) == self._n_usable:
             why = f"all {self._n_usable} features are in use, each of them once"
         else:

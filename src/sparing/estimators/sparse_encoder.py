@@ -259,7 +259,12 @@ class SparseEncoder(StreamingEncoder):
                 why = f"the {len(self.support_)} feature(s) found span no more"
             message = errors.fewer_components(n_components, self.n_components_, why)
         elif max_loss is not None and self.loss_ratio_ > max_loss * (1 + 1e-6):
-            message = errors.max_loss_missed(self.loss_ratio_, max_loss, len(self.support_))
+            message = (
+                f"max_loss={max_loss:g} was not reached: {len(self.support_)} feature(s) lose {self.loss_ratio_:.4g} "
+                "times what PCA loses. Further features add nothing that double precision can tell, or time_limit "
+                "ended the search, or it was one in few passes, which goes no further than about 100 features "
+                "(passes='any' does)."
+            )
         if message is not None:
             warnings.warn(message, errors.SparingWarning, stacklevel=4)
 
@@ -274,9 +279,15 @@ class SparseEncoder(StreamingEncoder):
             sketch = None if self.sketch is None else count("sketch", self.sketch)
             return Batch(selector, DualSet() if auto else None, flag("orthonormal", self.orthonormal), sketch)
         if flag("orthonormal", self.orthonormal):
-            raise errors.orthonormal_needs_batch(self.strategy)
+            raise ValueError(
+                f"orthonormal=True mixes the features of all components, but strategy={self.strategy!r} gives each "
+                "component its own. Use strategy='batch'."
+            )
         if self.sketch is not None:
-            raise errors.sketch_needs_batch(self.sketch, self.strategy)
+            raise ValueError(
+                f"sketch={self.sketch!r} computes the loadings of shared features from fewer rows, but "
+                f"strategy={self.strategy!r} gives each component its own. Use strategy='batch', or leave sketch out."
+            )
         return Iterative(selector) if self.strategy == "iterative" else Joint(selector)
 
     def _counts(self, n_features: int) -> tuple[int, int | list[int] | None]:
@@ -288,11 +299,17 @@ class SparseEncoder(StreamingEncoder):
             self._max_loss()
             return n_components, None
         if self.max_loss is not None:
-            raise errors.both_counts_given()
+            raise ValueError(
+                "Both n_nonzero and max_loss were given; one decides the other. Pass n_nonzero to fix the number of "
+                "features, or max_loss to get the fewest features that reach it."
+            )
         if np.ndim(self.n_nonzero) == 0:
             return n_components, feature_count("n_nonzero", self.n_nonzero, n_features)
         if self.strategy == "batch":
-            raise errors.n_nonzero_per_component(self.strategy)
+            raise ValueError(
+                f"n_nonzero is a list, but strategy={self.strategy!r} gives all components the same features. Pass one "
+                "integer: the number of features shared by all components."
+            )
         counts = [feature_count("n_nonzero", r, n_features) for r in self.n_nonzero]  # type: ignore[union-attr]
         if len(counts) != n_components:
             raise errors.wrong_number_of_counts(len(counts), n_components)

@@ -230,10 +230,18 @@ class SparsePCARegressor(
         if n_components > n_features and n_components != DEFAULT_N_COMPONENTS:
             raise errors.n_components_too_large(n_components, n_features)
         if n_nonzero > n_features and n_nonzero != DEFAULT_N_NONZERO:
-            raise errors.n_nonzero_exceeds_features(n_nonzero, n_features)
+            raise ValueError(
+                f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has n_features={n_features}. Pass an integer "
+                f"between 1 and {n_features}."
+            )
         given = {"n_components": n_components, "n_nonzero": n_nonzero}
         clipped = [f"{name}={value}" for name, value in given.items() if value > n_features]
-        notice = errors.defaults_exceed_features(clipped, n_features) if clipped else None
+        notice = None
+        if clipped:
+            notice = (
+                f"The default {' and '.join(clipped)} exceed(s) the {n_features} feature(s) of X: all of them are "
+                "used. Pass smaller numbers to choose among them."
+            )
         return min(n_components, n_features), min(n_nonzero, n_features), notice
 
     def _publish(self, fitted: DataMatrix, found: SparseRegression, targets: Targets) -> None:
