@@ -29,7 +29,7 @@ class Budget:
     def of(cls, time_limit: float | None, verbose: bool | int = False) -> Budget:
         """The budget of an estimator with these parameters."""
         if time_limit is not None and not _is_positive(time_limit):
-            raise errors.bad_time_limit(time_limit)
+            raise ValueError(f"time_limit={time_limit!r} must be a positive number of seconds, or None for no limit.")
         if not isinstance(verbose, (int, np.integer, np.bool_)):
             raise errors.not_a_flag("verbose", verbose)
         deadline = None if time_limit is None else time.monotonic() + float(time_limit)

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, open_data
 from sparing.data import ArrayRows
 from sparing.data import checkpoint as module
-from sparing.errors.checkpoints import CheckpointError
+from sparing.errors import CheckpointError
 
 MODELS = {
     "batch": SparseEncoder(2, n_nonzero=4, random_state=0),

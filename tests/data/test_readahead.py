@@ -15,7 +15,7 @@ from sparing.data.dense import DenseBlock
 from sparing.data.jobs import GramBlock
 from sparing.data.readahead import read_ahead
 from sparing.data.readers.base import FileRows
-from sparing.errors.files import UnreadableError
+from sparing.errors import UnreadableError
 
 
 def readers():

@@ -7,8 +7,8 @@ import stat
 
 import pytest
 
+from sparing import errors
 from sparing.data.writing import replacing
-from sparing.errors import files
 
 
 def test_a_file_appears_once_it_is_complete(tmp_path):
@@ -57,7 +57,7 @@ def test_devices_are_written_to():
 
 
 def test_errors_of_the_disk_are_sentences_and_others_pass(tmp_path):
-    with pytest.raises(files.UnwritableError, match="no such file or directory"), replacing(tmp_path / "a" / "b"):
+    with pytest.raises(errors.UnwritableError, match="no such file or directory"), replacing(tmp_path / "a" / "b"):
         pass
     with pytest.raises(FileNotFoundError, match="Check the path"), replacing(tmp_path / "b"):
-        raise files.no_such_file("data.csv")
+        raise errors.no_such_file("data.csv")

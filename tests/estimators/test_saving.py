@@ -28,8 +28,7 @@ from sparing import (
     load_model,
     save_model,
 )
-from sparing.data import writing
-from sparing.errors.models import ModelFileError
+from sparing.errors import ModelFileError, UnwritableError
 from sparing.methods.selectors import Adaptive, Greedy
 
 rng = np.random.default_rng(4)
@@ -166,7 +165,7 @@ def test_places_that_cannot_be_written(tmp_path):
     for place in (tmp_path, tmp_path / "no" / "folder"):
         with pytest.raises(OSError, match="Cannot write"):
             save_model(model, place)
-    assert writing.files.UnwritableError.__base__ is OSError
+    assert UnwritableError.__base__ is OSError
 
 
 # ---------------------------------------------------------------------------------------------- hostile files

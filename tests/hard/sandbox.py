@@ -62,7 +62,6 @@ def main() -> None:
     import numpy as np
 
     import sparing
-    import sparing.errors.checkpoints
     from hard.weather import assert_is_ours
     from sparing.data.readers import READERS
 

@@ -20,8 +20,7 @@ from hard.files import X, h5ad, write_model, write_npz, write_parquet, write_spa
 from sparing import load_model, open_data
 from sparing.data.readers import base, text
 from sparing.data.readers import memory_check as room
-from sparing.errors.files import UnreadableError
-from sparing.errors.models import ModelFileError
+from sparing.errors import ModelFileError, UnreadableError
 
 NO_ROOM = "not enough memory for what it says to hold"
 

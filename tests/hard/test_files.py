@@ -17,7 +17,7 @@ from hard.weather import outcome, weather
 from sparing import SparseEncoder, load_model, open_data
 from sparing.data import checkpoint as module
 from sparing.data.readers import READERS
-from sparing.errors.models import ModelFileError
+from sparing.errors import ModelFileError
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import sparing
 from hard.models import PUBLIC, assert_sound
 from hard.weather import outcome, weather
-from sparing.errors.settings import check_settings
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS
 from sparing.methods.deflation import DEFLATIONS
 from sparing.methods.encoders.elastic_net import ElasticNet
 from sparing.methods.selectors import SELECTORS
+from sparing.methods.settings import check_settings
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
 
 X = np.random.default_rng(0).standard_normal((15, 4))

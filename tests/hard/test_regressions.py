@@ -38,8 +38,7 @@ from sparing.data import Preprocessing, as_view
 from sparing.data.readahead import read_ahead
 from sparing.data.readers import base, parquet
 from sparing.data.transposed import Transposed
-from sparing.errors import SparingWarning
-from sparing.errors.files import UnreadableError
+from sparing.errors import SparingWarning, UnreadableError
 from sparing.linalg import single_threaded_blas, threads
 from sparing.methods.encoders.elastic_net import ElasticNet
 

@@ -10,7 +10,6 @@ from typing import cast
 
 import numpy as np
 
-from sparing import errors
 from sparing.certificates.certificate import Certificate
 from sparing.data import Preprocessing
 from sparing.data.transposed import Transposed
@@ -41,7 +40,10 @@ class ReconstructionCertificate(Certificate):
     def _value_on(self, view: DataMatrix) -> float:
         """What is lost again, with the decoder built anew from the data points of the view."""
         if (view.n_samples or 0) <= self.rows.max():
-            raise errors.too_few_samples(view.n_samples or 0, int(self.rows.max()) + 1)
+            raise ValueError(
+                f"X has {view.n_samples or 0} sample(s), but this certificate is about a decoder built on data point "
+                f"{self.rows.max()}. Pass the data of the fit, with their rows in the same order."
+            )
         decoder = self.row_weights @ _rows_of(view, self.rows)
         return reconstruction_loss(view, self.components, decoder)
 

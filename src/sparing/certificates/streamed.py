@@ -78,7 +78,7 @@ class StreamCertificate(Certificate):
             f"{who} {about}, and at most {percent(self.value / self.total)}, which is proved.",
             f"No encoder with {counted(self.problem.n_components, 'component')} can lose less than "
             f"{np.floor(1000 * self.bound / self.total) / 10:.1f}%. "
-            f"Where X can be read again, certify(components_, X) is exact.",
+            "Where X can be read again, certify(components_, X) is exact.",
         ]
 
 

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing import errors
 from sparing.certificates.certificate import Certificate
 from sparing.certificates.rules import error_agrees, fresh_spectrum
 from sparing.certificates.sentences import counted, percent, share, where
@@ -146,7 +145,11 @@ def certify_variance(
     value = symmetric_total(view, found.components.T)
     for bound in bounds:
         if bound.value < value * (1 - CONTRADICTION):
-            raise errors.bound_below_value(bound.method, bound.value * unit, value * unit)
+            raise RuntimeError(
+                f"The bound by {bound.method} ({bound.value * unit:.10g}) is below a variance that was reached "
+                f"({value * unit:.10g}), which cannot be: this is a fault of sparing. Please report it with the data; "
+                "certify=False gives the components without a certificate."
+            )
     least = min(bound.value for bound in bounds)
     best = next(bound for bound in bounds if bound.value <= least * (1 + 1e-9))  # of equals the simplest, given first
     return VarianceCertificate(
@@ -171,7 +174,7 @@ def _copies(view: DataMatrix, found: Encoder, value: float) -> tuple[str, ...]:
         return ()
     return (
         f"Its {len(found.support)} features are multiples of one another, as floored or duplicated columns are: "
-        f"together they say no more than one of them.",
+        "together they say no more than one of them.",
     )
 
 

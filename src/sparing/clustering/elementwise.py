@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from sparing import errors
 from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.clustering.entries import dense
 from sparing.clustering.table import SIZES, Table
-from sparing.errors.clustering import bad_own_dissimilarity
 from sparing.results import Array
 
 PAIR_ENTRIES = 2**17
@@ -83,11 +83,11 @@ def _check(function: ElementWise, table: Table) -> None:
     column.flags.writeable = False
     d = np.asarray(function(column[:, None], column[None, :]))
     if d.shape != (len(column), len(column)):
-        raise bad_own_dissimilarity(f"shape {d.shape} for shapes {(len(column), 1)} and {(1, len(column))}")
+        raise errors.bad_own_dissimilarity(f"shape {d.shape} for shapes {(len(column), 1)} and {(1, len(column))}")
     if d.dtype.kind not in "fiub":
-        raise bad_own_dissimilarity(f"values of type {d.dtype}")
+        raise errors.bad_own_dissimilarity(f"values of type {d.dtype}")
     if not np.allclose(d, d.T, rtol=1e-9, atol=0, equal_nan=True):
-        raise bad_own_dissimilarity("other numbers for (a, b) than for (b, a)")
+        raise errors.bad_own_dissimilarity("other numbers for (a, b) than for (b, a)")
 
 
 def _checked(d: Any, shape: tuple[int, ...]) -> Array:
@@ -95,9 +95,11 @@ def _checked(d: Any, shape: tuple[int, ...]) -> Array:
     values = np.asarray(d)
     if values.shape != shape:
         n, i, j = shape
-        raise bad_own_dissimilarity(f"shape {values.shape} for shapes {(n, i, 1)} and {(n, 1, j)}")
+        raise errors.bad_own_dissimilarity(f"shape {values.shape} for shapes {(n, i, 1)} and {(n, 1, j)}")
     if not values.min() >= 0 or not np.isfinite(values).all():
-        raise bad_own_dissimilarity("NaN, infinity or negative numbers")
+        raise errors.bad_own_dissimilarity("NaN, infinity or negative numbers")
     if values.max() >= SIZES[1]:
-        raise bad_own_dissimilarity(f"numbers above {SIZES[1]:g}, whose squares leave the range of double precision")
+        raise errors.bad_own_dissimilarity(
+            f"numbers above {SIZES[1]:g}, whose squares leave the range of double precision"
+        )
     return values

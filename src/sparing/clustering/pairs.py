@@ -9,7 +9,6 @@ import numpy as np
 
 from sparing.clustering.entries import dense
 from sparing.clustering.table import Table
-from sparing.errors.clustering import nothing_in_common
 from sparing.results import Array
 
 
@@ -31,7 +30,11 @@ def known_pairs(table: Table) -> Pairs:
     np.fill_diagonal(both, 0.0)
     known = both > 0.5
     if not known.any() and len(both) > 1:
-        raise nothing_in_common()
+        raise ValueError(
+            "No two samples have a feature for which both values are known, so nothing says how far apart they are. "
+            "Impute missing values with sklearn.impute.SimpleImputer, or check that the right rows and columns were "
+            "passed."
+        )
     upscaling = np.zeros_like(both)
     np.divide(p, both, out=upscaling, where=known)
     np.fill_diagonal(known, True)

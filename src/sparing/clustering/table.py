@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sparing.clustering.entries import is_sparse
 from sparing.data import Rows, SparseRows
-from sparing.errors.clustering import not_finite, nothing_varies, unit_out_of_range
+from sparing.errors import nan_or_infinity
 from sparing.results import Array, Indices
 
 BLOCK_ENTRIES = 2**20
@@ -149,7 +149,11 @@ def read_table(
     entries = values.data if is_sparse(values) else values
     largest = float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
     if largest >= SIZES[1] or (0 < largest <= SIZES[0] and not keep):  # what is kept has the unit of other data
-        raise unit_out_of_range(largest)
+        raise ValueError(
+            f"X holds values of size {largest:.3g}; dissimilarities are sums of their squares, and leave the range of "
+            "double precision. Change the unit of the data (multiply it by a constant) to values between 1e-140 and "
+            "1e+140."
+        )
     unit = 1.0 if plain or largest == 0 else math.ldexp(1.0, -round(math.log2(largest)))
     values *= unit
     n_features = values.shape[1]
@@ -212,7 +216,14 @@ def _check_finite(values: Any, absent: Any, missing: bool, names: Sequence[objec
         order = np.lexsort((where.col, where.row))[0]
         i, j = int(where.row[order]), int(where.col[order])
         found = float(where.data[order]) if value is None else value
-        raise not_finite(found, i, names[j] if len(names) else j, missing)
+        feature = names[j] if len(names) else j
+        advice = (
+            "Mark values that are not known by NaN: pairs of samples are then compared by the features that both have."
+            if missing
+            else "Drop those rows, impute them with sklearn.impute.SimpleImputer, or use SparseHierarchicalClustering, "
+            "which compares pairs of samples by the features that both have."
+        )
+        raise ValueError(f"Input X contains {nan_or_infinity(found)} (first at row {i}, feature {feature!r}). {advice}")
 
     if absent is not None and not missing:
         refuse(absent, np.nan)
@@ -273,5 +284,8 @@ def _sparse_moments(values: Any, absent: Any) -> tuple[Array, Array, Any]:
 def check_varies(table: Table) -> Table:
     """The table, if samples differ at all."""
     if not table.varying.any():
-        raise nothing_varies()
+        raise ValueError(
+            "X has no feature in which two samples differ: every feature is constant (or its values are missing), so "
+            "no feature can separate clusters. Check that the right rows and columns were passed."
+        )
     return table

@@ -17,9 +17,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from sparing import errors
 from sparing.data.fingerprint import fingerprint
 from sparing.data.records import decoded, encoded
-from sparing.errors import checkpoints
 
 HEADER = "sparing-checkpoint.json"
 PASS = "sparing-pass-{:05d}.npz"
@@ -27,6 +27,7 @@ OURS = (HEADER, "sparing-pass-[0-9]*.npz", "sparing-*.unfinished")
 """What is deleted after a fit; other files in the folder are nobody's business."""
 
 FORMAT = 1
+ADVICE = "Delete that folder to start again, or choose another path as checkpoint."
 TEXT = 60
 """Characters of a parameter that are kept to be shown."""
 
@@ -103,21 +104,21 @@ class Checkpoint:
         """What an earlier process left, if that is a header at all."""
         file = self.folder / HEADER
         if self.folder.exists() and not self.folder.is_dir():
-            raise checkpoints.damaged(self.folder, "it is a file, and a folder is needed")
+            raise _damaged_error(self.folder, "it is a file, and a folder is needed")
         if not file.exists():
             return None
         try:
             header = json.loads(file.read_bytes())
             version = header["format"]
         except Exception as broken:
-            raise checkpoints.damaged(file, _said(broken)) from None
+            raise _damaged_error(file, _said(broken)) from None
         if version != FORMAT:
-            raise checkpoints.other_version(file, version, FORMAT)
+            raise _version_error(file, version)
         match header:
             case {"seed": int(seed), "made_folder": bool(), "facts": dict(facts)} if seed >= 0:
                 if all(isinstance(fact, list) and len(fact) == 2 for fact in facts.values()):
                     return dict(header)
-        raise checkpoints.damaged(file, "parts of it are missing")
+        raise _damaged_error(file, "parts of it are missing")
 
     def _compare(self, stored: Mapping[str, list[str]]) -> None:
         """Refuse facts that are known on both sides and differ."""
@@ -127,7 +128,10 @@ class Checkpoint:
             if mark != mark_before:
                 differences.append(f"{name} (was {before}, is {text})" if before != text else f"{name} (not the same)")
         if differences:
-            raise checkpoints.of_another_fit(self.folder, differences)
+            raise errors.CheckpointError(
+                f"The checkpoint in {str(self.folder)!r} belongs to another fit, which differs in "
+                f"{', '.join(differences)}. A fit is resumed with the same data and parameters only. {ADVICE}"
+            )
 
     def _write(self, name: str, put: Callable[[IO[bytes]], object]) -> None:
         """A file that is there as a whole or not at all."""
@@ -149,7 +153,11 @@ class Checkpoint:
         try:
             yield
         except OSError as refused:
-            raise checkpoints.not_written(self.folder, refused.strerror or str(refused)) from refused
+            raise errors.CheckpointError(
+                f"The checkpoint in {str(self.folder)!r} cannot be written ({refused.strerror or str(refused)}). "
+                "Passes that were stored before are intact: make room or get permission and fit again to resume, or "
+                "choose another path (checkpoint=None keeps nothing)."
+            ) from refused
 
 
 def _loaded(file: Path) -> tuple[str, Any]:
@@ -159,12 +167,28 @@ def _loaded(file: Path) -> tuple[str, Any]:
             text = json.loads(members["text"].tobytes())
             arrays = [members[f"a{i}"] for i in range(len(members.files) - 1)]
         if text["format"] != FORMAT:
-            raise checkpoints.other_version(file, text["format"], FORMAT)
+            raise _version_error(file, text["format"])
         return str(text["mark"]), decoded(text["result"], arrays)
-    except checkpoints.CheckpointError:
+    except errors.CheckpointError:
         raise
     except Exception as broken:  # whatever a damaged file makes zipfile, json, NumPy or Python's tokens raise
-        raise checkpoints.damaged(file, _said(broken)) from None
+        raise _damaged_error(file, _said(broken)) from None
+
+
+def _version_error(file: Path, found: object) -> errors.CheckpointError:
+    """A format of another release."""
+    return errors.CheckpointError(
+        f"The checkpoint file {str(file)!r} has format {found!r}; this version of the library reads format {FORMAT}. "
+        f"{ADVICE}"
+    )
+
+
+def _damaged_error(file: Path, said: str) -> errors.CheckpointError:
+    """Cut short, changed or never ours."""
+    return errors.CheckpointError(
+        f"The checkpoint file {str(file)!r} is damaged, cut short or was not written by this library ({said}), so the "
+        f"fit cannot be resumed from it. {ADVICE}"
+    )
 
 
 def _described(value: Any) -> list[str]:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sparing import errors
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.rows import RawBlock, Rows
@@ -33,7 +32,10 @@ class DaskRows(Rows):
     def __init__(self, array: Any) -> None:
         super().__init__()
         if np.isnan(array.shape[0]):
-            raise errors.unknown_chunks()
+            raise ValueError(
+                "The Dask array does not know the lengths of its chunks, as after filtering rows. Call its method "
+                "compute_chunk_sizes() first; from a data frame use to_dask_array(lengths=True)."
+            )
         self.array = array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype, self.is_dense = array.dtype, not sparse.issparse(array._meta)

@@ -17,6 +17,7 @@ from sparing.data.rows import ArrayRows, Rows, SparseRows
 from sparing.data.sketch import Condensed, CountSketch
 from sparing.data.sources import Slices, is_lazy, is_source, source_rows
 from sparing.data.standardized import StandardizedRows
+from sparing.errors import listed
 from sparing.gram.base import GRAM_LIMIT, DataMatrix
 from sparing.gram.dense import DenseGram
 from sparing.results import Array
@@ -59,11 +60,17 @@ def as_view(
     config = preprocessing or Preprocessing()
     if config.precomputed:
         if sample_weight is not None:
-            raise errors.weights_of_a_covariance()
+            raise ValueError(
+                "sample_weight was given with precomputed=True, but a covariance has no rows to be weighted. Pass the "
+                "data themselves, or a covariance that was computed with these weights."
+            )
         return _in_range(_covariance(X, config.scale))
     rows = as_rows(X)
     if config.center and rows.shape[0] == 1:
-        raise errors.one_row()
+        raise ValueError(
+            "X has n_samples=1: after centring a single row nothing is left to explain. Pass at least 2 rows, or "
+            "center=False to work on the row itself."
+        )
     weights = None if sample_weight is None else checked_weights(sample_weight, rows.shape[0])
     if config.missing == "mean":
         rows = Imputed(rows, weights=weights)
@@ -75,16 +82,24 @@ def checked_weights(sample_weight: Any, n_samples: int) -> Array:
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise errors.bad_weights("they are not numbers") from None
+        raise _weights_error("they are not numbers") from None
     if weights.ndim == 0:
         weights = np.full(n_samples, float(weights))
     if weights.shape != (n_samples,):
-        raise errors.bad_weights(f"their shape is {weights.shape}, and X has {n_samples} rows")
+        raise _weights_error(f"their shape is {weights.shape}, and X has {n_samples} rows")
     if not np.isfinite(weights).all() or weights.min() < 0:
-        raise errors.bad_weights("some are negative, infinite or missing")
+        raise _weights_error("some are negative, infinite or missing")
     if not weights.any():
-        raise errors.bad_weights("all of them are zero")
+        raise _weights_error("all of them are zero")
     return weights
+
+
+def _weights_error(why: str) -> ValueError:
+    """Weights of rows that cannot be used."""
+    return ValueError(
+        f"sample_weight cannot be used: {why}. Pass one number of at least zero for each row of X; a whole number "
+        "counts as that many copies of the row."
+    )
 
 
 def _in_range(view: DataMatrix) -> DataMatrix:
@@ -113,22 +128,27 @@ def as_rows(X: Any) -> Rows:
     if is_lazy(X):
         raise errors.lazy_table(X)
     if is_dask(X):
-        if X.ndim != 2:
-            raise errors.ShapeError(X.shape)
+        _check_shape(X.shape)
         _checked_kind(X)
-        rows = DaskRows(X)
-        if 0 in rows.shape:
-            raise errors.empty(rows.shape)
-        return rows
+        return DaskRows(X)
     table: Any = X if sparse.issparse(X) else Slices(X) if is_source(X) else _as_array(X)
-    if table.ndim != 2:
-        raise errors.ShapeError(table.shape)
-    if 0 in table.shape:
-        raise errors.empty(table.shape)
+    _check_shape(table.shape)
     _checked_kind(table)
     if isinstance(table, Slices):
         return source_rows(table)
     return SparseRows(table) if sparse.issparse(table) else ArrayRows(table)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse what has no rows and columns."""
+    if len(shape) != 2:
+        raise errors.ShapeError(shape)
+    n, d = shape
+    if n == 0 or d == 0:
+        things = "sample(s)" if n == 0 else "feature(s)"
+        raise ValueError(
+            f"X holds 0 {things} (shape=({n}, {d})) while a minimum of 1 is required. Pass data with rows and columns."
+        )
 
 
 def as_matrix(X: Any) -> Array:
@@ -149,14 +169,18 @@ def _as_array(X: Any) -> Any:
         return np.where(np.ma.getmaskarray(X), np.nan, values)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         return _from_frame(X)
-    if isinstance(X, (str, bytes, dict, set)) or X is None:
-        raise errors.not_a_table(X)
     try:
         array = X if isinstance(X, np.memmap) else np.asarray(X)
     except ValueError as ragged:
-        raise errors.ragged_rows() from ragged
-    if array.ndim == 0:
-        raise errors.not_a_table(X)
+        raise ValueError(
+            "X is a list whose rows differ in length, so it is no table. Give every sample the same number of "
+            "features; a 2-D array is expected."
+        ) from ragged
+    if array.ndim == 0:  # text, a dict, a set, None
+        raise TypeError(
+            f"X is a {type(X).__name__}; a table of numbers is needed. Pass a NumPy array, a SciPy sparse matrix, a "
+            "pandas or polars DataFrame, or a numpy.memmap."
+        )
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
             return array.astype(np.float64)
@@ -166,9 +190,9 @@ def _as_array(X: Any) -> Any:
 def _checked_kind(table: Any) -> Any:
     """Refuse tables of anything but real numbers."""
     if table.dtype.kind == "c":
-        raise errors.complex_values()
+        raise _complex_error()
     if table.dtype.kind not in "fiub":
-        raise errors.not_numeric(table.dtype)
+        raise _not_numeric_error(table.dtype)
     return table
 
 
@@ -176,15 +200,17 @@ def _numbers_of(array: Any, columns: Sequence[object] = ()) -> Any:
     """Python numbers in an object array as float64; None and pandas' NA are missing values."""
     flat = [np.nan if value is None or type(value).__name__ == "NAType" else value for value in array.flat]
     if any(isinstance(value, complex) for value in flat):
-        raise errors.complex_values()
+        raise _complex_error()
     if any(isinstance(value, (str, bytes, np.datetime64, np.timedelta64)) for value in flat):
-        raise errors.not_numeric(array.dtype, columns)
+        raise _not_numeric_error(array.dtype, columns)
     try:
         return np.array(flat, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError) as broken:
-        raise errors.not_numeric(array.dtype, columns) from broken
+        raise _not_numeric_error(array.dtype, columns) from broken
     except OverflowError as huge:
-        raise errors.not_representable() from huge
+        raise ValueError(
+            "X holds a number beyond the range of double precision (about 1e308). Change the unit of the data."
+        ) from huge
 
 
 def _from_frame(frame: Any) -> Any:
@@ -204,13 +230,29 @@ def _from_frame(frame: Any) -> Any:
     for place, name in enumerate(names):
         column = np.asarray(frame.iloc[:, place] if hasattr(frame, "iloc") else frame[name])
         if column.dtype.kind == "c":
-            raise errors.complex_values()
+            raise _complex_error()
         if column.dtype.kind not in "fiubO" or (column.dtype == object and _holds_text(column)):
             strange.append(name)
     if strange or array is None:
         found = {kinds[names.index(name)] for name in strange or names}
-        raise errors.not_numeric(" and ".join(sorted(found)), strange)
+        raise _not_numeric_error(" and ".join(sorted(found)), strange)
     return _numbers_of(np.asarray(array, dtype=object), names)
+
+
+def _complex_error() -> ValueError:
+    """Complex numbers."""
+    return ValueError(
+        "X holds complex numbers. Complex data not supported: stack real and imaginary parts as separate features."
+    )
+
+
+def _not_numeric_error(dtype: object, columns: Sequence[object] = ()) -> errors.NotNumericError:
+    """Strings, objects or dates among the values."""
+    where = f" in columns {listed(columns)}" if len(columns) else ""
+    return errors.NotNumericError(
+        f"X holds values of type {dtype}{where}; every argument must be a real number, and a string or an object is no "
+        "number. Drop or encode such columns (sklearn.preprocessing.OneHotEncoder), or convert with X.astype(float)."
+    )
 
 
 def _holds_text(column: Any) -> bool:
@@ -219,13 +261,17 @@ def _holds_text(column: Any) -> bool:
 
 def _covariance(C: Any, scale: bool) -> DenseGram:
     """A symmetric matrix given in place of data, in units where its largest entry is near 1."""
-    if sparse.issparse(C):
-        raise errors.sparse_covariance()
-    rows = as_rows(C)
-    if not rows.is_dense:
-        raise errors.sparse_covariance()
+    rows = None if sparse.issparse(C) else as_rows(C)
+    if rows is None or not rows.is_dense:
+        raise ValueError(
+            "precomputed=True expects a dense covariance matrix, got a sparse one. Pass matrix.toarray() if it fits in "
+            "memory, or the sparse data X themselves with precomputed=False: their covariance is never formed."
+        )
     if rows.shape[0] != rows.shape[1]:
-        raise errors.not_square(rows.shape)
+        raise ValueError(
+            f"precomputed=True expects a square covariance or correlation matrix, got shape {rows.shape}. Pass X.T @ X "
+            "or numpy.cov(X, rowvar=False), or precomputed=False for a table of samples."
+        )
     A = _without_the_faint(as_matrix(rows))
     digits = np.finfo(rows.dtype).eps if rows.dtype.kind == "f" else 0.0
     tolerance = max(ROUNDING, len(A) * float(digits))
@@ -235,7 +281,11 @@ def _covariance(C: Any, scale: bool) -> DenseGram:
     skew = np.abs(A - A.T)
     if skew.max() > tolerance:
         i, j = (int(index) for index in np.unravel_index(np.argmax(skew), skew.shape))
-        raise errors.not_symmetric(float(skew[i, j]) * square_unit, i, j)
+        raise ValueError(
+            f"The covariance matrix is not symmetric: entries ({i}, {j}) and ({j}, {i}) differ by "
+            f"{float(skew[i, j]) * square_unit:.3g}. If that is rounding, pass (C + C.T) / 2; if C is a table of "
+            "samples, pass precomputed=False."
+        )
     A = (A + A.T) / 2
     if not scale:
         return DenseGram(A, **_definiteness(A, tolerance), square_unit=square_unit)

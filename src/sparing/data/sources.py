@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sparing import errors
 from sparing.data.readers.base import BLOCK_BYTES, plain, rows_within
 from sparing.data.rows import ArrayRows
 from sparing.results import Array
@@ -48,17 +47,26 @@ class Slices:
         except MemoryError:
             raise
         except Exception as broken:
-            raise errors.bad_slice(kind, start, stop, f"{type(broken).__name__}: {broken}") from broken
+            raise _slice_error(kind, start, stop, f"{type(broken).__name__}: {broken}") from broken
         if rows.shape != (stop - start, self.shape[1]):
-            raise errors.bad_slice(kind, start, stop, f"shape {rows.shape} came, not {(stop - start, self.shape[1])}")
+            raise _slice_error(kind, start, stop, f"shape {rows.shape} came, not {(stop - start, self.shape[1])}")
         if not np.can_cast(rows.dtype, self.dtype, "same_kind"):
-            raise errors.bad_slice(kind, start, stop, f"type {rows.dtype} came, not {self.dtype}")
+            raise _slice_error(kind, start, stop, f"type {rows.dtype} came, not {self.dtype}")
         with np.errstate(over="ignore"):
             return rows.astype(self.dtype, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         """All of it, for the few methods that need that."""
         return np.asarray(self[:], dtype=dtype)
+
+
+def _slice_error(kind: str, start: int, stop: int, said: str) -> ValueError:
+    """A source of rows that does not keep what its shape and type promise."""
+    return ValueError(
+        f"X is a {kind}, which is read by slices of rows, and X[{start}:{stop}] failed: {said}. Such a slice must be "
+        "an array of real numbers, with as many rows as asked for and all features. Correct the source, or pass a "
+        "NumPy array."
+    )
 
 
 def source_rows(slices: Slices) -> ArrayRows:

@@ -297,7 +297,10 @@ class StandardizedRows(DataMatrix):
         rows = sketch.placed(reference, self._placement())
         kept = column_squares(rows).sum()
         if not np.isfinite(kept) or (kept == 0 and self.total > 0):
-            raise errors.sizes_change_too_much()
+            raise ValueError(
+                "The first rows of X are of another order of magnitude than the rest, by more than single precision "
+                "covers, so no sketch of X can be kept. Shuffle the rows, rescale the features, or use passes='any'."
+            )
         return rows, sketch.dropped * float((reference * self.unit * self.factor).max()) ** 2
 
     def recentred(self, center: bool) -> StandardizedRows:

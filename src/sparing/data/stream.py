@@ -86,11 +86,18 @@ class ExhaustedStream(Rows):
 
     def blocks(self) -> Iterator[RawBlock]:
         """They are gone."""
-        raise errors.stream_is_gone()
+        raise _stream_gone_error()
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """What the first reading found; there is no second."""
         if self._kept is None:
-            raise errors.stream_is_gone()
+            raise _stream_gone_error()
         kept, self._kept = self._kept, None
         return kept
+
+
+def _stream_gone_error() -> ValueError:
+    """A second reading of rows that came once."""
+    return ValueError(
+        "The rows given to partial_fit are gone: what needs to read them again cannot be done. Use fit with all rows."
+    )

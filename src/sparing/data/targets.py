@@ -37,14 +37,24 @@ class Targets:
         if Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] == 0):
             raise errors.targets_wrong_shape(Y.shape)
         if len(Y) != n_samples:
-            raise errors.targets_wrong_length(len(Y), n_samples)
+            raise ValueError(
+                f"y has {len(Y)} row(s), but X has {n_samples}: inconsistent numbers of samples. Pass one target per "
+                "row of X, in the same order."
+            )
         if not np.isfinite(Y).all():
             place = np.argwhere(~np.isfinite(Y))[0]
-            raise errors.targets_not_finite(float(Y[tuple(place)]), int(place[0]), None if is_vector else int(place[1]))
+            name = errors.nan_or_infinity(Y[tuple(place)])
+            where = f"row {place[0]}" if is_vector else f"row {place[0]}, target {place[1]}"
+            raise ValueError(
+                f"Input y contains {name} (first at {where}). Nothing can be fitted to it: drop those rows of X and y."
+            )
         Y = Y.reshape(n_samples, -1)
         size = float(np.abs(Y).max())
         if size != 0 and not ACCEPTED[0] < size < ACCEPTED[1]:
-            raise errors.targets_out_of_scale(size)
+            raise ValueError(
+                f"y holds values of size {size:.3g}; sums of their squares leave the range of double precision, which "
+                "covers values between about 1e-150 and 1e+150. Change the unit of y (multiply it by a constant)."
+            )
         mean = np.zeros(Y.shape[1])
         if center:
             mean = Y.mean(axis=0)
@@ -64,21 +74,32 @@ class Targets:
 def _numbers_in(y: Any, who: str) -> Array:
     """y as float64, with a sentence for what is no array of real numbers."""
     if y is None:
-        raise errors.targets_missing(who)
+        raise ValueError(
+            f"{who} requires y to be passed, but the target y is None. Pass one number per row of X, or a table with "
+            "one column per target."
+        )
     if hasattr(y, "tocsr"):
-        raise errors.sparse_targets()
+        raise TypeError("y is a sparse matrix; targets are needed as dense numbers. Pass y.toarray().")
     try:
         array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     except ValueError as ragged:
-        raise errors.targets_not_numeric("list of unequal lengths") from ragged
+        raise _not_numeric_error("list of unequal lengths") from ragged
     if isinstance(y, np.ma.MaskedArray):
         array = np.where(np.ma.getmaskarray(y), np.nan, array)
     if array.dtype == object:
         flat = [np.nan if value is None or type(value).__name__ == "NAType" else value for value in array.flat]
         strange = next((v for v in flat if isinstance(v, (str, bytes, complex)) or not hasattr(v, "__float__")), None)
         if strange is not None:
-            raise errors.targets_not_numeric(type(strange).__name__)
+            raise _not_numeric_error(type(strange).__name__)
         array = np.array([float(value) for value in flat]).reshape(array.shape)
     if array.dtype.kind not in "fiub":
-        raise errors.targets_not_numeric(array.dtype)
+        raise _not_numeric_error(array.dtype)
     return array.astype(np.float64)
+
+
+def _not_numeric_error(kind: object) -> errors.NotNumericError:
+    """Strings, dates, complex numbers or nested lists among the targets."""
+    return errors.NotNumericError(
+        f"y holds values of type {kind}; a regression needs real numbers. Convert with y.astype(float), or encode "
+        "classes as numbers (sklearn.preprocessing.LabelBinarizer) to regress on them."
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import BinaryIO
 
-from sparing.errors import files
+from sparing import errors
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except OSError as refused:
         if refused.errno is None:  # one of our own sentences, about something else
             raise
-        raise files.cannot_write(path, refused) from refused
+        raise errors.cannot_write(path, refused) from refused
 
 
 def _mode(target: Path) -> int:

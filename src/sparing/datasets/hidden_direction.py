@@ -53,7 +53,7 @@ def make_hidden_direction(
         if type(value) is bool or not hasattr(value, "__index__"):
             raise errors.not_an_integer(name, value)
         if value < least:
-            raise errors.too_small(name, value, least)
+            raise ValueError(f"{name}={value!r} must be at least {least}.")
     if n_nonzero >= n_features:
         raise errors.more_than_there_are(
             "n_nonzero", n_nonzero, n_features - 1, "features beside one for the dense direction"

@@ -60,7 +60,7 @@ def make_rotated_hadamard(
         if type(value) is bool or not hasattr(value, "__index__"):
             raise errors.not_an_integer(name, value)
         if value < least or value & (value - 1):
-            raise errors.not_a_power_of_two(name, value, least)
+            raise ValueError(f"{name}={value!r} must be a power of two of at least {least}, such as {max(least, 128)}.")
     if n_samples > n_features:
         raise errors.more_than_there_are("n_samples", n_samples, n_features, "features")
     for name, size in {"angle": angle, "noise": noise}.items():

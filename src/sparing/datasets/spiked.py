@@ -49,7 +49,7 @@ def make_spiked(
     if n_components * n_nonzero > n_features:
         raise errors.more_than_there_are("n_nonzero", n_nonzero, n_features // n_components, "features per component")
     if not spike > 0:
-        raise errors.bad_spike(spike)
+        raise ValueError(f"spike={spike!r} must be a positive number: it is the variance added along a component.")
     rng = np.random.default_rng(random_state)
     components = np.zeros((n_components, n_features))
     places = rng.permutation(n_features)[: n_components * n_nonzero].reshape(n_components, n_nonzero)

@@ -25,7 +25,6 @@ from sparing.clustering import (
     permutation_gap,
     read_table,
 )
-from sparing.errors import clustering as sentences
 from sparing.estimators.base import HasSupport
 from sparing.estimators.inputs import checked_rows
 from sparing.estimators.parameters import count, flag, is_whole
@@ -113,7 +112,7 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
         self.__dict__.pop("bound_search_", None)  # of an earlier fit
         rows = checked_rows(self, X, reset=True)
         if rows.shape[0] < 2:
-            raise sentences.one_sample()
+            raise ValueError("X has n_samples=1; clusters need at least 2 samples. Pass more rows.")
         scaled = flag("scale", self.scale)
         table = read_table(rows, scale=scaled, missing=self._missing, plain=self._own(), names=self._names())
         self.scale_ = table.scale
@@ -124,12 +123,19 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
         count("max_iter", self.max_iter)
         count("n_permutations", self.n_permutations)
         if not is_number(self.tol) or self.tol < 0:
-            raise sentences.bad_tolerance("tol", self.tol)
+            raise ValueError(f"tol={self.tol!r} must be a number of at least 0, such as 1e-6.")
         if self.n_features is not None and not self._by_name("auto"):
-            raise sentences.two_bounds(self.weight_bound, self.n_features)
+            raise ValueError(
+                f"weight_bound={self.weight_bound!r} and n_features={self.n_features!r} were both given; each decides "
+                "how many features are used. Leave weight_bound='auto' with n_features, or n_features=None with "
+                "weight_bound."
+            )
         k = self.n_clusters
         if self._by_name("fewest") and (k is None or (is_whole(k) and k == 1)):
-            raise sentences.fewest_needs_clusters(k)
+            raise ValueError(
+                f"weight_bound='fewest' looks for few features that give the same clusters, which n_clusters={k!r} "
+                "does not say how many of. Pass n_clusters of at least 2, or weight_bound='auto'."
+            )
 
     def _by_name(self, *names: str) -> bool:
         return isinstance(self.weight_bound, str) and self.weight_bound in names
@@ -151,15 +157,33 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
         if self.n_features is not None:
             varying = int(np.count_nonzero(table.varying))
             if not is_whole(self.n_features) or not 1 <= self.n_features <= varying:
-                raise sentences.bad_n_features(self.n_features, varying)
+                raise ValueError(
+                    f"n_features={self.n_features!r}, but X has {varying} features that are not constant. Pass an "
+                    f"integer between 1 and {varying}, or None to let weight_bound decide."
+                )
             wanted = int(self.n_features)
             bound, found = bound_for_count(solve, lambda fit: fit.weights, wanted, p, run.budget)
             if found.n_used == wanted:
                 return bound, found, []
-            return bound, found, [sentences.n_features_missed(wanted, found.n_used, bound, run.budget.expired)]
+            if run.budget.expired:
+                note = (
+                    f"n_features={wanted} was asked for, but time_limit ended the search at weight_bound={bound:.6g}, "
+                    f"which uses {found.n_used}. A larger time_limit gets closer."
+                )
+            else:
+                note = (
+                    f"n_features={wanted} was asked for, but no bound gives exactly that many: "
+                    f"weight_bound={bound:.6g} uses {found.n_used}, and a slightly larger one more than {wanted}. "
+                    "Features that tie enter together."
+                )
+            return bound, found, [note]
         if not self._by_name("auto", "fewest"):
             if not is_number(self.weight_bound) or not 1 <= self.weight_bound <= math.sqrt(p) * (1 + 1e-12):
-                raise sentences.bad_weight_bound(self.weight_bound, p)
+                raise ValueError(
+                    f"weight_bound={self.weight_bound!r} must be a number between 1 (one feature) and sqrt(n_features) "
+                    f"= {p**0.5:.4g} (all features), 'auto' to choose it by permutations, or 'fewest' for fewer "
+                    "features that give the same clusters. To say how many features are used pass n_features instead."
+                )
             bound = float(self.weight_bound)
             return bound, solve(bound), []
         observed: list[Fit] = []
@@ -171,8 +195,14 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
             return criteria, np.array([fit.n_used for fit in fits])
 
         search = permutation_gap(table, bound_grid(p), compared, self.n_permutations, run.rng, run.budget)
-        short = search.n_permutations < self.n_permutations
-        notes = [sentences.permutations_cut_short(search.n_permutations, self.n_permutations)] if short else []
+        short, notes = search.n_permutations < self.n_permutations, []
+        if short:
+            done = search.n_permutations
+            used = "the bound is chosen from those" if done else "the bound in the middle of those tried is used"
+            notes.append(
+                f"time_limit ended the search for weight_bound after {done} of {self.n_permutations} permutations; "
+                f"{used}. A larger time_limit, fewer n_permutations, or a weight_bound of your own avoids this."
+            )
         bound, found = search.bound, solve(search.bound)
         if self._by_name("fewest") and not run.budget.expired:
             bound, found, agreements = fewest_agreeing(
@@ -180,7 +210,10 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
             )
             search = replace(search, agreements=agreements)
         if self._by_name("fewest") and run.budget.expired and not short:
-            notes.append(sentences.fewest_cut_short(bound))
+            notes.append(
+                f"time_limit ended the search for the fewest features; weight_bound={bound:.6g} is the smallest known "
+                "to give the same clusters. A larger time_limit may find a smaller one."
+            )
         self.bound_search_ = search
         return bound, found, notes
 

@@ -125,8 +125,13 @@ class ColumnSelector(SelectorMixin, FittingEstimator[Batch, Encoder]):
     def _shortcoming(self, fit: Fit[Batch], task: Task) -> str | None:
         wanted, n_features = self.n_features_to_select, fit.view.n_features
         if wanted > n_features:
-            return errors.capped("n_features_to_select", wanted, n_features, "features")
-        return errors.fewer_features(wanted, len(self.support_)) if len(self.support_) < wanted else None
+            return f"n_features_to_select={wanted} was asked for, but X has {n_features} features: no more can be kept."
+        if (got := len(self.support_)) < wanted:
+            return (
+                f"n_features_to_select={wanted} was asked for, but {got} feature(s) already give what PCA gives, or "
+                f"the others depend on them: {got} are kept. A larger n_components asks for more of X."
+            )
+        return None
 
     def transform(self, X: Any) -> Any:
         """The columns of X that are kept, as they are.

@@ -77,7 +77,10 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         else:
             found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), run)
         if self._nonnegative and found.loadings.min(initial=0.0) < 0:
-            raise errors.negative_loadings(getattr(self, "solver", None))
+            raise ValueError(
+                f"solver={getattr(self, 'solver', None)!r} returned negative loadings. NonnegativeSparsePCA takes "
+                "solvers whose loadings are all at least zero: one of those that it names, or your own."
+            )
         return Task(view, self._problem(n_nonzero, found, view.n_features), spectrum), found
 
     def _certify(self, fit: Fit[Any], task: Task, found: Encoder) -> None:
@@ -95,14 +98,24 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         k = component_count(self.n_components, n_features)
         given = [name for name in ("n_nonzero", "min_variance", "n_nonzero_total") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise errors.two_ways_to_count(*given[:2])
+            raise ValueError(
+                f"Both {given[0]} and {given[1]} were given; one decides the other. Pass n_nonzero for a number of "
+                "features per component, or min_variance for the fewest that keep a share (SparsePCA also takes "
+                "n_nonzero_total)."
+            )
         if self.n_nonzero_total is None:
             return k, None if self.n_nonzero is None else feature_counts(self.n_nonzero, k, n_features)
         total = count("n_nonzero_total", self.n_nonzero_total)
         if total < k:
-            raise errors.total_too_small(total, k)
-        if total > k * n_features:
-            raise errors.total_too_large(total, k, n_features)
+            raise ValueError(
+                f"n_nonzero_total={total}, but n_components={k}: each component needs a feature at least. Pass "
+                f"n_nonzero_total of {k} or more."
+            )
+        if total > (most := k * n_features):
+            raise ValueError(
+                f"n_nonzero_total={total}, but {k} component(s) of X's {n_features} features have {most} loadings in "
+                f"all. Pass n_nonzero_total of {most} or less."
+            )
         return k, total
 
     def _fewest(self, encoder: Any, view: DataMatrix, spectrum: Spectrum, run: Run) -> tuple[list[int], Encoder]:
@@ -147,7 +160,10 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         if spectrum.rank < fit.n_components and spectrum.rank <= found:
             why = f"X has rank {spectrum.rank}"
         elif self.constraint is not None:
-            why = errors.constraint_leaves_fewer(self.constraint, found)
+            why = (
+                f"constraint={self.constraint!r} leaves no further component with so few features (each earlier "
+                f"component costs one degree of freedom, and {found} were found)"
+            )
         elif np.count_nonzero(used) == np.count_nonzero(used.any(axis=0)) == usable:
             why = f"all {usable} features are in use, each of them once"
         else:

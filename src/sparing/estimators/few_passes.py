@@ -38,14 +38,9 @@ def reading_of(
 ) -> Reading:
     """What suits the size of the rows and the user's wish; ``possible`` says whether the method has a few-pass form."""
     n, d = rows.shape
-    if not _few(rows, passes) or preprocessing.precomputed:
-        return Reading(rows)
-    if d <= NARROW:
-        return Reading(rows, gram=True)
-    if not possible:
-        if passes == "few":
-            raise errors.few_passes_not_possible(NARROW)
-        return Reading(rows)
+    few = _few(rows, passes) and not preprocessing.precomputed
+    if not few or not possible or d <= NARROW:
+        return gram_or_rows(rows, passes=passes, precomputed=preprocessing.precomputed)
     length = sketch_length(rows.is_dense, n_nonzero, d)
     if n <= (2 * length if rows.is_dense else length):  # a sketch would have as many rows
         return Reading(InMemoryRows(rows))
@@ -56,7 +51,11 @@ def gram_or_rows(rows: Rows, *, passes: Any, precomputed: bool) -> Reading:
     """For methods that have no few-pass form: the Gram matrix where there are few features."""
     few = _few(rows, passes) and not precomputed
     if few and rows.shape[1] > NARROW and passes == "few":
-        raise errors.few_passes_not_possible(NARROW)
+        raise ValueError(
+            f"passes='few' with more than {NARROW} features is for SparseEncoder with strategy='batch', "
+            "selector='auto' or 'greedy' and no sketch=, which chooses one set of features for all components from a "
+            "sketch. Use that, or passes='any', with which X is read as often as the method needs."
+        )
     return Reading(rows, gram=few and rows.shape[1] <= NARROW)
 
 

@@ -16,7 +16,7 @@ from sparing import errors
 from sparing.data import ArrayRows, Preprocessing, Rows, as_rows, as_view, is_symmetric
 from sparing.data.checkpoint import Checkpoint
 from sparing.data.tracked import TrackedRows
-from sparing.errors import checkpoints
+from sparing.errors import listed
 from sparing.estimators.few_passes import Reading
 from sparing.gram import DataMatrix
 from sparing.linalg import single_threaded_blas
@@ -48,12 +48,18 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     named = X if hasattr(X, "columns") else rows
     names = list(getattr(X, "columns", []))
     if len(set(map(str, names))) < len(names):
-        raise errors.duplicate_names(
-            sorted({str(name) for name in names if list(map(str, names)).count(str(name)) > 1})
+        repeated = sorted({str(name) for name in names if list(map(str, names)).count(str(name)) > 1})
+        raise ValueError(
+            f"X has several columns named {listed(repeated)}; features are told apart by their names. Rename them, or "
+            "pass X.to_numpy()."
         )
     kinds = {isinstance(name, str) for name in names}
     if len(kinds) > 1:
-        raise errors.names_of_several_kinds(names)
+        others = [name for name in names if not isinstance(name, str)]
+        raise TypeError(
+            f"Some columns of X have text as their name and others have not, such as {listed(others)}. Feature names "
+            "are only supported if all of them are text: use X.columns = X.columns.astype(str), or pass X.to_numpy()."
+        )
     in_file = getattr(rows, "feature_names", None)
     if in_file is None or len(set(in_file)) < len(in_file):
         validate_data(estimator, named, skip_check_array=True, reset=reset)
@@ -66,7 +72,14 @@ def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) ->
     """What scikit-learn does with the columns of data frames, for the names of features in a file."""
     known = None if reset else getattr(estimator, "feature_names_in_", None)
     if known is not None and list(known) != names:
-        raise errors.other_features(names, list(known), type(estimator).__name__)
+        here, learned = set(names), set(known)
+        absent, extra = [name for name in known if name not in here], [name for name in names if name not in learned]
+        parts = [f"{listed(absent)} missing"] * bool(absent) + [f"{listed(extra)} not known to it"] * bool(extra)
+        raise ValueError(
+            f"X has other features than those {type(estimator).__name__} was fitted on: "
+            f"{' and '.join(parts) or 'the same ones in another order'}. Pass the same columns, in the same order, as "
+            "at fit."
+        )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         validate_data(estimator, rows, skip_check_array=True, reset=reset)
@@ -98,7 +111,11 @@ def checked_view(
     rows = checked_rows(estimator, X, reset=True)
     as_samples = hasattr(estimator, "precomputed") and preprocessing.center and not preprocessing.precomputed
     if as_samples and isinstance(rows, ArrayRows) and rows.is_resident and is_symmetric(rows):
-        warnings.warn(errors.looks_precomputed(), errors.SparingWarning, stacklevel=5)
+        message = (
+            "X is symmetric, as covariances and correlations are, and is taken for samples. If it holds covariances or "
+            "correlations pass precomputed=True."
+        )
+        warnings.warn(message, errors.SparingWarning, stacklevel=5)
     if say is not None and not preprocessing.precomputed:
         rows = TrackedRows(rows, say, checkpoint, sample_weight)
     with features_named(estimator):
@@ -113,7 +130,11 @@ def check_has_variance(view: DataMatrix, centred: bool) -> DataMatrix:
     """The view, if it has a principal component to speak of."""
     if not view.is_psd:
         values = np.linalg.eigvalsh(view.gram()) * view.square_unit
-        raise errors.not_psd(float(values[0]), float(values[-1]))
+        raise ValueError(
+            f"The covariance matrix has eigenvalue {values[0]:.3g} (the largest is {values[-1]:.3g}), so no "
+            "data have this covariance: it is not positive semidefinite. Pairwise deletion of missing values does "
+            "this. Clip its negative eigenvalues to zero, or compute it from complete rows."
+        )
     if view.total <= 0:
         raise errors.no_variance(centred)
     return view
@@ -158,7 +179,11 @@ def numerical_trouble_explained() -> Iterator[None]:
     try:
         yield
     except np.linalg.LinAlgError as trouble:
-        raise errors.ill_conditioned() from trouble
+        raise ValueError(
+            "The numbers of X are so ill-conditioned that its variance is lost in rounding (means many orders of "
+            "magnitude above the spread, most likely). Subtract a reference row from X, or drop such features, before "
+            "fitting."
+        ) from trouble
 
 
 def checkpoint_of(estimator: Any) -> Checkpoint | None:
@@ -169,6 +194,9 @@ def checkpoint_of(estimator: Any) -> Checkpoint | None:
     if path is None:
         return None
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or not os.fspath(path):
-        raise checkpoints.not_a_folder(path)
+        raise TypeError(
+            f"checkpoint={path!r} was passed; the path of a folder is needed, as a str or pathlib.Path, or None to "
+            "keep nothing. The folder is made where there is none."
+        )
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
     return Checkpoint(path, {"estimator": type(estimator).__name__, "version": __version__, **parameters})

@@ -120,14 +120,28 @@ def prepared(components: Any, X: Any, preprocessing: Preprocessing) -> tuple[Dat
     try:
         H = as_matrix(components)
     except errors.NotFiniteError as flaw:
-        raise errors.components_not_finite(flaw.value, flaw.row, flaw.column) from None
+        raise ValueError(
+            f"components contain {errors.nan_or_infinity(flaw.value)} (first in row {flaw.row}, feature "
+            f"{flaw.column!r}). A loading is a finite number, and 0 where a feature is not used: correct it, or remove "
+            "the component."
+        ) from None
     except errors.ShapeError as flaw:
-        raise errors.components_not_two_dimensional(flaw.shape) from None
+        raise ValueError(
+            f"components has shape {flaw.shape}; one row per component and one column per feature are expected. Pass "
+            "components.reshape(1, -1) if it is a single component."
+        ) from None
     except (ValueError, TypeError):  # sentences about X, which loadings are not
-        raise errors.bad_components_values(components) from None
+        known = {name: getattr(components, name, None) for name in ("dtype", "shape")}
+        details = "".join(f", {name} {value}" for name, value in known.items() if value is not None)
+        raise ValueError(
+            f"components ({type(components).__name__}{details}) are no table of real numbers: one row per component "
+            "and one loading in it for each feature are expected. Pass a NumPy array of shape (n_components, "
+            "n_features)."
+        ) from None
     if H.shape[1] != view.n_features:
         raise errors.bad_components(H.shape, view.n_features)
     lengths = np.abs(H).max(axis=1)
     if (lengths == 0).any():
-        raise errors.zero_component(int(np.argmin(lengths)))
+        index = np.argmin(lengths)
+        raise ValueError(f"components[{index}] is all zero, so it encodes nothing. Remove it, or lower its penalty.")
     return view, H / lengths[:, None]

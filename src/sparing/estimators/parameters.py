@@ -11,7 +11,7 @@ import numpy as np
 from sparing import errors
 from sparing.data import Preprocessing
 from sparing.data.checkpoint import Checkpoint
-from sparing.errors.settings import check_settings
+from sparing.methods.settings import check_settings
 from sparing.run import EFFORTS, Budget, Run
 
 MISSING = ("error", "mean")
@@ -53,7 +53,10 @@ def feature_count(name: str, value: Any, n_features: int) -> int:
     """A number of features that X has."""
     checked = count(name, value)
     if checked > n_features:
-        raise errors.n_nonzero_out_of_range(checked, n_features)
+        raise ValueError(
+            f"n_nonzero={checked} is outside [1, {n_features}]: X has {n_features} feature(s). Pass an integer between "
+            f"1 and {n_features}, or leave n_nonzero out to get the fewest features that do nearly as well as PCA."
+        )
     return checked
 
 
@@ -71,7 +74,10 @@ def feature_counts(value: Any, n_components: int, n_features: int) -> int | list
         return feature_count("n_nonzero", value, n_features)
     counts = [feature_count("n_nonzero", each, n_features) for each in value]
     if len(counts) != n_components:
-        raise errors.wrong_number_of_counts(len(counts), n_components)
+        raise ValueError(
+            f"n_nonzero has {len(counts)} counts, but n_components={n_components}. Pass one count for each component, "
+            "or one integer for all of them."
+        )
     return counts
 
 
@@ -79,7 +85,10 @@ def loss_limit(value: Any) -> float:
     """A loss ratio that something can reach."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number or not value >= 1:
-        raise errors.max_loss_out_of_range(value)
+        raise ValueError(
+            f"max_loss={value!r} must be a number of at least 1: it is the loss divided by PCA's, and no encoder loses "
+            "less than PCA. max_loss=1.1 allows 10% more than PCA."
+        )
     return min(float(value), sys.float_info.max)
 
 
@@ -179,4 +188,7 @@ def generator_of(random_state: Any, checkpoint: Checkpoint | None = None) -> np.
         return np.random.default_rng(int(random_state))
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    raise errors.bad_random_state(random_state)
+    raise ValueError(
+        f"random_state={random_state!r} is neither a non-negative integer, a numpy Generator or RandomState, nor None. "
+        "Pass an integer such as random_state=0 for the same answer every time."
+    )

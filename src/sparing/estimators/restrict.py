@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sparing.errors import models
-
 WIDE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "coef_", "feature_weights_", "cluster_centers_")
 """Fitted arrays whose last axis has one entry for each feature."""
 
@@ -16,7 +14,10 @@ WIDE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "coef_", "f
 def restricted_to(model: Any) -> Any:
     """The same model for data that hold the columns of ``support_`` alone, in this order; its scores are the same."""
     if not hasattr(model, "components_") or not hasattr(model, "transform"):
-        raise models.no_scores(type(model).__name__)
+        raise TypeError(
+            f"The model is a {type(model).__name__}, which has no components to make scores of. Scores come from "
+            "SparseEncoder, SparsePCA, NonnegativeSparsePCA, DoublySparseEncoder and SparsePCARegressor."
+        )
     narrow, used = copy(model), model.support_
     for name in (*WIDE, "feature_names_in_"):
         if hasattr(model, name):

@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sparing import errors
 from sparing.data.genotypes import GenotypeCoding
 from sparing.data.readers.npy import header_of
 from sparing.data.writing import replacing
-from sparing.errors import files, models
 from sparing.estimators.codec import Unplain, decoded, encoded
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
@@ -96,7 +96,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
     name = type(model).__name__
     if CLASSES.get(name) is not type(model):
-        raise models.not_a_model(model, CLASSES)
+        raise TypeError(
+            f"save_model was given a {name}; a fitted {', '.join(CLASSES)} is needed. A pipeline or an "
+            "estimator of another package is saved with that package's own means."
+        )
     check_is_fitted(model)
     arrays: list[Any] = []
 
@@ -156,22 +159,31 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     try:
         with place.open("rb") as file:
             return _loaded(path, file)
-    except models.ModelFileError:
+    except errors.ModelFileError:
         raise
     except FileNotFoundError as absent:
-        raise files.no_such_file(path) from absent
+        raise errors.no_such_file(path) from absent
     except OSError as refused:  # a folder, or a file of somebody else's
-        raise models.unopened_model(path, refused) from refused
+        raise errors.ModelFileError(
+            f"Cannot load {str(path)!r}: {errors.system_says(refused)}. Pass the path of a file that save_model, or "
+            "--save, wrote and that you may read."
+        ) from refused
     except Exception as broken:  # whatever a damaged file makes zipfile, json, NumPy or a constructor raise
         said = str(broken).strip().splitlines() or [type(broken).__name__]
-        raise models.broken_model(path, said[0].rstrip(".")) from broken
+        raise errors.ModelFileError(
+            f"Cannot load {str(path)!r}: it is damaged, cut short or no model that sparing saved "
+            f"({said[0].rstrip('.')}). Save the model again with save_model, or with --save on the command line."
+        ) from broken
 
 
 def _plain(model: str, where: str, value: Any, keep: Any) -> Any:
     try:
         return encoded(value, keep)
     except Unplain as part:
-        raise models.cannot_save(model, where, part.value) from part
+        raise TypeError(
+            f"{model} cannot be saved: {where} is a {type(part.value).__name__}, and only numbers, text, arrays and "
+            "the objects of sparing are written, never code. Fit again with a choice that has a name."
+        ) from part
 
 
 def _loaded(path: object, file: BinaryIO) -> Any:
@@ -181,7 +193,10 @@ def _loaded(path: object, file: BinaryIO) -> Any:
         if header["format"] != FORMAT or not isinstance(header["version"], int):
             raise ValueError("it says to be something else")
         if header["version"] > VERSION:
-            raise models.newer_model(path, header["version"], VERSION, str(header["sparing"]))
+            raise errors.ModelFileError(
+                f"Cannot load {str(path)!r}: it has format {header['version']}, written by sparing "
+                f"{header['sparing']}, and this version reads formats up to {VERSION}. Upgrade sparing."
+            )
 
         def arrays(name: str) -> Any:
             return _array(archive, parts.pop(name))  # each once, or a small file could fill all memory

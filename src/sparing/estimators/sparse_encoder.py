@@ -237,7 +237,12 @@ class SparseEncoder(StreamingEncoder[Strategy]):
             span = f"the {len(self.support_)} feature(s) found span no more"
             return too_few(k, self.n_components_, task.spectrum, span)
         if n_nonzero is None and self.loss_ratio_ > self._max_loss() * (1 + 1e-6):
-            return errors.max_loss_missed(self.loss_ratio_, self._max_loss(), len(self.support_))
+            return (
+                f"max_loss={self._max_loss():g} was not reached: {len(self.support_)} feature(s) lose "
+                f"{self.loss_ratio_:.4g} times what PCA loses. Further features add nothing that double precision can "
+                "tell, or time_limit ended the search, or it was one in few passes, which goes no further than about "
+                "100 features (passes='any' does)."
+            )
         return None
 
     def _max_loss(self) -> float:
@@ -250,9 +255,15 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         if self.strategy == "batch":
             return Batch(selector, DualSet() if auto else None, self.orthonormal, self.sketch)
         if self.orthonormal:
-            raise errors.orthonormal_needs_batch(self.strategy)
+            raise ValueError(
+                f"orthonormal=True mixes the features of all components, but strategy={self.strategy!r} gives each "
+                "component its own. Use strategy='batch'."
+            )
         if self.sketch is not None:
-            raise errors.sketch_needs_batch(self.sketch, self.strategy)
+            raise ValueError(
+                f"sketch={self.sketch!r} computes the loadings of shared features from fewer rows, but "
+                f"strategy={self.strategy!r} gives each component its own. Use strategy='batch', or leave sketch out."
+            )
         return Iterative(selector) if self.strategy == "iterative" else Joint(selector)
 
     def _counts(self, n_features: int, n_samples: int | None = None) -> tuple[int, int | list[int] | None]:
@@ -260,9 +271,15 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         if self.n_nonzero is None:
             return n_components, None
         if self.max_loss is not None:
-            raise errors.both_counts_given()
+            raise ValueError(
+                "Both n_nonzero and max_loss were given; one decides the other. Pass n_nonzero to fix the number of "
+                "features, or max_loss to get the fewest features that reach it."
+            )
         if np.ndim(self.n_nonzero) and self.strategy == "batch":
-            raise errors.n_nonzero_per_component(self.strategy)
+            raise ValueError(
+                f"n_nonzero is a list, but strategy={self.strategy!r} gives all components the same features. Pass one "
+                "integer: the number of features shared by all components."
+            )
         return n_components, feature_counts(self.n_nonzero, n_components, n_features)
 
     def _fewest(self, encoder: Batch | Iterative | Joint, view: DataMatrix, spectrum: Spectrum, run: Run) -> Encoder:

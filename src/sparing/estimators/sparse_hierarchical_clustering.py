@@ -23,7 +23,7 @@ from sparing.clustering import (
     tree_of,
     weight_path,
 )
-from sparing.errors import clustering as sentences
+from sparing.errors import listed
 from sparing.estimators.clustering import ClusteringEstimator, is_number
 from sparing.estimators.inputs import restore_on_failure
 from sparing.estimators.parameters import flag, generator_of, is_whole
@@ -184,7 +184,7 @@ class SparseHierarchicalClustering(ClusteringEstimator):
             D = self._dissimilarity(table)
             bound, found, notes = self._weights(D, Run(rng, budget))
             if found.criterion == 0:  # samples differ, so that only a function of the user's can see no difference
-                raise sentences.bad_own_dissimilarity("0, or numbers whose squares vanish, for every pair of samples")
+                raise errors.bad_own_dissimilarity("0, or numbers whose squares vanish, for every pair of samples")
             notes += self._publish(D, found, bound, budget)
             if wants_second:
                 rest = Complement(D, D.weighted(found.weights))
@@ -217,7 +217,10 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         else:
             bound, found, notes = second._weights(rest, run)
         if found.criterion <= 1e-6 * self.criterion_ / rest.in_units_of_x:
-            raise sentences.nothing_complementary()
+            raise ValueError(
+                "complementary=True: nothing is left for a second clustering, since the dissimilarities of all "
+                "features are proportional to those that the first is made of. Pass complementary=False."
+            )
         notes += second._publish(rest, found, bound, run.budget)
         self.complementary_ = second
         return notes
@@ -238,7 +241,11 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         self.labels_ = cut(tree, self.n_clusters_)
         if found.converged:
             return []
-        return [sentences.weights_not_converged(found.n_iter, found.change, budget.expired)]
+        cure = "a larger time_limit" if budget.expired else "a larger max_iter or tol"
+        return [
+            f"After {found.n_iter} turns the feature weights still changed by {found.change:.1e} of their size. Those "
+            f"of the last turn are returned, the best so far; {cure} lets them settle."
+        ]
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -246,19 +253,31 @@ class SparseHierarchicalClustering(ClusteringEstimator):
             raise errors.unknown_choice("linkage", self.linkage, LINKAGES)
         known = isinstance(self.difference, str) and self.difference in DIFFERENCES
         if not known and not callable(self.difference):
-            raise sentences.bad_difference(self.difference, DIFFERENCES)
+            raise ValueError(
+                f"difference={self.difference!r} is not known. Choose one of {listed(DIFFERENCES)}, or pass a function "
+                "f(a, b) of two arrays that returns how far a and b are apart, entry by entry."
+            )
         if self.linkage == "ward" and (callable(self.difference) or self.difference != "squared"):
-            raise sentences.linkage_needs_squares(self.linkage, self.difference)
+            raise ValueError(
+                f"linkage={self.linkage!r} joins clusters by their centroids, which difference={self.difference!r} "
+                "does not have. Use difference='squared', or linkage 'average', 'complete', 'single' or 'weighted'."
+            )
         if (self.n_clusters is None) == (self.distance_threshold is None):
-            raise sentences.clusters_or_threshold(self.n_clusters, self.distance_threshold)
+            raise ValueError(
+                f"n_clusters={self.n_clusters!r} and distance_threshold={self.distance_threshold!r}: exactly one of "
+                "them cuts the tree. Pass n_clusters=None with a distance_threshold, or leave distance_threshold=None."
+            )
         threshold = self.distance_threshold
         if threshold is not None and (not is_number(threshold) or threshold < 0):
-            raise sentences.bad_threshold(threshold)
+            raise ValueError(
+                f"distance_threshold={threshold!r} must be a number of at least 0: clusters are not joined at or above "
+                "it. Look at distances_ of a fit with n_clusters=2 for heights of the tree."
+            )
 
     def _check_cut(self, n_samples: int) -> None:
         k = self.n_clusters
         if k is not None and (not is_whole(k) or not 1 <= k <= n_samples):
-            raise sentences.bad_n_clusters(k, n_samples)
+            raise errors.bad_n_clusters(k, n_samples)
 
     def _dissimilarity(self, table: Table) -> Dissimilarity:
         if callable(self.difference):

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sparing import errors
 from sparing.clustering import Partition, Table, best_clusters, cluster_path, means_of, read_table, weighted_squares
 from sparing.data import Rows
-from sparing.errors import clustering as sentences
 from sparing.estimators.clustering import ClusteringEstimator
 from sparing.estimators.encoding import in_precision_of
 from sparing.estimators.inputs import checked_rows, restore_on_failure
@@ -140,7 +140,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         n, p = table.shape
         k = self.n_clusters
         if not is_whole(k) or not 1 <= k <= n:
-            raise sentences.bad_n_clusters(k, n)
+            raise errors.bad_n_clusters(k, n)
         seed = int(rng.integers(2**32))  # every bound begins at the same samples
 
         def solve(bound: float) -> Partition:
@@ -164,9 +164,16 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
             bound, found, notes = self._bounded(table, solve, path, lambda fit: fit.labels, Run(rng, budget))
             self._publish(table, found, bound)
         if not found.converged:
-            notes.append(sentences.clusters_not_converged(found.n_iter, budget.expired))
-        if len(self.cluster_centers_) < k:
-            notes.append(sentences.fewer_clusters(k, len(self.cluster_centers_)))
+            cure = "a larger time_limit" if budget.expired else "a larger max_iter"
+            notes.append(
+                f"After {found.n_iter} turns samples still changed clusters. The best so far are returned; {cure} lets "
+                "them settle."
+            )
+        if (got := len(self.cluster_centers_)) < k:
+            notes.append(
+                f"n_clusters={k} was asked for, but in the features used only {got} clusters of samples differ: {got} "
+                "are returned. A larger weight_bound or n_features tells more samples apart."
+            )
         self._warn(notes if k > 1 else [])
         return self
 

@@ -187,20 +187,23 @@ class SparsePCA(ComponentsEstimator):
         solver, block = self._solver()
         auto_deflation = isinstance(self.deflation, str) and self.deflation == "auto"
         if self.n_rows is not None:
-            for parameter, default in (("deflation", "auto"), ("constraint", None), ("n_nonzero_total", None)):
-                if getattr(self, parameter) is not default and getattr(self, parameter) != default:
-                    raise errors.two_sided_alone(parameter)
-            if block:
-                raise errors.two_sided_alone("solver")
+            defaults = {"deflation": "auto", "constraint": None, "n_nonzero_total": None}
+            changed = [name for name, default in defaults.items() if getattr(self, name) != default]
+            if changed or block:
+                parameter = changed[0] if changed else "solver"
+                raise ValueError(
+                    "n_rows asks for sparse vectors on both sides by Algorithm 2 of [fountoulakis2016], which deflates "
+                    f"by projection; it does not go with {parameter}. Leave {parameter} at its default."
+                )
             return TwoSided(solver, count("n_rows", self.n_rows))
         joint = auto_deflation and isinstance(solver, Auto)
         for parameter in ("constraint", "n_nonzero_total"):
             wish = getattr(self, parameter)
             if wish is not None and not joint:
-                raise errors.joint_only(parameter, wish, f"solver={self.solver!r}, deflation={self.deflation!r}")
+                raise _joint_only_error(parameter, wish, f"solver={self.solver!r}, deflation={self.deflation!r}")
         if block:
             if not auto_deflation:
-                raise errors.joint_only("solver", self.solver, f"deflation={self.deflation!r} takes one at a time")
+                raise _joint_only_error("solver", self.solver, f"deflation={self.deflation!r} takes one at a time")
             return solver
         deflation = self._deflation(solver)
         if isinstance(solver, Exact) and isinstance(deflation, DisjointDeflation) and self.n_components != 1:
@@ -255,3 +258,11 @@ class SparsePCA(ComponentsEstimator):
         least = math.floor(correlations[i, j] * 100) / 100
         said = f"Scores of components {i + 1} and {j + 1} have correlation {least:.2f}: they say nearly the same."
         return dataclasses.replace(certificate, notes=(*certificate.notes, said))
+
+
+def _joint_only_error(parameter: str, value: object, why: str) -> ValueError:
+    """A wish that only the joint search can fulfil."""
+    return ValueError(
+        f"{parameter}={value!r} is met by searching all components together, but {why}. Leave solver='auto' and "
+        "deflation='auto'."
+    )

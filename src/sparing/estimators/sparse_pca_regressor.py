@@ -212,7 +212,10 @@ class SparsePCARegressor(
         if n_components > n_features and n_components != DEFAULT_N_COMPONENTS:
             raise errors.n_components_too_large(n_components, n_features)
         if n_nonzero > n_features and n_nonzero != DEFAULT_N_NONZERO:
-            raise errors.n_nonzero_exceeds_features(n_nonzero, n_features)
+            raise ValueError(
+                f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has n_features={n_features}. Pass an integer "
+                f"between 1 and {n_features}."
+            )
         return min(n_components, n_features), min(n_nonzero, n_features)
 
     def _publish(self, fit: Fit[Regression], task: Task, found: Regressed) -> None:
@@ -247,7 +250,10 @@ class SparsePCARegressor(
         given = {"n_components": self.n_components, "n_nonzero": self.n_nonzero}
         cut = [f"{name}={value}" for name, value in given.items() if value > fit.view.n_features]
         if cut:
-            return errors.defaults_exceed_features(cut, fit.view.n_features)
+            return (
+                f"The default {' and '.join(cut)} exceed(s) the {fit.view.n_features} feature(s) of X: all of them are "
+                "used. Pass smaller numbers to choose among them."
+            )
         Y, got = fit.targets.values, len(self.components_)
         wanted = min(fit.n_components, Y.shape[1])
         if got < wanted:

@@ -72,7 +72,12 @@ class SparsityPath:
         """
         fits = np.flatnonzero(self.loss_ratio <= loss_limit(max_loss))
         if len(fits) == 0:
-            raise errors.path_too_short(max_loss, len(self.n_features), float(self.loss_ratio[-1]))
+            longest = len(self.n_features)
+            raise ValueError(
+                f"No number of features up to {longest} keeps the loss within {max_loss:g} times PCA's; {longest} "
+                f"features lose {self.loss_ratio[-1]:.4g} times. Compute a longer path with max_features, or allow a "
+                "larger max_loss."
+            )
         return int(self.n_features[fits[0]])
 
     def to_frame(self) -> Any:

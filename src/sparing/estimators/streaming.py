@@ -6,7 +6,6 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-from sparing import errors
 from sparing.certificates import Certificate, certify_stream
 from sparing.data import Preprocessing
 from sparing.data.ingest import checked_weights
@@ -61,7 +60,10 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
         check_parameters(self)
         for parameter, default in AT_ONCE.items():
             if getattr(self, parameter) != default:
-                raise errors.not_for_streams(parameter, getattr(self, parameter))
+                raise ValueError(
+                    f"partial_fit sees each row once, and {parameter}={getattr(self, parameter)!r} needs more than "
+                    "that. Leave it at its default, or use fit with all rows."
+                )
         preprocessing = preprocessing_of(self)
         begun = hasattr(self, "_stream")
         rows = checked_rows(self, X, reset=not begun)
@@ -78,7 +80,11 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
         exact, sketch, dropped = stream.views(center=preprocessing.center, scale=preprocessing.scale)
         counts = self._counts(sketch.n_features, stream.n_samples)
         if preprocessing.center and exact.total <= 0:
-            raise errors.stream_begins_alike(stream.n_samples)
+            raise ValueError(
+                f"partial_fit begins with {stream.n_samples} row(s) that have no variance: no feature differs between "
+                "them, and the first rows have to say how much features vary. Begin with at least 2 different rows; "
+                "later batches may be as small as a single row."
+            )
         check_has_variance(exact, preprocessing.center)
         fit = Fit(self._algorithm(), sketch, preprocessing, run_of(self), *counts)
         with fit_context(exact, fit.n_components):

@@ -97,5 +97,9 @@ def _from_products(
     gained = float(values.sum() - pairs.values.sum())  # half a step of the power method, on the way to the other side
     error = max(pairs.error - gained, 0.0) + rounding
     if error - rounding > max(10 * tolerance * tail, 1e-11 * total):
-        warnings.warn(errors.spectrum_not_converged(error / tail), errors.SparingWarning, stacklevel=2)
+        message = (
+            f"The principal components converged only to {error / tail:.1e} of PCA's loss; the loss ratio is "
+            "overstated by at most that much. The spectrum is nearly flat there: another n_components may separate it."
+        )
+        warnings.warn(message, errors.SparingWarning, stacklevel=2)
     return Spectrum(basis * signs, values, cross * signs, total, tail, error, exact=False)

@@ -9,7 +9,7 @@ import pytest
 from scipy import io, sparse
 
 from sparing.data.readers import READERS, open_data
-from sparing.errors.files import UnreadableError
+from sparing.errors import UnreadableError
 
 FILES = sorted(set(READERS) - {".zarr"})
 X = np.random.default_rng(0).standard_normal((30, 4))

@@ -20,7 +20,7 @@ from sparing import (
 )
 from sparing.data.chosen_columns import ChosenColumns
 from sparing.data.readers import open_data
-from sparing.errors.models import ModelFileError
+from sparing.errors import ModelFileError
 from sparing.show.cli.commands import sparing
 
 bed_reader = pytest.importorskip("bed_reader")

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from sparing import SparseEncoder, open_data
-from sparing.errors.files import UnreadableError
+from sparing.errors import UnreadableError
 
 X = np.random.default_rng(0).standard_normal((20, 4))
 NAMES = ["alpha", "é🎉", "c d", ""]

@@ -9,7 +9,7 @@ import pytest
 
 from sparing import SparseEncoder
 from sparing.data.readers import open_data
-from sparing.errors.files import UnreadableError
+from sparing.errors import UnreadableError
 
 
 def test_empty_cells_and_nulls_are_nan(tmp_path):

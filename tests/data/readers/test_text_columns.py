@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sparing import errors
 from sparing.data.readers.text_columns import column_place, read_column, read_lines, sample_names
-from sparing.errors import files
 
 
 def test_columns_of_text_tables(tmp_path):
@@ -14,7 +14,7 @@ def test_columns_of_text_tables(tmp_path):
     assert read_column(tmp_path / "a.csv", "kind of thing") == ["a, b", "", "é🎉"]
     assert read_column(tmp_path / "a.csv", "x") == ["1", "2", "3"]
     assert read_column(tmp_path / "a.tsv", "kind") == ["u", "v"]
-    with pytest.raises(files.UnreadableError, match="no column 'y' in it; it has 'x', 'kind'"):
+    with pytest.raises(errors.UnreadableError, match="no column 'y' in it; it has 'x', 'kind'"):
         read_column(tmp_path / "a.tsv", "y")
 
 
@@ -22,15 +22,15 @@ def test_columns_of_parquet_files(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"x": [1.0, 2.0], "kind": ["u", None]}), tmp_path / "a.parquet")
     assert read_column(tmp_path / "a.parquet", "kind") == ["u", ""]
-    with pytest.raises(files.UnreadableError, match="no column"):
+    with pytest.raises(errors.UnreadableError, match="no column"):
         read_column(tmp_path / "a.parquet", "y")
 
 
 def test_other_files_and_damaged_ones(tmp_path):
-    with pytest.raises(files.UnreadableError, match=r"labels come from \.csv"):
+    with pytest.raises(errors.UnreadableError, match=r"labels come from \.csv"):
         read_column(tmp_path / "a.npy", "kind")
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(files.UnreadableError, match="not a text table"):
+    with pytest.raises(errors.UnreadableError, match="not a text table"):
         read_column(tmp_path / "a.csv", "kind")
 
 
@@ -40,7 +40,7 @@ def test_lines_of_a_text_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         read_lines(tmp_path / "none.txt")
     (tmp_path / "names.txt").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(files.UnreadableError, match="one name on each line"):
+    with pytest.raises(errors.UnreadableError, match="one name on each line"):
         read_lines(tmp_path / "names.txt")
 
 
@@ -56,5 +56,5 @@ def test_names_of_people(tmp_path):
     assert sample_names(tmp_path / "a.bed") == ["anna", "ben"]
     assert sample_names(tmp_path / "a.csv") is None
     (tmp_path / "a.fam").write_text("anna\n")
-    with pytest.raises(files.UnreadableError, match=r"not a PLINK file of people"):
+    with pytest.raises(errors.UnreadableError, match=r"not a PLINK file of people"):
         sample_names(tmp_path / "a.bed")

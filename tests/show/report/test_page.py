@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sparing.errors.files import UnwritableError
+from sparing.errors import UnwritableError
 from sparing.show.report.page import chart_script, embedded, html_page, place_for
 
 HOSTILE = "</script><script>alert(1)</script><!--\u2028\u2029 \"'&<>"

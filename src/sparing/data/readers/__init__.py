@@ -13,7 +13,6 @@ from typing import Any, cast
 
 from sparing import errors
 from sparing.data.readers.base import BLOCK_BYTES, FileRows, Options
-from sparing.errors import files
 
 READERS = {
     ".npy": "npy",
@@ -85,7 +84,10 @@ def open_data(
     (2, 6)
     """
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        raise files.not_a_path(path)
+        raise TypeError(
+            f"open_data was given a {type(path).__name__}; the path of a file is needed, as a str or pathlib.Path. "
+            "Data that are in memory already go straight to fit."
+        )
     place = Path(path).expanduser()
     if isinstance(block_bytes, bool) or not hasattr(block_bytes, "__index__"):
         raise errors.not_an_integer("block_bytes", block_bytes)
@@ -94,15 +96,21 @@ def open_data(
     name = place.name.lower()
     reader = next((READERS[ending] for ending in READERS if name.endswith(ending)), None)
     if reader is None:
-        raise files.unknown_format(path, list(READERS))
+        raise errors.unreadable(
+            path, f"its ending names no known format. Known are {', '.join(READERS)}; rename or convert the file"
+        )
     if not place.exists():
-        raise files.no_such_file(path)
+        raise errors.no_such_file(path)
     if place.is_dir() != (reader == "zarrs"):
         wrong, right = ("folder", "file") if place.is_dir() else ("file", "folder")
-        raise files.unreadable(path, f"it is a {wrong}; with this ending a {right} is expected. Correct the path")
+        raise errors.unreadable(path, f"it is a {wrong}; with this ending a {right} is expected. Correct the path")
     if key is not None and (reader not in PARTED or not isinstance(key, str)):
-        raise files.key_not_used(path, key)
+        raise errors.key_not_used(path, key)
     if scaling is not None and reader != "plink":
-        raise files.scaling_not_used(path, scaling)
+        raise errors.unreadable(
+            path,
+            f"scaling={scaling!r} was passed, which is for genotypes (.bed) alone. Leave it out; most estimators have "
+            "scale=True",
+        )
     module: Any = import_module(f"sparing.data.readers.{reader}")
     return cast(FileRows, module.open_rows(place, Options(key, int(block_bytes), scaling)))

@@ -15,10 +15,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from sparing import errors
 from sparing.data.readahead import read_ahead
 from sparing.data.readers.memory_check import check_room
 from sparing.data.rows import RawBlock, Rows
-from sparing.errors import files
 
 LONG, SCANTY = 2**24, 1000
 """Rows or columns of a sparse matrix, and how many times its entries they may then be, before that is odd."""
@@ -73,9 +73,9 @@ class FileRows(Rows):
         sizes = tuple(int(size) for size in shape)
         kind = np.dtype(dtype)
         if kind.kind not in "fiub":
-            raise files.not_real(path, kind)
+            raise errors.not_real(path, kind)
         if len(sizes) != 2 or min(sizes) < 1:
-            raise files.not_a_matrix(path, sizes)
+            raise errors.not_a_matrix(path, sizes)
         self.path, self.shape, self.dtype = path, (sizes[0], sizes[1]), plain(kind)
         self.block_bytes = block_bytes
         self.block_rows = rows_within(block_bytes, sizes[1], self.dtype)
@@ -89,7 +89,9 @@ class FileRows(Rows):
     def blocks(self) -> Generator[RawBlock, None, None]:
         """The rows, in order; a file that has changed or breaks off gets a sentence."""
         if _stamp(self.path) != self.stamp:
-            raise files.changed_file(self.path)
+            raise errors.unreadable(
+                self.path, "it has changed since it was opened, so readings would not agree. Call open_data again"
+            )
         n, stop = self.shape[0], 0
         with readable(self.path, self.what):
             for block in self.read():
@@ -98,7 +100,7 @@ class FileRows(Rows):
                     break
                 yield block
             if stop != n:
-                raise files.broken_file(self.path, self.what, f"it has other rows than the {n} it claims to have")
+                raise errors.broken_file(self.path, self.what, f"it has other rows than the {n} it claims to have")
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """``work`` on every block, while the next one is read where that helps."""
@@ -147,7 +149,7 @@ def check_extent(path: Path, what: str, shape: Sequence[int], entries: int) -> N
     Its size is a lie, most likely, and vectors as long as it says would take all memory.
     """
     if max(shape) > max(LONG, SCANTY * entries):
-        raise files.broken_file(path, what, f"{entries} entries in a shape of {tuple(shape)}")
+        raise errors.broken_file(path, what, f"{entries} entries in a shape of {tuple(shape)}")
 
 
 def check_stored(path: Path, what: str, data: Any, stored: Callable[[], int]) -> None:
@@ -157,7 +159,7 @@ def check_stored(path: Path, what: str, data: Any, stored: Callable[[], int]) ->
     """
     claimed = math.prod(int(size) for size in data.shape) * data.dtype.itemsize
     if claimed > LARGE and claimed > EMPTY * (there := stored()):
-        raise files.broken_file(path, what, f"{there} bytes are stored of {claimed}")
+        raise errors.broken_file(path, what, f"{there} bytes are stored of {claimed}")
     check_room(path, claimed // max(int(data.shape[0]), 1))
 
 
@@ -171,17 +173,17 @@ def readable(path: Path, what: str) -> Iterator[None]:
     """One kind of error, with a sentence, in place of all that other packages raise on files they cannot read."""
     try:
         yield
-    except (files.UnreadableError, ModuleNotFoundError):
+    except (errors.UnreadableError, ModuleNotFoundError):
         raise
     except MemoryError as large:
-        raise files.beyond_memory(path) from large
+        raise errors.beyond_memory(path) from large
     except FileNotFoundError as absent:
-        raise files.no_such_file(absent.filename or path) from absent
+        raise errors.no_such_file(absent.filename or path) from absent
     except PermissionError as refused:
-        raise files.unreadable(path, "you have no permission to. Ask its owner, or copy it") from refused
+        raise errors.unreadable(path, "you have no permission to. Ask its owner, or copy it") from refused
     except Exception as broken:
         said = str(broken).strip().splitlines() or [type(broken).__name__]
-        raise files.broken_file(path, what, said[0].rstrip(".")) from broken
+        raise errors.broken_file(path, what, said[0].rstrip(".")) from broken
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -189,5 +191,5 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     try:
         status = os.stat(path)
     except OSError as absent:
-        raise files.no_such_file(path) from absent
+        raise errors.no_such_file(path) from absent
     return None if path.is_dir() else (status.st_size, status.st_mtime_ns)

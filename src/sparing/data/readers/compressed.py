@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sparing import errors
 from sparing.data.csc import CscBlock
 from sparing.data.readers.base import FileRows, Options, check_extent, check_stored
 from sparing.data.readers.memory_check import check_room
 from sparing.data.readers.temporary_files import Scratch
 from sparing.data.rows import RawBlock
-from sparing.errors import files
 from sparing.results import Array
 
 NONZERO_BYTES = 32
@@ -46,10 +46,10 @@ class GroupRows(FileRows):
     def __init__(self, path: Path, key: str, group: Any, options: Options, opener: Callable[[Path], Any]) -> None:
         layout = layout_of(group)
         if layout is None:
-            raise files.no_part(path, key, [f"{key}/{name}" for name in group])
+            raise errors.no_part(path, key, [f"{key}/{name}" for name in group])
         shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
         if shape is None:
-            raise files.broken_file(path, self.what, "its shape is not there")
+            raise errors.broken_file(path, self.what, "its shape is not there")
         super().__init__(path, shape, group["data"].dtype, options.block_bytes)
         self.key, self.layout, self._opener = key, layout, opener
         n, d = self.shape
@@ -91,7 +91,7 @@ class GroupRows(FileRows):
         """Indices as int32 where they fit, none of them outside: compiled code would not notice."""
         values = np.asarray(indices)
         if values.dtype.kind not in "iu" or (len(values) and (values.min() < 0 or values.max() >= size)):
-            raise files.broken_file(self.path, self.what, f"an index is outside of {size}")
+            raise errors.broken_file(self.path, self.what, f"an index is outside of {size}")
         return values.astype(np.int32 if size < 2**31 else np.int64)
 
     def _turned(self) -> _Spill:
@@ -167,7 +167,7 @@ def _checked_pointers(path: Path, group: Any, size: int) -> Any:
     stored, fits = min(group["data"].shape[0], group["indices"].shape[0]), group["indptr"].shape == (size + 1,)
     indptr = whole(path, group["indptr"]).astype(np.int64) if fits else np.zeros(0, np.int64)
     if not fits or indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] > stored:
-        raise files.broken_file(path, GroupRows.what, "its pointers do not fit its shape")
+        raise errors.broken_file(path, GroupRows.what, "its pointers do not fit its shape")
     return indptr
 
 

@@ -14,7 +14,6 @@ from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows, layout_of, whole
 from sparing.data.readers.hdf5_safety import heaps_end
 from sparing.data.rows import RawBlock
-from sparing.errors import files
 
 WHAT = "an HDF5 file (.h5, .hdf5, .h5ad)"
 
@@ -31,7 +30,7 @@ def opened(path: Path) -> Any:
 def _sound(path: Path) -> Any:
     """The file, for reading, if its texts can be read at all."""
     if not heaps_end(path):
-        raise files.broken_file(path, WHAT, "a heap of its texts leads back to where it began")
+        raise errors.broken_file(path, WHAT, "a heap of its texts leads back to where it began")
     return opened(path)
 
 
@@ -85,9 +84,9 @@ def _key(path: Path, file: Any, key: str | None) -> str:
 
     file.visititems(visit)
     if key is not None:
-        raise files.no_part(path, key, found)
+        raise errors.no_part(path, key, found)
     if len(found) != 1:
-        raise files.which_part(path, found)
+        raise errors.which_part(path, found)
     return found[0]
 
 

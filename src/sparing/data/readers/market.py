@@ -9,10 +9,10 @@ from typing import IO, cast
 
 from scipy import io
 
+from sparing import errors
 from sparing.data.readers.base import Options, readable
 from sparing.data.readers.memory import LoadedRows
 from sparing.data.readers.memory_check import check_room
-from sparing.errors import files
 
 WHAT = "a Matrix Market file (.mtx)"
 CHUNK = 2**20
@@ -28,9 +28,9 @@ def open_rows(path: Path, options: Options) -> LoadedRows:
         length, ended = _text_of(path)
         n, d, entries, *_ = io.mminfo(path)
         if min(n, d) < 1:
-            raise files.not_a_matrix(path, (n, d))
+            raise errors.not_a_matrix(path, (n, d))
         if entries > length:  # each entry has two characters, or its mirror image has
-            raise files.broken_file(path, WHAT, f"it claims to have {entries} entries and is too short for them")
+            raise errors.broken_file(path, WHAT, f"it claims to have {entries} entries and is too short for them")
         check_room(path, ENTRY_BYTES * entries + (0 if ended else 2 * length))
         return LoadedRows(path, io.mmread(path if ended else _with_an_end(path)), options)
 
@@ -49,9 +49,9 @@ def _text_of(path: Path) -> tuple[int, bool]:
     with _opened(path) as file:
         while chunk := file.read(CHUNK):
             if b"\0" in chunk:
-                raise files.broken_file(path, WHAT, "it holds bytes that are no text")
+                raise errors.broken_file(path, WHAT, "it holds bytes that are no text")
             if len(chunk) == CHUNK and b"\n" not in chunk:
-                raise files.broken_file(path, WHAT, f"a line has more than {CHUNK} characters")
+                raise errors.broken_file(path, WHAT, f"a line has more than {CHUNK} characters")
             length, last = length + len(chunk), chunk[-1:]
     return length, last == b"\n"
 

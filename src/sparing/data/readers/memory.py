@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sparing import errors
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_extent
 from sparing.data.rows import RawBlock
-from sparing.errors import files
 
 
 class LoadedRows(FileRows):
@@ -40,5 +40,5 @@ def _checked(path: Path, table: Any) -> Any:
         if table.format in {"csr", "csc", "bsr"}:
             table.check_format(full_check=True)
     except ValueError as broken:
-        raise files.broken_file(path, "a sparse matrix", str(broken)) from broken
+        raise errors.broken_file(path, "a sparse matrix", str(broken)) from broken
     return table

@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from sparing.errors import files
+from sparing import errors
 
 MEMORY, CONTAINER = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 
@@ -15,7 +15,7 @@ MEMORY, CONTAINER = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 def check_room(path: Path, needed: int) -> None:
     """Refuse what would not fit: a system without room ends processes, and not always the right one."""
     if needed > available():
-        raise files.beyond_memory(path)
+        raise errors.beyond_memory(path)
 
 
 def available() -> float:

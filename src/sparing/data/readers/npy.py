@@ -10,10 +10,10 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from sparing import errors
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, readable
 from sparing.data.rows import RawBlock
-from sparing.errors import files
 
 WHAT = "a NumPy array (.npy)"
 
@@ -54,7 +54,7 @@ def open_rows(path: Path, options: Options) -> NpyRows:
         rows = NpyRows(path, header.shape, header.dtype, options.block_bytes)
         size, expected = path.stat().st_size, header.begin + header.n_bytes
         if size < expected:
-            raise files.broken_file(path, WHAT, f"{size} bytes of {expected}")
+            raise errors.broken_file(path, WHAT, f"{size} bytes of {expected}")
     return rows
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from sparing import errors
 from sparing.data.readers.base import Options, readable
 from sparing.data.readers.memory import LoadedRows
 from sparing.data.readers.memory_check import check_room
 from sparing.data.readers.npy import Header, header_of
-from sparing.errors import files
 
 WHAT = "an archive of NumPy arrays or a SciPy sparse matrix (.npz)"
 SINGLE = b"\x93NUMPY"
@@ -26,7 +26,7 @@ def open_rows(path: Path, options: Options) -> LoadedRows:
     """A sparse matrix of ``scipy.sparse.save_npz``; or the array ``key``, else X, else the only table."""
     with readable(path, WHAT), path.open("rb") as file:
         if file.read(len(SINGLE)) == SINGLE:
-            raise files.broken_file(path, WHAT, "it is a single array; rename it to .npy")
+            raise errors.broken_file(path, WHAT, "it is a single array; rename it to .npy")
         file.seek(0)
         with np.lib.npyio.NpzFile(file, allow_pickle=False) as archive:
             headers = {name: _header(path, archive, name) for name in archive.files}
@@ -44,12 +44,16 @@ def _table(path: Path, headers: dict[str, Header], key: str | None) -> str:
     tables = [name for name, header in headers.items() if len(header.shape) == 2]
     if key is None:
         if "X" not in headers and len(tables) != 1:
-            raise files.which_part(path, tables)
+            raise errors.which_part(path, tables)
         key = "X" if "X" in headers else tables[0]
     if key not in headers:
-        raise files.single_part(path, key) if set(headers) >= SPARSE else files.no_part(path, key, tables)
+        if set(headers) >= SPARSE:
+            raise errors.unreadable(
+                path, f"there is no table {key!r} in it; all of it is one sparse matrix. Leave key out"
+            )
+        raise errors.no_part(path, key, tables)
     if headers[key].dtype.hasobject:
-        raise files.not_real(path, headers[key].dtype)
+        raise errors.not_real(path, headers[key].dtype)
     return key
 
 
@@ -70,5 +74,5 @@ def _header(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> Header:
         header = header_of(file)
     there = info.file_size - header.begin
     if header.n_bytes != there and not header.dtype.hasobject:
-        raise files.broken_file(path, WHAT, f"{there} bytes of {header.n_bytes} in {name!r}")
+        raise errors.broken_file(path, WHAT, f"{there} bytes of {header.n_bytes} in {name!r}")
     return header

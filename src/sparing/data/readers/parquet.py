@@ -13,7 +13,6 @@ from sparing import errors
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.rows import RawBlock
-from sparing.errors import files
 
 WHAT = "a Parquet file (.parquet)"
 PEEK_BYTES = 4096  # read at once where one row of a column is wanted
@@ -56,14 +55,14 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
         index = {name for name in (schema.pandas_metadata or {}).get("index_columns", []) if isinstance(name, str)}
         repeated = [name for name, times in Counter(schema.names).items() if times > 1]
         if repeated:
-            raise files.column_repeated(path, repeated)
+            raise errors.column_repeated(path, repeated)
         whole = [field.name for field in schema if _is_whole(field.type)]
         _check_summaries(path, metadata, whole)
         holes = _with_nulls(metadata, set(whole))
         kinds = {field.name: _kind(field.type, field.name in holes) for field in schema if field.name not in index}
         numeric = {name: kind for name, kind in kinds.items() if kind is not None}
         if not numeric:
-            raise files.no_numeric_column(path, schema.names)
+            raise errors.no_numeric_column(path, schema.names)
         left_out = [name for name in schema.names if name not in numeric]
         shape, kind = (metadata.num_rows, len(numeric)), np.result_type(*numeric.values())
         names = list(numeric)

@@ -18,7 +18,6 @@ from sparing.data.genotypes import UNKNOWN, GenotypeCoding
 from sparing.data.readers.base import FileRows, Options, readable
 from sparing.data.readers.temporary_files import Scratch
 from sparing.data.rows import RawBlock
-from sparing.errors import files, models
 from sparing.results import Indices
 
 WHAT = "a PLINK file of genotypes (.bed)"
@@ -77,12 +76,17 @@ class PlinkRows(FileRows):
     def recoded(self, coding: GenotypeCoding) -> PlinkRows:
         """The same people by the means, the scaling and the counted alleles of a fit."""
         if len(coding.means) != self.shape[1]:
-            raise models.model_counts_features(self.path, self.shape[1], len(coding.means))
+            raise errors.model_counts_features(self.path, self.shape[1], len(coding.means))
         exchanged, strange = coding.exchanged(self.snps.counted, self.snps.other)
         if len(strange):
             j, mine = strange[0], self.snps
             got, expected = (mine.counted[j], mine.other[j]), (coding.counted[j], coding.other[j])
-            raise models.other_alleles(self.path, mine.names[j], got, expected, len(strange) - 1)
+            more = f" (and {len(strange) - 1} more SNPs differ)" if len(strange) > 1 else ""
+            raise ValueError(
+                f"Cannot use {str(self.path)!r}: SNP {mine.names[j]!r} has the alleles {' and '.join(got)}, and the "
+                f"model was fitted on {' and '.join(expected)}{more}. Write the file again with alleles named as at "
+                "fit, of the same strand; which of the two is counted does not matter."
+            )
         twin = copy(self)
         twin._turned, twin._given, twin._exchanged = self._ready(), coding, exchanged
         return twin
@@ -164,18 +168,18 @@ def open_rows(path: Path, options: Options) -> PlinkRows:
     for ending in (".bim", ".fam"):
         if not path.with_suffix(ending).exists():
             why = f"its companion {path.with_suffix(ending).name!r} is not there. Put the .bim and .fam beside it"
-            raise files.unreadable(path, why)
+            raise errors.unreadable(path, why)
     with readable(path, WHAT):
         with path.open("rb") as raw:
             mark = raw.read(3)
         if mark[:2] != b"\x6c\x1b":
-            raise files.broken_file(path, WHAT, "its first bytes are not those of the format")
+            raise errors.broken_file(path, WHAT, "its first bytes are not those of the format")
         n, snps = sum(1 for _ in _lines(path.with_suffix(".fam"))), _snps(path.with_suffix(".bim"))
         d = len(snps.names)
         expected = 3 + (d * -(-n // 4) if mark[2:] == b"\x01" else n * -(-d // 4))
         if path.stat().st_size != expected:
             said = f"{path.stat().st_size} bytes, but {n} people in .fam and {d} SNPs in .bim make {expected}"
-            raise files.broken_file(path, WHAT, said)
+            raise errors.broken_file(path, WHAT, said)
         return PlinkRows(path, n, snps, options)
 
 
@@ -202,6 +206,6 @@ def _lines(path: Path) -> Iterator[list[str]]:
         for line in file:
             fields = line.split()
             if len(fields) == 1:
-                raise files.unreadable(path, "a line has a single field; a PLINK list has six. Write it again")
+                raise errors.unreadable(path, "a line has a single field; a PLINK list has six. Write it again")
             if fields:
                 yield fields

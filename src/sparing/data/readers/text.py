@@ -10,11 +10,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from sparing import errors
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, readable
 from sparing.data.readers.temporary_files import Scratch
 from sparing.data.rows import RawBlock
-from sparing.errors import files
 from sparing.results import Array
 
 WHAT = "a text table in UTF-8 with a header (.csv, .tsv)"
@@ -101,13 +101,13 @@ def open_rows(path: Path, options: Options) -> TextRows:
                     elif j not in seen and not np.isnan(values).all():
                         seen.add(j)
         if n == 0:
-            raise files.unreadable(path, "a header and at least one row of numbers are needed")
+            raise errors.unreadable(path, "a header and at least one row of numbers are needed")
         numeric = sorted(may & seen)
         if not numeric:
-            raise files.no_numeric_column(path, header)
+            raise errors.no_numeric_column(path, header)
         repeated = [name for name, times in Counter(header[j] for j in numeric).items() if times > 1]
         if repeated:
-            raise files.column_repeated(path, repeated)
+            raise errors.column_repeated(path, repeated)
         return TextRows(path, header, numeric, n, options)
 
 
@@ -116,11 +116,11 @@ def header_of(path: Path) -> list[str]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         header = next((row for row in csv.reader(_lines(path, file), delimiter=_delimiter(path)) if row), None)
     if header is None:
-        raise files.unreadable(path, "it is empty; a header and at least one row of numbers are needed")
+        raise errors.unreadable(path, "it is empty; a header and at least one row of numbers are needed")
     if len(header) == 1 and ";" in header[0]:
-        raise files.unreadable(path, "its cells are separated by ';'; save it with commas (and decimal points)")
+        raise errors.unreadable(path, "its cells are separated by ';'; save it with commas (and decimal points)")
     if _numbers_or_none(tuple(header)) is not None:
-        raise files.unreadable(path, "its first row holds numbers only; a header that names the columns is needed")
+        raise errors.unreadable(path, "its first row holds numbers only; a header that names the columns is needed")
     return header
 
 
@@ -136,7 +136,7 @@ def lines_of(path: Path, many: int) -> Iterator[list[list[str]]]:
                 continue
             if len(row) != width:
                 why = f"line {reader.line_num} has {len(row)} cells, the header has {width}; quote cells that hold"
-                raise files.unreadable(path, f"{why} {delimiter!r}")
+                raise errors.unreadable(path, f"{why} {delimiter!r}")
             batch.append(row)
             if len(batch) == many:
                 yield batch
@@ -150,7 +150,7 @@ def _lines(path: Path, file: TextIO) -> Iterator[str]:
     while line := file.readline(LONGEST_LINE):
         if len(line) == LONGEST_LINE:
             why = f"a line of it has more than {LONGEST_LINE} characters. Write it as .npy, .h5, .zarr or .parquet"
-            raise files.unreadable(path, why)
+            raise errors.unreadable(path, why)
         yield line
 
 

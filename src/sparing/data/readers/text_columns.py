@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sparing import errors
 from sparing.data.readers import hdf5, parquet, text
 from sparing.data.readers.base import readable
-from sparing.errors import files
 
 TEXT = {".csv", ".tsv", ".tab"}
 COLUMNAR = {*TEXT, ".parquet"}
@@ -19,15 +19,18 @@ def read_column(path: str | Path, name: str) -> list[str]:
     if place.suffix.lower() == ".parquet":
         with readable(place, parquet.WHAT), parquet.opened(place) as file:
             if name not in file.schema_arrow.names:
-                raise files.no_column(path, name, file.schema_arrow.names)
+                raise errors.no_column(path, name, file.schema_arrow.names)
             cells = file.read(columns=[name]).column(name).to_pylist()
             return ["" if cell is None else str(cell) for cell in cells]
     if place.suffix.lower() not in TEXT:
-        raise files.no_text_columns(path, name)
+        raise errors.unreadable(
+            path,
+            f"column {name!r} cannot be taken from such a file; labels come from .csv, .tsv, .tab and .parquet files",
+        )
     with readable(place, text.WHAT):
         header = text.header_of(place)
         if name not in header:
-            raise files.no_column(path, name, header)
+            raise errors.no_column(path, name, header)
         j = header.index(name)
         return [row[j].strip() for rows in text.lines_of(place, 1024) for row in rows]
 

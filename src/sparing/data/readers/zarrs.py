@@ -12,7 +12,6 @@ from sparing import errors
 from sparing.data.dense import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.rows import RawBlock
-from sparing.errors import files
 
 WHAT = "a Zarr array or group (.zarr)"
 
@@ -35,7 +34,7 @@ class ZarrRows(FileRows):
     def __init__(self, path: Path, key: str | None, data: Any, options: Options) -> None:
         super().__init__(path, data.shape, data.dtype, options.block_bytes)
         if _unpickles(data.metadata):
-            raise files.not_real(path, "object")
+            raise errors.not_real(path, "object")
         check_stored(path, WHAT, data, data.nbytes_stored)
         self.key = key
         self.align(getattr(data, "shards", None) or data.chunks)
@@ -54,15 +53,15 @@ def open_rows(path: Path, options: Options) -> ZarrRows:
         top, key = opened(path), options.key
         if hasattr(top, "dtype"):
             if key is not None:
-                raise files.key_not_used(path, key)
+                raise errors.key_not_used(path, key)
             return ZarrRows(path, None, top, options)
         found = [name for name, part in top.members(max_depth=None) if getattr(part, "ndim", 0) == 2]
         if key is None:
             if "X" not in found and len(found) != 1:
-                raise files.which_part(path, found)
+                raise errors.which_part(path, found)
             key = "X" if "X" in found else found[0]
         if key not in top or not hasattr(top[key], "dtype"):
-            raise files.no_part(path, key, found)
+            raise errors.no_part(path, key, found)
         return ZarrRows(path, key, top[key], options)
 
 

@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.errors.settings import check_settings
 from sparing.gram import DataMatrix
 from sparing.linalg.lasso import LassoPath, thresholded
 from sparing.linalg.span import encoder_with
 from sparing.linalg.variance import symmetric_total
+from sparing.methods.settings import check_settings
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Encoder, Reference
 from sparing.run import Budget, Run
@@ -83,10 +83,17 @@ class ElasticNet:
         regressions = self._regressions(view, task.sizes)
         H, change = self._settled(alternate(view, spectrum.basis, regressions), run.budget)
         if self.l1 is not None and change > self.tolerance and not run.budget.expired:
-            warnings.warn(errors.turns_not_converged(self.max_iter, change), errors.SparingWarning, stacklevel=2)
+            message = (
+                f"After max_iter={self.max_iter} turns the loadings still changed by {change:.1e}. They are those of "
+                "the last turn; a larger max_iter or ridge lets them settle."
+            )
+            warnings.warn(message, errors.SparingWarning, stacklevel=2)
         H = H[:, H.any(axis=0)]
         if H.shape[1] == 0:
-            raise errors.penalty_too_large(self.l1)
+            raise ValueError(
+                f"l1={self.l1!r} leaves no feature in any component. Pass a smaller penalty, or n_nonzero alone to "
+                "have the penalty chosen so that exactly as many features are left."
+            )
         if self.refit:
             H = refitted(view, H)
         support = np.flatnonzero(H.any(axis=1))
@@ -104,7 +111,11 @@ class ElasticNet:
         if ridge == np.inf:
             return [partial(thresholded, level=level, size=size) for level, size in zip(levels, counts, strict=True)]
         if d > GRAM_FEATURES:
-            raise errors.ridge_needs_gram(ridge, d, GRAM_FEATURES)
+            raise ValueError(
+                f"ridge={ridge:g} needs a matrix of features by features, which is formed for at most {GRAM_FEATURES} "
+                f"features; X has {d}. Use ridge=float('inf'), which works from products with X alone and is meant for "
+                "many features."
+            )
         gram = view.gram() + ridge * unit * np.eye(d)
         if self.l1 is None:
             return [partial(LassoPath(gram).counted, size=size) for size in counts]
@@ -161,5 +172,8 @@ def penalties_of(l1: float | Sequence[float], n_components: int) -> list[float]:
     """One penalty for each component."""
     penalties = list(map(float, l1 if isinstance(l1, (Sequence, np.ndarray)) else [l1] * n_components))
     if len(penalties) < n_components:
-        raise errors.wrong_number_of_penalties(len(penalties), n_components)
+        raise ValueError(
+            f"l1 has {len(penalties)} penalties, but n_components={n_components}. Pass one penalty for each component, "
+            "or one number for all of them."
+        )
     return penalties[:n_components]

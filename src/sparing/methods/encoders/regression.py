@@ -97,7 +97,10 @@ def regression_on(view: DataMatrix, columns: Indices, targets: Array, rank: int)
     C = view.columns(J)
     kept = np.sort(independent_columns(C.T @ C)[0])
     if len(kept) == 0:
-        raise errors.only_constant_features(len(J))
+        raise ValueError(
+            f"With center=False the n_nonzero={len(J)} feature(s) chosen are constant, which an intercept explains "
+            "already. Pass center=True, fit_intercept=False, or a larger n_nonzero."
+        )
     C = C[:, kept]
     Q, R = np.linalg.qr(C)
     U, values, W = np.linalg.svd(Q.T @ targets, full_matrices=False)

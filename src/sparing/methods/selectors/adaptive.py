@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.errors.settings import check_settings
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
@@ -16,6 +15,7 @@ from sparing.linalg.theorem_bounds import best_split
 from sparing.methods.selectors.dual_set import DualSet
 from sparing.methods.selectors.filling import Filling, order_of_draws
 from sparing.methods.selectors.subspace import randomly_projected
+from sparing.methods.settings import check_settings
 from sparing.results import Array, Reference, Selection, Spectrum
 from sparing.run import Run
 from sparing.task import Target, Task

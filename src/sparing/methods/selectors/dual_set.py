@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing import errors
-from sparing.errors.settings import check_settings
 from sparing.linalg.signs import first_largest
 from sparing.methods.selectors.filling import Filling
 from sparing.methods.selectors.subspace import sketched
+from sparing.methods.settings import check_settings
 from sparing.results import Array, Reference, Selection
 from sparing.run import Run
 from sparing.task import Task

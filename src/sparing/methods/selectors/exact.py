@@ -44,17 +44,25 @@ class Exact:
         """The best ``n_columns`` columns for as many components as the target has."""
         view, n_columns = task.gram, task.n_nonzero
         if view.n_features > TREE_LIMIT:
-            raise errors.too_many_for_proof(view.n_features, TREE_LIMIT)
+            raise ValueError(
+                f"selector='exact' searches supports of at most {TREE_LIMIT} features; X has {view.n_features}. Use "
+                "selector='auto', whose certificate says how far from the best possible its choice can be."
+            )
         found = Greedy().select(task, run)
         if len(found.columns) < n_columns:  # these span all that can be spanned
             return found
         tree = DeletionTree.of(view, task.target.gram.shape[0])
         if not tree.searchable:
             why = DEPENDENT_RESIDUAL if isinstance(view, (Projected, Residual)) else "features are nearly collinear"
-            warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)
+            _warn_not_proved(why)
             return found
         best = tree.search(n_columns, found.columns, budget=run.budget, max_nodes=self.max_nodes)
         if not best.proved:
-            why = f"the search ended after {best.nodes} nodes"
-            warnings.warn(errors.not_proved(why), errors.SparingWarning, stacklevel=2)
+            _warn_not_proved(f"the search ended after {best.nodes} nodes")
         return Selection(best.support, view.gram_columns(best.support))
+
+
+def _warn_not_proved(why: str) -> None:
+    """The best found is returned, but nothing proves it the best possible."""
+    message = f"The features returned are the best found, but not proved to be the best possible: {why}."
+    warnings.warn(message, errors.SparingWarning, stacklevel=3)

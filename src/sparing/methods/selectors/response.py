@@ -72,7 +72,10 @@ class Response:
         if not isinstance(self.by, str) or self.by not in AIMS:
             raise errors.unknown_choice("by", self.by, AIMS)
         if not isinstance(target, ResponseTarget):
-            raise errors.needs_targets("selector='response'")
+            raise ValueError(
+                "selector='response' chooses features for given targets y, but this model has none. Use it in "
+                "SparsePCARegressor, or choose features for X itself: selector='greedy'."
+            )
         aim = _pca_fit(target) if self.by == "pca" else _leading(target)
         floor = max(ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
         explains = _best_single_gain(task.gram, aim) > floor

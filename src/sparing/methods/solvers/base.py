@@ -34,4 +34,7 @@ def check_counts(**settings: Any) -> None:
 def check_incumbent(incumbent: Any) -> None:
     """A solver whose answer another one starts from."""
     if isinstance(incumbent, type) or not callable(getattr(incumbent, "solve", None)):
-        raise errors.bad_incumbent(incumbent)
+        raise ValueError(
+            f"Exact(incumbent={incumbent!r}): the search starts from the answer of another solver. Pass one with its "
+            "settings, for example Auto() or TruncatedPower(), not its name or class."
+        )

@@ -67,7 +67,11 @@ class Greedy:
             return objective.component(usable)
         if self.direction == "backward":
             if len(usable) > BACKWARD_LIMIT:
-                raise errors.too_many_to_eliminate(len(usable), BACKWARD_LIMIT)
+                raise ValueError(
+                    "Greedy(direction='backward') begins with all features and decomposes their whole matrix, for at "
+                    f"most {BACKWARD_LIMIT} features; X has {len(usable)}. Use direction='forward', which begins with "
+                    "none, or solver='auto'."
+                )
             return objective.component(_pruned(objective, usable, n_nonzero, run.budget))
         first = _first(objective, task.start, run.rng)
         if self.direction == "approximate":

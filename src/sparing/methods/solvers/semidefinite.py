@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing import errors
 from sparing.linalg.truncation import keep_largest
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.relaxations.semidefinite import relaxed
@@ -61,7 +60,11 @@ class Semidefinite:
         if n_nonzero >= len(usable):
             return objective.component(usable)
         if len(usable) > RELAXATION_LIMIT:
-            raise errors.too_many_for_relaxation(len(usable), RELAXATION_LIMIT)
+            raise ValueError(
+                "solver='semidefinite' optimises over matrices of features by features, for at most "
+                f"{RELAXATION_LIMIT} features; X has {len(usable)}. Use solver='auto', which needs columns of chosen "
+                "features only, or keep fewer features first: those of largest variance."
+            )
         A = view.restricted(usable).gram()
         M, _ = relaxed(A, n_nonzero, max_iter=self.max_iter, tolerance=self.tolerance, budget=run.budget)
         directions = np.linalg.eigh(M)[1][:, -1:]

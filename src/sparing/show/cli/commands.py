@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from sparing import __version__, errors
-from sparing.errors import files
 from sparing.show.cli.certify import certify
 from sparing.show.cli.explore import explore
 from sparing.show.cli.fit import fit
@@ -51,7 +50,11 @@ class Sentences(click.Group):
             except BrokenPipeError:  # whoever reads our output has seen enough; click knows what to do
                 raise
             except OSError as refused:
-                said = refused if refused.errno is None else files.system_refused(refused)
+                said = str(refused)
+                if refused.errno is not None:  # none of our own sentences
+                    place = "the output" if refused.filename is None else repr(str(refused.filename))
+                    why = errors.system_says(refused)
+                    said = f"Cannot read or write {place}: {why}. Make room or pass another place, and run it again."
                 raise click.ClickException(one_line(said)) from refused
             except (ValueError, TypeError, ImportError) as problem:
                 raise click.ClickException(one_line(as_options(str(problem)))) from problem

@@ -12,7 +12,7 @@ from sparing import errors
 from sparing.data import as_matrix
 from sparing.data.readers.base import FileRows
 from sparing.data.readers.text_columns import read_column
-from sparing.errors import models
+from sparing.errors import listed
 from sparing.estimators.inputs import features_called
 from sparing.results import Array
 from sparing.show.cli.opening import Table
@@ -36,7 +36,10 @@ def loadings_for(table: Table, given: FileRows, drop: Collection[str], n_most: i
     place = _place(given, table, columns)
     n_components = len(place.columns) if place.by_rows else given.shape[0]
     if n_components > n_most:
-        raise models.loadings_too_many(given.path, n_components, table.path, n_most)
+        raise ValueError(
+            f"Cannot use {str(given.path)!r}: it has {n_components} components, and the features and samples of "
+            f"{str(table.path)!r} allow {n_most} at most. Pass loadings, with one row per component, and not the data."
+        )
     H = _matrix(given)[:, place.columns]
     full = np.zeros((n_components, table.rows.shape[1]))
     full[:, place.features] = H.T if place.by_rows else H
@@ -67,14 +70,14 @@ def _place(given: FileRows, table: Table, columns: list[int]) -> Place:
         if len(columns) == d:
             return Place(columns, list(range(d)))
         if given.shape[0] == d:
-            raise models.loadings_transposed(given.path, len(columns), d)
+            raise _transposed_error(given.path, len(columns), d)
         raise errors.bad_components((given.shape[0], len(columns)), d)
     names = [given.feature_names[j] for j in columns]
     unknown = [name for name in names if name not in by_name]
     if not unknown:
         return Place(columns, [by_name[name] for name in names])
     if len(unknown) < len(names):
-        raise models.loadings_unknown(given.path, unknown, table.path)
+        raise _unknown_features_error(given.path, unknown, table.path)
     return _transposed(given, table, columns)
 
 
@@ -87,13 +90,31 @@ def _transposed(given: FileRows, table: Table, columns: list[int]) -> Place:
         if len(unknown) == len(cells) or len(set(cells)) < len(cells):
             continue
         if unknown:
-            raise models.loadings_unknown(given.path, unknown, table.path)
+            raise _unknown_features_error(given.path, unknown, table.path)
         click.echo(f"Note: {given.path} has one row per feature and is taken transposed.", err=True)
         return Place(columns, [by_name[cell] for cell in cells], by_rows=True)
     if given.shape[0] == table.rows.shape[1]:
-        raise models.loadings_transposed(given.path, len(columns), given.shape[0])
+        raise _transposed_error(given.path, len(columns), given.shape[0])
     names = given.feature_names or []
-    raise models.loadings_unknown(given.path, [names[j] for j in columns], table.path)
+    raise _unknown_features_error(given.path, [names[j] for j in columns], table.path)
+
+
+def _transposed_error(path: object, n_columns: int, n_features: int) -> ValueError:
+    """One row per feature, and nothing that says which row is which."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: its {n_features} rows and {n_columns} columns look like one row per feature, but "
+        "each row is a component. Write the transpose (numpy.savetxt or to_csv of loadings.T), or a column of text "
+        "with the name of the feature of each row."
+    )
+
+
+def _unknown_features_error(path: object, names: list[str], data: object) -> ValueError:
+    """Loadings of features that the data do not have."""
+    return ValueError(
+        f"Cannot use {str(path)!r}: it has loadings of {listed(names)}, which are not among the columns of numbers of "
+        f"{str(data)!r}. Name features as in the data: in the header, with one row per component, or in a column of "
+        "text, with one row per feature."
+    )
 
 
 def _matrix(given: Any) -> Array:
@@ -103,4 +124,7 @@ def _matrix(given: Any) -> Array:
         with features_called(given.feature_names or []):
             return as_matrix(stored)
     except errors.NotFiniteError as flaw:
-        raise models.loadings_not_finite(given.path, flaw.row, flaw.column) from flaw
+        raise ValueError(
+            f"Cannot use {str(given.path)!r}: a loading is NaN or infinite (first at row {flaw.row}, feature "
+            f"{flaw.column!r}). Write 0 where a component does not use a feature."
+        ) from flaw

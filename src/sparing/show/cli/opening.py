@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from sparing import open_data
+from sparing import errors, open_data
 from sparing.data import ArrayRows, Rows, is_symmetric
 from sparing.data.chosen_columns import ChosenColumns
 from sparing.data.readers.text_columns import column_place, read_lines
-from sparing.errors import files
 from sparing.results import Indices
 from sparing.show.cli.text import shortened, terminal_width
 from sparing.show.report.page import place_for
@@ -115,7 +114,7 @@ def opened(
     unwanted = list(dict.fromkeys([*([label] if label is not None else []), *drop]))
     for name in unwanted:
         if name not in known and name not in elsewhere:
-            raise files.no_column(path, name, known)
+            raise errors.no_column(path, name, known)
     dropped = [name for name in unwanted if name in known]
     not_numeric = [name for name in rows.left_out if name not in unwanted]
     table = Table(path, rows, rows.feature_names, not_numeric, dropped, precomputed)
@@ -123,7 +122,7 @@ def opened(
     if len(kept) == len(table.feature_names or []):
         return table
     if not kept:
-        raise files.every_column_left_out(path)
+        raise errors.unreadable(path, "all of its columns of numbers were to be left out. Keep at least one")
     return table.restricted(np.array(kept))
 
 
@@ -131,10 +130,13 @@ def _names(path: str, data: str, n_features: int) -> list[str]:
     """A name for each feature, from a file that has one on each line."""
     names = read_lines(path)
     if len(names) != n_features:
-        raise files.other_number_of_names(path, len(names), data, n_features)
+        raise ValueError(
+            f"Cannot use {str(path)!r}: it has {len(names)} names, and {str(data)!r} has {n_features} columns of "
+            "numbers. Write one name on each line, in the order of the columns of numbers."
+        )
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise files.column_repeated(path, repeated)
+        raise errors.column_repeated(path, repeated)
     return names
 
 
@@ -169,6 +171,10 @@ def writable(path: str | None, force: bool, *inputs: str) -> None:
     place = place_for(path)
     read = [given for name in inputs if (given := Path(name).expanduser()).exists()]
     if place.exists() and any(place.samefile(given) for given in read):
-        raise files.is_an_input(path)
+        raise errors.UnwritableError(
+            f"Cannot write {str(path)!r}: it is read by this very command. Choose another name."
+        )
     if place.is_file() and not force:
-        raise files.already_there(path, "--force")
+        raise errors.UnwritableError(
+            f"Cannot write {str(path)!r}: it exists already. Choose another name, or pass --force."
+        )

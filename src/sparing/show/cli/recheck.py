@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sparing import load_model
+from sparing import errors, load_model
 from sparing.certificates import Recheck, RegressionCertificate
-from sparing.errors import files, models
+from sparing.errors import listed
 from sparing.estimators.saving import HEADER
 from sparing.show.cli.opening import Table
 
@@ -19,7 +19,7 @@ def is_model(path: str) -> bool:
     """Is this a file that ``save_model`` wrote, whatever its ending?"""
     place = Path(path).expanduser()
     if not place.exists():
-        raise files.no_such_file(path)
+        raise errors.no_such_file(path)
     try:
         with zipfile.ZipFile(place) as archive:
             return HEADER in archive.namelist()
@@ -32,7 +32,11 @@ def certified(path: str) -> Any:
     model = load_model(path)
     certificate = getattr(model, "certificate_", None)
     if certificate is None or isinstance(certificate, RegressionCertificate):
-        raise models.no_certificate(path, type(model).__name__)
+        raise ValueError(
+            f"Cannot check {str(path)!r}: it holds a {type(model).__name__} without a certificate of its components. "
+            "Pass a SparseEncoder, SparsePCA, NonnegativeSparsePCA or DoublySparseEncoder that was fitted with "
+            "certify=True, or loadings."
+        )
     return model
 
 
@@ -43,7 +47,10 @@ def rechecked(model: Any, table: Table) -> Recheck:
         place = {name: j for j, name in enumerate(table.feature_names)}
         absent = [str(name) for name in names if name not in place]
         if absent:
-            raise models.certificate_needs_features(table.path, absent)
+            raise ValueError(
+                f"Cannot use {str(table.path)!r}: the certificate is about data with the features {listed(absent)}, "
+                "which are not among its columns of numbers. Pass the data of the fit, with all features."
+            )
         table = table.restricted(np.array([place[name] for name in names], dtype=np.intp))
     coding = getattr(model, "genotype_coding_", None)
     rows = table.rows if coding is None else table.rows.recoded(coding)

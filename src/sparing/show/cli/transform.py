@@ -12,7 +12,7 @@ import numpy as np
 from sparing import errors, load_model
 from sparing.data import ArrayRows, Rows, SparseRows
 from sparing.data.chosen_columns import ChosenColumns
-from sparing.errors import models
+from sparing.errors import listed
 from sparing.estimators.restrict import restricted_to
 from sparing.results import Array
 from sparing.show.cli import options
@@ -102,14 +102,17 @@ def _used(model: Any, table: Table) -> ChosenColumns:
     names = getattr(model, "feature_names_in_", None)
     if names is None or table.feature_names is None:
         if table.rows.shape[1] != model.n_features_in_:
-            raise models.model_counts_features(table.path, table.rows.shape[1], model.n_features_in_)
+            raise errors.model_counts_features(table.path, table.rows.shape[1], model.n_features_in_)
         known = None if names is None else [str(name) for name in names[model.support_]]
         return ChosenColumns(table.rows, model.support_, known)
     place = {name: j for j, name in enumerate(table.feature_names)}
     wanted = [str(name) for name in names[model.support_]]
     absent = [name for name in wanted if name not in place]
     if absent:
-        raise models.model_needs_features(table.path, absent)
+        raise ValueError(
+            f"Cannot use {str(table.path)!r}: the model reads the features {listed(absent)}, which are not among its "
+            "columns of numbers. Pass data with all features that the model uses; others may be absent."
+        )
     return ChosenColumns(table.rows, np.array([place[name] for name in wanted], dtype=np.intp), wanted)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.errors import plots as refusals
 from sparing.estimators.inputs import named_or_numbered
 
 LONGEST = 28
@@ -46,7 +45,7 @@ def panels_of(ax: Any, count: int, size: tuple[float, float]) -> list[Any]:
         return list(plt.subplots(1, count, figsize=figure_size, squeeze=False, layout="constrained")[1].flat)
     given = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(given) != count:
-        raise refusals.wrong_number_of_axes(len(given), count)
+        raise ValueError(f"ax has {len(given)} axes, and {count} are drawn. Pass a sequence of {count} axes, or none.")
     return given
 
 
@@ -82,11 +81,26 @@ def chosen_components(components: Sequence[int] | None, n_components: int, count
         wanted = list(range(n_components if count is None else count)) if components is None else [*components]
         wanted = [operator.index(i) for i in wanted]
     except TypeError:
-        raise refusals.bad_component(components, n_components, count) from None
+        wanted = []
     wrong_count = not wanted or (count is not None and len(wanted) != count)
     if wrong_count or any(not 0 <= i < n_components for i in wanted):
-        raise refusals.bad_component(components if components is not None else wanted, n_components, count)
+        raise _components_error(wanted if components is None else components, n_components, count)
     return wanted
+
+
+def _components_error(value: object, n_components: int, count: int | None) -> ValueError:
+    """Components that there are not, or another number of them than the picture has axes."""
+    have = "1 component" if n_components == 1 else f"{n_components} components"
+    if count is not None and n_components < count:
+        return ValueError(
+            f"The picture has {count} axes, one for each component, and the estimator has {have}. Fit at least {count} "
+            "with n_components; LoadingsDisplay draws any number of them."
+        )
+    many = "one or more" if count is None else str(count)
+    return ValueError(
+        f"components={value!r} cannot be drawn: {many} whole numbers from 0 to {n_components - 1} are, since the "
+        f"estimator has {have}. Pass some of these, or fit more with n_components."
+    )
 
 
 def axis_title(estimator: Any, i: int) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from sparing.errors import plots as refusals
 from sparing.results import Array
 from sparing.show.plots._axes import axes_of, fitted_with
 
@@ -70,9 +69,12 @@ class ImagePartsDisplay:
         try:
             height, width = (operator.index(side) for side in shape)
         except (TypeError, ValueError):
-            raise refusals.wrong_shape_of_images(shape, n_features) from None
+            height = width = 0
         if height < 1 or height * width != n_features:
-            raise refusals.wrong_shape_of_images(shape, n_features)
+            raise ValueError(
+                f"shape={shape!r} is no shape of pictures of {n_features} pixels, one for each feature. Pass (height, "
+                "width) with height times width equal to the number of features."
+            )
         background = np.reshape(estimator.mean_, (height, width)) if on_mean else None
         return cls(estimator.components_.reshape(-1, height, width), background, n_columns).plot(ax=ax, **style)
 

@@ -10,7 +10,6 @@ import numpy as np
 from sparing import errors
 from sparing.certificates.variance import covariance_unit
 from sparing.data import as_view
-from sparing.errors import plots as refusals
 from sparing.estimators.parameters import feature_count, generator_of, preprocessing_of
 from sparing.proof.sphere.spannogram import LowRank, Optimum, leading_factors
 from sparing.results import Array
@@ -98,7 +97,11 @@ class SpannogramDisplay:
         size = feature_count("n_nonzero", asked, view.n_features)
         factors, _ = leading_factors(view, 2, generator_of(0))
         if factors.shape[1] < 2:
-            raise refusals.rank_below_two(factors.shape[1])
+            raise ValueError(
+                "A spannogram shows the two leading directions of the data, and these data have rank "
+                f"{factors.shape[1]}: there is no angle to draw. The best component reads the largest entries of the "
+                "one direction."
+            )
         nonnegative = bool(getattr(estimator, "_nonnegative", False))
         names = names_of(estimator, feature_names)
         return cls(factors * covariance_unit(view) ** 0.5, size, names, nonnegative).plot(ax=ax, **style)

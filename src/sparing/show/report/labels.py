@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.errors import pages
 from sparing.results import Indices
 from sparing.show.report.names import readable
 
@@ -27,12 +26,18 @@ def label_column(labels: Any, n_samples: int) -> list[Any] | None:
     if labels is None:
         return None
     if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
-        raise pages.labels_not_a_column(labels)
+        raise TypeError(
+            f"labels={labels!r} is a {type(labels).__name__}; one label for each sample is needed. Pass the column "
+            "itself, such as frame['species']."
+        )
     if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # else nanoseconds, as whole numbers
         labels = [None if np.isnat(date) else str(np.datetime_as_string(date, "auto")) for date in labels.flat]
     column = np.asarray(labels, dtype=object)
     if column.shape != (n_samples,):
-        raise pages.wrong_number_of_labels(column.shape, n_samples)
+        raise ValueError(
+            f"labels has shape {column.shape}, but X has {n_samples} samples: each sample is coloured by its own "
+            "label. Pass one label for each sample, in their order, or none."
+        )
     return [None if _is_missing(value) else value if _is_number(value) else str(value) for value in column]
 
 

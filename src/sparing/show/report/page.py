@@ -24,7 +24,6 @@ from string import Template
 from typing import Any
 
 from sparing import errors
-from sparing.errors import files, pages
 
 POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -63,12 +62,15 @@ def embedded(contents: Any) -> str:
 def place_for(path: Any) -> Path:
     """Where to write, if anything can be written there: better said before the work than after it."""
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        raise pages.not_a_page_path(path)
+        raise TypeError(
+            f"path={path!r} is a {type(path).__name__}; the page is written to a file. Pass its path, as a str or "
+            "pathlib.Path, such as 'page.html'."
+        )
     place = Path(path).expanduser()
     if place.is_dir():
-        raise files.cannot_write(path, IsADirectoryError(errno.EISDIR, "it is a folder"))
+        raise errors.cannot_write(path, IsADirectoryError(errno.EISDIR, "it is a folder"))
     if not place.parent.is_dir():
-        raise files.cannot_write(path, FileNotFoundError(errno.ENOENT, f"there is no folder {str(place.parent)!r}"))
+        raise errors.cannot_write(path, FileNotFoundError(errno.ENOENT, f"there is no folder {str(place.parent)!r}"))
     return place
 
 

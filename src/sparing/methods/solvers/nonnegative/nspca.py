@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.errors.settings import check_settings
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
+from sparing.methods.settings import check_settings
 from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.results import Array, Component, Indices, Reference

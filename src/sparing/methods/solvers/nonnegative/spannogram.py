@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing import errors
 from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.proof.sphere.spannogram import LowRank, leading_factors
@@ -75,7 +74,11 @@ class Spannogram:
         if problem.n_sets > FEW_SETS and V.shape[1] <= NARROWED:
             problem = problem.narrowed(budget)
         if problem.n_sets > self.max_sets and not budget.expired:
-            raise errors.too_many_sets(self.rank, len(V), problem.n_sets, self.max_sets)
+            raise ValueError(
+                f"Spannogram(rank={self.rank}) would look at {problem.n_sets:.3g} sets of features: of {len(V)} too "
+                f"many may belong to the best component. max_sets={self.max_sets} are allowed. Pass a lower rank or a "
+                "larger max_sets, or use solver='spannogram_net' or 'auto'."
+            )
         best = problem.solve(budget)
         x = np.zeros(len(V))
         x[best.support] = best.loadings

@@ -74,7 +74,11 @@ class SpannogramNet:
             failure = 1 / view.n_features if self.failure is None else self.failure
             draws = draws_needed(V.shape[1], self.accuracy, failure)
             if draws > MAX_DRAWS:
-                raise errors.too_many_draws(V.shape[1], self.accuracy, draws, MAX_DRAWS)
+                raise ValueError(
+                    f"SpannogramNet(rank={V.shape[1]}, accuracy={self.accuracy:g}) needs {float(draws):.3g} random "
+                    f"directions; {MAX_DRAWS} are allowed. Pass a lower rank or a larger accuracy, or use "
+                    "solver='spannogram', which is exact."
+                )
             best = best_of_net(V, task.n_nonzero, draws, run)
         return best_nonnegative(objective, best, task.n_nonzero, refit=self.refit)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparing.errors.parameters import not_a_flag, not_a_nonnegative_number, not_an_integer
+from sparing import errors
 
 
 def check_settings(algorithm: Any) -> None:
@@ -25,10 +25,10 @@ def check_settings(algorithm: Any) -> None:
         if value is None and optional == ["None"]:
             continue
         if kind == "bool" and not isinstance(value, (bool, np.bool_)):
-            raise not_a_flag(name, value)
+            raise errors.not_a_flag(name, value)
         if kind == "int" and (isinstance(value, bool) or not isinstance(value, Integral)):
-            raise not_an_integer(name, value)
+            raise errors.not_an_integer(name, value)
         if kind == "int" and value < 0:
-            raise not_a_nonnegative_number(name, value)
+            raise errors.not_a_nonnegative_number(name, value)
         if kind == "float" and optional in ([], ["None"]) and not (isinstance(value, Real) and float(value) >= 0):
-            raise not_a_nonnegative_number(name, value)
+            raise errors.not_a_nonnegative_number(name, value)
