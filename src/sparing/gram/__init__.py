@@ -4,9 +4,7 @@ from sparing.gram.base import GRAM_LIMIT, DataMatrix
 from sparing.gram.cached import CachedGram
 from sparing.gram.columns import ColumnBlock
 from sparing.gram.dense import DenseGram
-from sparing.gram.low_rank import LowRankUpdate
-from sparing.gram.masked import Masked
-from sparing.gram.projected import Projected
+from sparing.gram.derived import Derived, LowRankUpdate, Masked, Projected
 
 __all__ = [
     "GRAM_LIMIT",
@@ -14,6 +12,7 @@ __all__ = [
     "ColumnBlock",
     "DataMatrix",
     "DenseGram",
+    "Derived",
     "LowRankUpdate",
     "Masked",
     "Projected",

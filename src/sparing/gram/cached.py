@@ -8,49 +8,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparing.gram.base import DataMatrix
-from sparing.gram.dense import DenseGram
+from sparing.gram.derived import Derived
 from sparing.results import Array, Indices
 
 ENTRIES = 2**25
 """Numbers kept at most (a quarter of a gibibyte); beyond that all but the columns asked for are forgotten."""
 
 
-class CachedGram(DataMatrix):
+class CachedGram(Derived):
     """Each Gram column is computed once: for searches that come back to the same features again and again."""
 
     def __init__(self, base: DataMatrix) -> None:
-        self.base = base
-        self.n_features, self.n_samples = base.n_features, base.n_samples
-        self.is_psd, self.square_unit, self.psd_slack = base.is_psd, base.square_unit, base.psd_slack
+        super().__init__(base)
+        self.n_samples = base.n_samples
         self._slot = np.full(self.n_features, -1, dtype=np.intp)
         self._stored = np.empty((0, self.n_features))  # one Gram column per row: contiguous to read
         self._count = 0
         self._diagonal = base.gram_diagonal()
 
     @property
-    def rounding_error(self) -> float:
-        """That of the base."""
-        return self.base.rounding_error
-
-    @property
-    def rounding_errors(self) -> Array:
-        """Those of the base."""
-        return self.base.rounding_errors
-
-    @property
     def origin(self) -> DataMatrix:
         """That of the base."""
         return self.base.origin
-
-    @property
-    def passes(self) -> int:
-        """Those of the base."""
-        return self.base.passes
-
-    @property
-    def has_gram(self) -> bool:
-        """As the base."""
-        return self.base.has_gram
 
     def gram(self) -> Array:
         """That of the base."""
@@ -82,15 +61,14 @@ class CachedGram(DataMatrix):
             return self.base.restricted(J)
         new = np.flatnonzero(self._slot[J] < 0)
         if len(new) > 1:
-            return DenseGram(self.base.restricted(J).gram(), is_psd=self.is_psd, psd_slack=self.psd_slack)
+            return self._dense(self.base.restricted(J).gram())
         if len(new) == 0:
-            block = self._stored[self._slot[J]][:, J]
-            return DenseGram(block, is_psd=self.is_psd, psd_slack=self.psd_slack)
+            return self._dense(self._stored[self._slot[J]][:, J])
         j, known = new[0], np.delete(np.arange(len(J)), new[0])
         block = np.full((len(J), len(J)), self._diagonal[J[j]])
         block[known] = self._stored[self._slot[J[known]]][:, J]
         block[j, known] = block[known, j]
-        return DenseGram(block, is_psd=self.is_psd, psd_slack=self.psd_slack)
+        return self._dense(block)
 
     def remember(self, J: Indices, gram_columns: Array) -> None:
         """Columns A[:, J] that somebody has computed."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparing.gram import DenseGram
 from sparing.gram.columns import ColumnBlock
-from sparing.gram.projected import LEFT
+from sparing.gram.derived import LEFT
 from sparing.linalg.metric import Whole
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Indices
