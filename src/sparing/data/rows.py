@@ -47,6 +47,9 @@ class RawBlock(Protocol):
     def restricted(self, J: Indices) -> RawBlock:
         """The same rows, columns J alone."""
 
+    def picked(self, numbers: Indices) -> RawBlock:
+        """Some of the rows, counted from the first of the block, in the same storage."""
+
     def shifted(self, reference: Array) -> RawBlock:
         """The same rows less a reference row; of sparse rows one that is zero for features that are."""
 
@@ -76,6 +79,11 @@ class Rows(ABC):
         if self.stamp is not None and not self.is_dense:
             return self.stamp[0]
         return self.shape[0] * self.shape[1] * self.dtype.itemsize if self.is_dense else 0
+
+    @property
+    def imputation(self) -> Array | None:
+        """What stands for missing values of each feature; None where none may be missing."""
+        return None
 
     @abstractmethod
     def blocks(self) -> Iterator[RawBlock]:

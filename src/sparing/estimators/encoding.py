@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.data import Imputed, Rows, StandardizedRows, as_matrix, as_rows
 from sparing.estimators.inputs import checked_rows, features_named
+from sparing.gram import DataMatrix
 from sparing.results import Array, Indices
 
 
@@ -45,11 +46,11 @@ class FillsGaps:
 
     imputation_: Array
 
-    def _learn_imputation(self, view: Any) -> None:
+    def _learn_imputation(self, view: DataMatrix) -> None:
         """Keep what takes the place of missing values; forget that of an earlier fit."""
         self.__dict__.pop("imputation_", None)
-        if isinstance(rows := getattr(view, "rows", None), Imputed):
-            self.imputation_ = rows.means
+        if view.imputation is not None:
+            self.imputation_ = view.imputation
 
     def _filled(self, rows: Rows) -> Rows:
         """New rows without what is missing."""

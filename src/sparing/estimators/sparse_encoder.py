@@ -13,7 +13,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.certificates import Certificate, certify_loss
-from sparing.data import Preprocessing, Rows, StandardizedRows
+from sparing.data import Preprocessing, Rows
 from sparing.estimators.few_passes import Reading, reading_of
 from sparing.estimators.inputs import (
     check_has_variance,
@@ -197,6 +197,7 @@ class SparseEncoder(StreamingEncoder):
         preprocessing, certify = preprocessing_of(self), flag("certify", self.certify)
         checkpoint = checkpoint_of(self)
         budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state, checkpoint)
+        run = Run(rng, budget)
         encoder = self._encoder()
         reading = partial(self._reading, encoder, preprocessing, rng)
         view = checked_view(self, X, preprocessing, sample_weight, budget.say, checkpoint, reading)
@@ -204,19 +205,22 @@ class SparseEncoder(StreamingEncoder):
         n_components, n_nonzero = self._counts(view.n_features)
         with fit_context(view, n_components):
             check_has_variance(view, preprocessing.center)
-            if isinstance(view, StandardizedRows) and view.has_sketch:
-                found, spectrum, known = self._in_few_passes(view, n_components, n_nonzero, Run(rng, budget))
+            sketched = view.sketch is not None
+            if sketched:
+                found, spectrum, known = self._in_few_passes(view, n_components, n_nonzero, run)
             else:
                 known = view
                 most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else n_components
                 spectrum = top_spectrum(view, min(n_components, most), rng)
                 if n_nonzero is None:
-                    found = self._fewest(encoder, view, spectrum, Run(rng, budget))
+                    found = self._fewest(encoder, view, spectrum, run)
                 else:
-                    found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), Run(rng, budget))
+                    found = encoder.encode(Task.of_components(view, spectrum, n_nonzero), run)
             self._publish(view, found, spectrum)
             if certify:
-                self.certificate_ = self._certified(known, found, spectrum, n_nonzero, preprocessing, Run(rng, budget))
+                self.certificate_ = self._certified(
+                    known, found, spectrum, n_nonzero, preprocessing, run, sketched=sketched
+                )
                 self.loss_ = self.certificate_.value
                 self.loss_ratio_ = self.certificate_.ratio
         self.n_passes_ = view.passes
@@ -235,7 +239,7 @@ class SparseEncoder(StreamingEncoder):
         return reading_of(rows, self.passes, possible, most, rng, preprocessing)
 
     def _in_few_passes(
-        self, view: StandardizedRows, n_components: int, n_nonzero: Any, run: Run
+        self, view: DataMatrix, n_components: int, n_nonzero: Any, run: Run
     ) -> tuple[Encoder, Spectrum, DataMatrix]:
         """Encoder and spectrum, and a view that knows the Gram columns which the certificate needs."""
         selector = Greedy(swaps=n_nonzero is not None)  # a nested order, where the fewest features are sought
@@ -325,6 +329,8 @@ class SparseEncoder(StreamingEncoder):
         n_nonzero: int | list[int] | None,
         preprocessing: Preprocessing,
         run: Run,
+        *,
+        sketched: bool,
     ) -> Certificate:
         shared = self.strategy == "batch"
         asked = n_nonzero if isinstance(n_nonzero, int) else int(np.count_nonzero(found.loadings, axis=1).max())
@@ -333,10 +339,9 @@ class SparseEncoder(StreamingEncoder):
         bounds = [PcaLoss(spectrum).bound(Task(view, problem), found, run)]
         if shared and (tree := LossTree().bound(Task(view, problem), found, run)) is not None:
             bounds.append(tree)
-        few = isinstance(view, CachedGram)
-        theorem = None if few else self._theorem()
+        theorem = None if sketched else self._theorem()
         certificate = certify_loss(view, found, spectrum, bounds, problem, preprocessing, theorem=theorem)
-        return replace(certificate, notes=(CHOSEN.format(view.passes),)) if few else certificate
+        return replace(certificate, notes=(CHOSEN.format(view.passes),)) if sketched else certificate
 
     def _theorem(self) -> str | None:
         """Which theorem's hypothesis this fit keeps."""

@@ -1,6 +1,6 @@
 """X through its Gram matrix A = X'X: the contract of every view, and the views that need no rows."""
 
-from sparing.gram.base import GRAM_LIMIT, DataMatrix
+from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch
 from sparing.gram.cached import CachedGram
 from sparing.gram.columns import ColumnBlock
 from sparing.gram.dense import DenseGram
@@ -16,4 +16,5 @@ __all__ = [
     "LowRankUpdate",
     "Masked",
     "Projected",
+    "RowSketch",
 ]

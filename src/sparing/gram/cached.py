@@ -41,6 +41,10 @@ class CachedGram(Derived):
         """That of the base."""
         return self.base.origin
 
+    def cached(self) -> DataMatrix:
+        """Itself."""
+        return self
+
     def gram(self) -> Array:
         """That of the base."""
         return self.base.gram()

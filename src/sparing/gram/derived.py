@@ -25,6 +25,7 @@ class Derived(DataMatrix):
         self.base = base
         self.n_features, self.total_weight = base.n_features, base.total_weight
         self.is_psd, self.square_unit, self.psd_slack = base.is_psd, base.square_unit, base.psd_slack
+        self.is_residual = base.is_residual
 
     @property
     def passes(self) -> int:
@@ -55,6 +56,15 @@ class Derived(DataMatrix):
     def has_gram(self) -> bool:
         """As the base: what is changed costs little."""
         return self.base.has_gram
+
+    def unprojected_diagonal(self) -> Array:
+        """That of the base, whatever was taken out of it since."""
+        return self.base.unprojected_diagonal()
+
+    @property
+    def rows_in_memory(self) -> bool:
+        """As the base, where there are rows."""
+        return self.has_rows and self.base.rows_in_memory
 
     def _dense(self, block: Array) -> DenseGram:
         """A block of this view's Gram matrix, as definite as the whole."""
@@ -131,7 +141,7 @@ class Projected(Derived):
 
     def __init__(self, base: DataMatrix, *, directions: Array | None = None, residual_of: Array | None = None) -> None:
         super().__init__(base)
-        self.n_samples, self.has_rows = base.n_samples, base.has_rows
+        self.n_samples, self.has_rows, self.is_residual = base.n_samples, base.has_rows, True
         if residual_of is not None and base.psd_slack > ROUNDING * float(np.abs(base.gram_diagonal()).max()):
             self.is_psd = False  # what is below zero by rounding may grow when scores are regressed out
         self._inner = np.zeros((self.n_features, 0))  # H (H'AH)^-1/2: X times it is L

@@ -41,6 +41,8 @@ class Residual(ColumnBlock):
     By differences of squares, as ``Projected`` has it, half of the digits would be lost; but that needs no rows.
     """
 
+    is_residual = True
+
     def __init__(self, rows: Array, H: Array) -> None:
         super().__init__(without_scores(rows, rows @ H))
 

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix, Projected
+from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
 from sparing.objectives.loss import SharedLoss
@@ -241,7 +241,7 @@ def _thorough(known: CachedGram, likely: Indices, size: int, rank: int, rng: np.
     Starts are the first ``size`` likely columns, those that single additions and swaps lead to, and random likely ones.
     """
     varying = np.flatnonzero(known.gram_diagonal() > 0)
-    search = SharedLoss.of(known, varying, rank, _doubt(known.base)[varying])
+    search = SharedLoss.of(known, varying, rank, _doubt(known)[varying])
     best = search.best_of_all(size)
     if best is not None:
         return varying[best]
@@ -261,6 +261,5 @@ def _thorough(known: CachedGram, likely: Indices, size: int, rank: int, rng: np.
 
 def _doubt(view: DataMatrix) -> Array:
     """Shares of columns that may be rounding: more where little is left of them after others were taken out."""
-    left = view.gram_diagonal()
-    whole = view.base.gram_diagonal() if isinstance(view, Projected) else left
+    left, whole = view.gram_diagonal(), view.unprojected_diagonal()
     return DOUBT * np.divide(whole, left, out=np.ones_like(left), where=left > 0)
