@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from sparing.data.coding import Coding
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
-from sparing.data.genotypes import GenotypeCoding
 from sparing.data.jobs import ColumnMoments
 from sparing.results import Array, Indices
 
@@ -97,12 +97,13 @@ class Rows(ABC):
         """``work`` on every block, and the results merged in order: here one after the other."""
         return reduce(merge, map(work, self.blocks()))
 
-    def genotype_coding(self) -> GenotypeCoding | None:
-        """What makes numbers of genotypes; None where the rows are numbers already."""
+    @property
+    def coding(self) -> Coding | None:
+        """How raw records become numbers, which may take a first reading; None where they are numbers already."""
         return None
 
-    def recoded(self, coding: GenotypeCoding) -> Rows:
-        """Genotypes by another coding, such as that of a fit; numbers are what they are."""
+    def with_coding(self, coding: Coding | None) -> Rows:
+        """The same records read by another coding, that of a fit, where there is one; numbers are what they are."""
         return self
 
 
