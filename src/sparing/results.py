@@ -139,25 +139,19 @@ class Problem:
         return "min" if self.objective == "loss" else "max"
 
 
+@dataclass(frozen=True)
 class Selection:
     """Chosen columns J, in the order of choice, with their Gram columns Z = A[:, J]."""
 
-    def __init__(self, columns: Indices, gram_columns: Array | None) -> None:
-        self.columns = columns
-        self._gram_columns = gram_columns
-
-    @property
-    def gram_columns(self) -> Array:
-        """Z itself."""
-        assert self._gram_columns is not None
-        return self._gram_columns
+    columns: Indices
+    gram_columns: Array
 
     def inside(self) -> Array:
         """``A[J, J]``."""
         return self.gram_columns[self.columns]
 
     def squares(self, rotation: Array, *, careful: bool = False) -> Array:
-        """``(Z turn)'(Z turn)``; with care where ``turn`` is ill-conditioned."""
+        """``(Z rotation)'(Z rotation)``; with care where ``rotation`` is ill-conditioned."""
         if careful:
             W = self.images(rotation)
             return W.T @ W

@@ -11,7 +11,7 @@ import numpy as np
 from sparing.data import ArrayRows
 from sparing.data.fingerprint import fingerprint
 from sparing.data.jobs import Columns, GramColumns, GramProduct, Moments
-from sparing.data.standardized import Standardization, mapped
+from sparing.data.standardized_block import Standardization, mapped
 from sparing.methods.solvers import Greedy, Rounding
 
 

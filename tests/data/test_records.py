@@ -13,7 +13,7 @@ from sparing.data.dense import DenseBlock
 from sparing.data.jobs import ColumnMoments
 from sparing.data.records import decoded, encoded
 from sparing.data.sketch import Sketch
-from sparing.data.standardized import Standardization, StandardizedBlock
+from sparing.data.standardized_block import Standardization, StandardizedBlock
 
 
 def again(thing):

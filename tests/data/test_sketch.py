@@ -16,7 +16,7 @@ from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.sketch import Condensed, CountSketch, sketch_of
 from sparing.data.sketched_gram import SketchedGram
-from sparing.data.standardized import Standardization, StandardizedBlock
+from sparing.data.standardized_block import Standardization, StandardizedBlock
 
 SIZE = 16
 
@@ -52,7 +52,7 @@ def explicit(n, seed, size=SIZE):
 
 def sketch_of_rows(X, cuts, job, **kw):
     view = StandardizedRows(CountedRows(X, cuts), sketch=job, **kw)
-    B, dropped = view.sketch()
+    B, dropped, _ = view.sketch
     root = np.sqrt(view.square_unit)
     return B * root, dropped * view.square_unit, view
 
@@ -193,7 +193,7 @@ def test_huge_means_cost_no_digits(rng):
 def test_single_precision_is_kept_and_double_on_demand(rng):
     X = factors(rng, 60, 9)
     for double, kind in ((False, np.float32), (True, np.float64)):
-        assert StandardizedRows(CountedRows(X), sketch=Condensed(9, np.ones(9), double)).sketch()[0].dtype == kind
+        assert StandardizedRows(CountedRows(X), sketch=Condensed(9, np.ones(9), double)).sketch.rows.dtype == kind
 
 
 def test_digests_stay_small(rng):
@@ -258,3 +258,27 @@ def test_sketched_keeps_the_laws_of_views(kinds, rng):
     assert (view.n_features, view.n_samples, view.square_unit, view.has_rows) == (11, len(B), 4.0, False)
     with pytest.raises(ValueError, match="Fit on X itself"):
         view.matmat(V)
+
+
+def test_a_sketch_may_be_looked_at_again_until_it_is_taken(rng):
+    for X, job, leading in (
+        (rng.standard_normal((60, 9)), Condensed(5, np.ones(9)), True),
+        (sparse_example(rng), CountSketch(SIZE, 3, np.ones(sparse_example(rng).shape[1])), False),
+    ):
+        view = StandardizedRows(CountedRows(X, [20, 40]), scale=True, sketch=job)
+        first, copy = view.sketch, view.sketch.rows.copy()
+        assert view.sketch is first
+        assert first.has_leading == leading
+        np.testing.assert_array_equal(first.rows, copy)  # centred and scaled once, not each time
+        passes = view.passes
+        assert view.take_sketch() is first
+        assert view.sketch is None
+        assert view.passes == passes
+
+
+def test_views_without_a_sketch_say_so(rng):
+    view = StandardizedRows(CountedRows(rng.standard_normal((10, 3))))
+    assert view.sketch is None
+    assert view.cached().sketch is None
+    with pytest.raises(ValueError, match="A sketch works on the rows"):
+        view.cached().take_sketch()

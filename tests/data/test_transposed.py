@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 
 from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view, transposed
-from sparing.data.transposed import Transposed
+from sparing.data.transposed import FEW_SAMPLES, Transposed
 from sparing.gram import DenseGram, Projected
+from sparing.gram.base import STRIP_ENTRIES
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.run import Run
@@ -125,15 +126,19 @@ def test_no_cancellation_when_means_are_a_million_times_the_spread(storage, rng)
     assert np.abs(naive / (Z**2).sum(axis=1) - 1).max() > 1e-5
 
 
-def test_long_and_many_rows_are_taken_by_strips(rng, monkeypatch):
-    monkeypatch.setattr(transposed, "STRIP_ENTRIES", 64)
-    X = rng.standard_normal((30, 200)) * (rng.random((30, 200)) < 0.3)
+@pytest.mark.parametrize("deflated", [False, True], ids=["rows", "products"])
+def test_long_and_many_rows_are_taken_by_strips(deflated, rng):
+    n, d = FEW_SAMPLES + 1, STRIP_ENTRIES // FEW_SAMPLES + 44  # XX' is not formed, all rows are more than one strip
+    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.3)
+    many = np.arange(0, n, 2)[::-1]
     for storage in (X, sparse.csr_array(X)):
         base = as_view(storage)
-        view, dense = Transposed(base), (X - X.mean(axis=0)) / np.sqrt(base.square_unit)
-        monkeypatch.setattr(transposed, "FEW_SAMPLES", 0)
-        np.testing.assert_allclose(view.columns([4, 2]), dense[[4, 2]].T, atol=1e-12)
-        np.testing.assert_allclose(view.restricted(np.array([4, 2])).gram(), dense[[4, 2]] @ dense[[4, 2]].T)
+        dense = (X - X.mean(axis=0)) / np.sqrt(base.square_unit)
+        if deflated:
+            base, dense = Projected(base, directions=np.eye(d, 1)), np.where(np.arange(d) == 0, 0.0, dense)
+        view = Transposed(base)
+        np.testing.assert_allclose(view.columns(many), dense[many].T, atol=1e-12)
+        np.testing.assert_allclose(view.restricted(many).gram(), dense[many] @ dense[many].T, atol=1e-9)
         np.testing.assert_allclose(view.gram_diagonal(), (dense**2).sum(axis=1))
 
 

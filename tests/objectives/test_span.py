@@ -88,3 +88,12 @@ def test_dependent_columns_are_never_gains(rng):
     assert state.gains()[4] == 0
     assert state.gains()[5] == 0
     assert state.gains()[2] > 0
+
+
+def test_columns_that_depend_on_others_are_left_out(rng):
+    X = rng.standard_normal((25, 10))
+    X[:, 7] = X[:, 3] - X[:, 5]
+    A, state = X.T @ X, state_of(X, rng.standard_normal((25, 2)), 5)
+    for added in ([3, 5], [7, 9], [1]):
+        state.extend(np.array(added), A[:, added])
+    assert state.chosen == [3, 5, 9, 1]

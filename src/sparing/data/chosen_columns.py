@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparing.data.genotypes import GenotypeCoding
+from sparing.data.coding import Coding
 from sparing.data.rows import RawBlock, Rows
 from sparing.results import Indices
 
@@ -38,17 +38,17 @@ class ChosenColumns(Rows):
         """As the rows run it, wherever they are."""
         return self.rows.run(partial(_on_chosen, self.J, work), merge)
 
-    def genotype_coding(self) -> GenotypeCoding | None:
+    @property
+    def coding(self) -> Coding | None:
         """That of the columns chosen."""
-        whole = self.rows.genotype_coding()
+        whole = self.rows.coding
         return None if whole is None else whole.of(self.J)
 
-    def recoded(self, coding: GenotypeCoding) -> ChosenColumns:
+    def with_coding(self, coding: Coding | None) -> ChosenColumns:
         """The columns chosen by another coding."""
-        whole = self.rows.genotype_coding()
-        if whole is None:
+        if coding is None or (whole := self.rows.coding) is None:
             return self
-        return ChosenColumns(self.rows.recoded(whole.replaced(self.J, coding)), self.J, self.feature_names)
+        return ChosenColumns(self.rows.with_coding(whole.replaced(self.J, coding)), self.J, self.feature_names)
 
     @property
     def source(self) -> Any:

@@ -24,7 +24,7 @@ class CscBlock:
         self.matrix = canonical_csc(matrix)
         self.start, self.stop = start, start + matrix.shape[0]
 
-    def _strips(self) -> Iterator[tuple[slice, Any]]:
+    def strips(self) -> Iterator[tuple[slice, Any]]:
         """Runs of columns that share the storage of the whole, widened to float64."""
         n, d = self.matrix.shape
         indptr = self.matrix.indptr
@@ -46,7 +46,7 @@ class CscBlock:
         if self.matrix.dtype == np.float64:
             return np.asarray(self.matrix @ V)
         out = np.zeros((self.matrix.shape[0], V.shape[1]))
-        for part, strip in self._strips():
+        for part, strip in self.strips():
             out += strip @ V[part]
         return out
 
@@ -55,7 +55,7 @@ class CscBlock:
         if self.matrix.dtype == np.float64:
             return np.asarray(self.matrix.T @ U)
         out = np.empty((self.matrix.shape[1], U.shape[1]))
-        for part, strip in self._strips():
+        for part, strip in self.strips():
             out[part] = strip.T @ U
         return out
 
@@ -88,6 +88,10 @@ class CscBlock:
         """The same rows, columns J alone."""
         return CscBlock(self.matrix[:, J], self.start)
 
+    def picked(self, numbers: Indices) -> CscBlock:
+        """Some of the rows."""
+        return CscBlock(self.matrix[numbers])
+
     def shifted(self, reference: Array) -> CscBlock:
         """The same rows less a reference row, for features of which hardly any row lacks one: others stay sparse."""
         n = self.matrix.shape[0]
@@ -103,7 +107,7 @@ class CscBlock:
         mean, deviation = np.zeros(d), np.zeros(d)
         if weight == 0:
             return ColumnMoments(0.0, mean, deviation)
-        for part, strip in self._strips():
+        for part, strip in self.strips():
             data, lengths = strip.data * unit, np.diff(strip.indptr)
             w = None if weights is None else weights[strip.indices]
             stored = lengths if w is None else _sums(w, strip.indptr)

@@ -67,6 +67,10 @@ class DenseBlock:
         """The same rows, columns J alone."""
         return DenseBlock(self.columns(J), self.start)
 
+    def picked(self, numbers: Indices) -> DenseBlock:
+        """Some of the rows."""
+        return DenseBlock(self.rows[numbers])
+
     def shifted(self, reference: Array) -> DenseBlock:
         """The same rows less a reference row."""
         return DenseBlock(self.rows - reference, self.start)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparing.data.coding import Coding
 from sparing.results import Indices
 
 UNKNOWN = "0"
@@ -14,7 +15,7 @@ UNKNOWN = "0"
 
 
 @dataclass(frozen=True, eq=False)
-class GenotypeCoding:
+class GenotypeCoding(Coding):
     """What is done to the genotypes of each SNP.
 
     Attributes

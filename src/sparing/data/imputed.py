@@ -44,6 +44,11 @@ class Imputed(Rows):
     def passes(self, count: int) -> None:
         self.rows.passes = count
 
+    @property
+    def imputation(self) -> Array:
+        """The means."""
+        return self.means
+
     def blocks(self) -> Iterator[RawBlock]:
         """The blocks of the rows, each without what is missing."""
         return map(partial(_filled, self.means), self.rows.blocks())

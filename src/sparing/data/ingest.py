@@ -64,7 +64,8 @@ def as_view(
                 "sample_weight was given with precomputed=True, but a covariance has no rows to be weighted. Pass the "
                 "data themselves, or a covariance that was computed with these weights."
             )
-        return _in_range(_covariance(X, config.scale))
+        covariance = _covariance(X, config.scale)
+        return _in_range(covariance, float(np.sqrt(covariance.square_unit)))
     rows = as_rows(X)
     if config.center and rows.shape[0] == 1:
         raise ValueError(
@@ -74,7 +75,8 @@ def as_view(
     weights = None if sample_weight is None else checked_weights(sample_weight, rows.shape[0])
     if config.missing == "mean":
         rows = Imputed(rows, weights=weights)
-    return _in_range(StandardizedRows(rows, center=config.center, scale=config.scale, weights=weights, sketch=sketch))
+    view = StandardizedRows(rows, center=config.center, scale=config.scale, weights=weights, sketch=sketch)
+    return _in_range(view, 1.0 / view.unit)
 
 
 def checked_weights(sample_weight: Any, n_samples: int) -> Array:
@@ -102,13 +104,12 @@ def _weights_error(why: str) -> ValueError:
     )
 
 
-def _in_range(view: DataMatrix) -> DataMatrix:
-    """Refuse data whose sums of squares are not ordinary numbers in the user's own unit."""
+def _in_range(view: DataMatrix, size: float) -> DataMatrix:
+    """Refuse data, with values of some size, whose sums of squares are not ordinary numbers in the user's own unit."""
     with np.errstate(over="ignore", under="ignore"):
         total = np.float64(view.total) * view.square_unit
-        size = 1.0 / view.unit if isinstance(view, StandardizedRows) else np.sqrt(view.square_unit)
     if view.total > 0 and not SUMS[0] < total < SUMS[1]:
-        raise errors.out_of_scale(float(size))
+        raise errors.out_of_scale(size)
     return view
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from sparing.results import Array, Indices
 
 if TYPE_CHECKING:
-    from sparing.data.standardized import StandardizedBlock
+    from sparing.data.standardized_block import StandardizedBlock
 
 
 class Job(Protocol):

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from sparing.data.coding import Coding
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
-from sparing.data.genotypes import GenotypeCoding
 from sparing.data.jobs import ColumnMoments
 from sparing.results import Array, Indices
 
@@ -47,6 +47,9 @@ class RawBlock(Protocol):
     def restricted(self, J: Indices) -> RawBlock:
         """The same rows, columns J alone."""
 
+    def picked(self, numbers: Indices) -> RawBlock:
+        """Some of the rows, counted from the first of the block, in the same storage."""
+
     def shifted(self, reference: Array) -> RawBlock:
         """The same rows less a reference row; of sparse rows one that is zero for features that are."""
 
@@ -77,6 +80,11 @@ class Rows(ABC):
             return self.stamp[0]
         return self.shape[0] * self.shape[1] * self.dtype.itemsize if self.is_dense else 0
 
+    @property
+    def imputation(self) -> Array | None:
+        """What stands for missing values of each feature; None where none may be missing."""
+        return None
+
     @abstractmethod
     def blocks(self) -> Iterator[RawBlock]:
         """The rows, in order."""
@@ -89,12 +97,13 @@ class Rows(ABC):
         """``work`` on every block, and the results merged in order: here one after the other."""
         return reduce(merge, map(work, self.blocks()))
 
-    def genotype_coding(self) -> GenotypeCoding | None:
-        """What makes numbers of genotypes; None where the rows are numbers already."""
+    @property
+    def coding(self) -> Coding | None:
+        """How raw records become numbers, which may take a first reading; None where they are numbers already."""
         return None
 
-    def recoded(self, coding: GenotypeCoding) -> Rows:
-        """Genotypes by another coding, such as that of a fit; numbers are what they are."""
+    def with_coding(self, coding: Coding | None) -> Rows:
+        """The same records read by another coding, that of a fit, where there is one; numbers are what they are."""
         return self
 
 

@@ -7,7 +7,7 @@ they keep is centred and scaled afterwards, when means and deviations are known.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +16,7 @@ from sparing.data.rows import RawBlock, Rows
 from sparing.results import Array, Indices
 
 if TYPE_CHECKING:
-    from sparing.data.standardized import Standardization, StandardizedBlock
+    from sparing.data.standardized_block import Standardization, StandardizedBlock
 
 STRIP_ENTRIES = 2**20
 """Entries worked on in double precision at a time (8 MiB)."""
@@ -57,6 +57,7 @@ class InReferenceUnits:
     """Jobs on raw rows divided by a rough size of each feature."""
 
     reference: Array
+    has_leading: ClassVar[bool] = False  # are the leading directions of the result those of X?
 
     @property
     def unit(self) -> float:
@@ -179,6 +180,8 @@ class Condensed(InReferenceUnits):
     length: int
     reference: Array
     double: bool = False
+
+    has_leading: ClassVar = True
 
     def map(self, block: StandardizedBlock) -> Digest:
         """Of any rows; a few at a time are dense."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +22,11 @@ from sparing.data.jobs import (
     Product,
     TransposedProduct,
 )
-from sparing.data.rows import RawBlock, Rows
+from sparing.data.row_jobs import PickedRows, RowSquares
+from sparing.data.rows import Rows
 from sparing.data.sketch import Condensed, CountSketch, Sketch, column_squares
-from sparing.gram.base import GRAM_LIMIT, DataMatrix
+from sparing.data.standardized_block import DENSIFIED_ENTRIES, Standardization, mapped, merged_pair
+from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch, runs
 from sparing.gram.columns import ColumnBlock
 from sparing.gram.dense import DenseGram
 from sparing.results import Array, Indices
@@ -33,131 +34,14 @@ from sparing.results import Array, Indices
 GATHER_RATIO = 4
 """Columns of a restricted view are kept as such while rows are at most this many times as many, else as Gram matrix."""
 
-DENSIFIED_ENTRIES = 2**17
-"""Entries of sparse columns made dense at a time (1 MiB)."""
-
-FILLED = 0.05
-"""Share of stored entries from which a product of dense strips is faster than one of sparse ones."""
-
 COMFORTABLE = (1e-70, 1e70)
 """Sizes of values whose squares and fourth powers are far from the limits of double precision."""
 
 ACCEPTED = (1e-290, 1e290)
 """Sizes of values that can be brought near 1 at all."""
 
-ROWS_AT_A_TIME = 4096
-"""Rows of a product that are corrected for the mean at a time, so that the correction needs no memory to speak of."""
-
 FAR_FROM_ZERO = 1e5
 """Means that exceed the spread by this factor are subtracted from the rows block by block, before any product."""
-
-
-class Standardization(NamedTuple):
-    """What is done to raw rows: all that a block needs to know, wherever it is."""
-
-    unit: float
-    unit_mean: Array
-    factor: Array
-    shift: Array | None
-    weights: Array | None
-
-
-class StandardizedBlock:
-    """``diag(w)^1/2 (u X - 1 m') diag(t)`` for a block of raw rows X; the difference is never formed as a whole.
-
-    Both factors of a Gram product are centred, so that its error grows with mean / spread and not with its square.
-    """
-
-    def __init__(self, raw: RawBlock, affine: Standardization) -> None:
-        self.start, self.stop = raw.start, raw.stop
-        self._unit, self.mean, self._factor = affine.unit, affine.unit_mean, affine.factor
-        self.raw = raw
-        if affine.shift is not None:
-            self.raw, self.mean = raw.shifted(affine.shift), affine.unit_mean - affine.unit * affine.shift
-        self._plain = bool((self._factor == 1.0).all())
-        self.weights = None if affine.weights is None else affine.weights[raw.start : raw.stop]
-        self._root = None if self.weights is None else np.sqrt(self.weights)[:, None]
-
-    def matmat(self, V: Array) -> Array:
-        """``X @ V``."""
-        scaled = V if self._plain else self._factor[:, None] * V
-        out = self.raw.matmat(self._unit * scaled)
-        out -= self.mean @ scaled
-        if self._root is not None:
-            out *= self._root
-        return out
-
-    def rmatmat(self, U: Array) -> Array:
-        """``X.T @ U``."""
-        if self._root is not None:
-            U = U * self._root
-        out = self.raw.rmatmat(self._unit * U if self._unit != 1.0 else U)
-        sums = U.sum(axis=0)
-        for first in range(0, len(out), ROWS_AT_A_TIME):
-            out[first : first + ROWS_AT_A_TIME] -= np.multiply.outer(self.mean[first : first + ROWS_AT_A_TIME], sums)
-        if not self._plain:
-            out *= self._factor[:, None]
-        return out
-
-    def columns(self, J: Indices | slice) -> Array:
-        """``X[:, J]``, dense."""
-        return self._placed(self.raw.columns(J), J)
-
-    def _runs(self, J: Indices) -> list[slice]:
-        """Runs of J whose columns may be dense at one time."""
-        few = min(max(DENSIFIED_ENTRIES // max(self.stop - self.start, 1), 4), 32)
-        width = len(J) if self.raw.is_dense else few
-        return [slice(i, min(i + width, len(J))) for i in range(0, len(J), max(width, 1))]
-
-    def gram_columns(self, J: Indices) -> Array:
-        """``X.T @ X[:, J]``."""
-        runs = self._runs(J)
-        if len(runs) == 1:
-            return self.rmatmat(self.columns(J))
-        out = np.empty((len(self.mean), len(J)), order="F")
-        for run in runs:
-            out[:, run] = self.rmatmat(self.columns(J[run]))
-        return out
-
-    def restricted(self, J: Indices) -> StandardizedBlock:
-        """The same rows, columns J alone."""
-        part = copy(self)
-        part.raw, part.mean, part._factor = self.raw.restricted(J), self.mean[J], self._factor[J]
-        return part
-
-    def gram_block(self, J: Indices | None) -> Array:
-        """``X[:, J].T @ X[:, J]``, or of all columns."""
-        if J is not None:
-            return self.restricted(J).gram_block(None)
-        p = len(self.mean)
-        if self.raw.density < FILLED:
-            return self.gram_columns(np.arange(p))
-        gram = np.zeros((p, p))
-        for rows, values in self.raw.dense_rows(max(DENSIFIED_ENTRIES // max(p, 1), p)):
-            C = self._placed(values, slice(None), rows)
-            gram += C.T @ C
-        return gram
-
-    def _placed(self, values: Array, J: Indices | slice, rows: slice = slice(None)) -> Array:
-        """Raw values of some rows and columns, scaled, centred and weighted in place."""
-        if self._unit != 1.0:
-            values *= self._unit
-        values -= self.mean[J]
-        values *= self._factor[J]
-        if self._root is not None:
-            values *= self._root[rows]
-        return values
-
-
-def mapped(jobs: Sequence[Job], placement: Standardization, raw: RawBlock) -> list[Any]:
-    """What all jobs make of one block of raw rows."""
-    block = StandardizedBlock(raw, placement)
-    return [job.map(block) for job in jobs]
-
-
-def merged_pair(jobs: Sequence[Job], first: list[Any], second: list[Any]) -> list[Any]:
-    """The results of two neighbouring runs of rows; the first may be overwritten."""
-    return [job.merge(a, b) for job, a, b in zip(jobs, first, second, strict=True)]
 
 
 class StandardizedRows(DataMatrix):
@@ -176,10 +60,10 @@ class StandardizedRows(DataMatrix):
     weights : ndarray of shape (n,), optional
         Weight of each row; whole numbers count as that many copies of it.
     sketch : CountSketch or Condensed, optional
-        A job on raw rows that shares the first reading; :meth:`sketch` has its result.
+        A job on raw rows that shares the first reading; :attr:`sketch` has its result.
     """
 
-    has_rows = True
+    has_rows = has_blocks = True
 
     def __init__(
         self,
@@ -194,6 +78,7 @@ class StandardizedRows(DataMatrix):
     ) -> None:
         self.rows, self.weights = rows, weights
         self._sketch_job = sketch
+        self._sketch: RowSketch | None = None
         self.n_samples, self.n_features = rows.shape
         self._gram: Array | None = None
         self._row_gram: Array | None = None
@@ -233,7 +118,7 @@ class StandardizedRows(DataMatrix):
         guess = 1.0 if job is None else job.unit
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             moments, *sketch = self.one_pass(Moments(guess), *([] if job is None else [job]))
-            self._sketch: Sketch | None = sketch[0] if sketch else None
+            self._raw_sketch: Sketch | None = sketch[0] if sketch else None
             size = np.abs(moments.mean).max() + np.sqrt(moments.deviation.max() / max(moments.weight, 1.0))
         low, high = COMFORTABLE
         if size == 0 or low < size < high:  # false for NaN as well
@@ -281,27 +166,38 @@ class StandardizedRows(DataMatrix):
         return Standardization(self.unit, self.unit_mean, self.factor, self.shift, self.weights)
 
     @property
-    def has_sketch(self) -> bool:
-        """Did a sketch share the first reading?"""
-        return self._sketch is not None
+    def rows_in_memory(self) -> bool:
+        """As the rows say."""
+        return self.rows.is_resident
 
-    def sketch(self) -> tuple[Any, float]:
-        """Rows B with B'B near X'X, kept from the first reading, and what no eigenvalue of X'X - B'B exceeds.
+    @property
+    def imputation(self) -> Array | None:
+        """As the rows say."""
+        return self.rows.imputation
 
-        They are handed over, not kept.
-        """
-        assert self._sketch is not None
-        assert self._sketch_job is not None
-        sketch, self._sketch = self._sketch, None
-        reference = self._sketch_job.reference
-        rows = sketch.placed(reference, self._placement())
-        kept = column_squares(rows).sum()
-        if not np.isfinite(kept) or (kept == 0 and self.total > 0):
-            raise ValueError(
-                "The first rows of X are of another order of magnitude than the rest, by more than single precision "
-                "covers, so no sketch of X can be kept. Shuffle the rows, rescale the features, or use passes='any'."
-            )
-        return rows, sketch.dropped * float((reference * self.unit * self.factor).max()) ** 2
+    @property
+    def sketch(self) -> RowSketch | None:
+        """The sketch that shared the first reading, centred and scaled; the same arrays whenever it is asked for."""
+        job, raw = self._sketch_job, self._raw_sketch
+        if job is not None and raw is not None:
+            self._raw_sketch = None  # its rows become those of the sketch
+            rows = raw.placed(job.reference, self._placement())
+            kept = column_squares(rows).sum()
+            if not np.isfinite(kept) or (kept == 0 and self.total > 0):
+                raise ValueError(
+                    "The first rows of X are of another order of magnitude than the rest, by more than single "
+                    "precision covers, so no sketch of X can be kept. Shuffle the rows, rescale the features, or use "
+                    "passes='any'."
+                )
+            dropped = raw.dropped * float((job.reference * self.unit * self.factor).max()) ** 2
+            self._sketch = RowSketch(rows, dropped, job.has_leading)
+        return self._sketch
+
+    def take_sketch(self) -> RowSketch:
+        """The sketch, of which the view keeps nothing."""
+        sketch, self._sketch = self.sketch, None
+        assert sketch is not None
+        return sketch
 
     def recentred(self, center: bool) -> StandardizedRows:
         """The same rows, centred or not, divided by the deviations that this makes."""
@@ -376,6 +272,17 @@ class StandardizedRows(DataMatrix):
             return super().gram_squared(J, gram_columns)
         C = self.columns(J)
         return C.T @ (self._row_gram @ C)
+
+    def picked_rows(self, numbers: Indices) -> Iterator[Array]:
+        """Some rows, in the order given and dense, a run of columns at a time."""
+        distinct, place = np.unique(numbers, return_inverse=True)
+        parts = self.one_pass(PickedRows(distinct))[0]
+        for run in runs(self.n_features, len(numbers)):
+            yield np.concatenate([part.columns(run) for part in parts])[place]
+
+    def row_squares(self) -> Array:
+        """Squared lengths of the rows, in one reading."""
+        return self._one(RowSquares())
 
     def row_gram(self) -> Array:
         """``X @ X.T``, computed once: by runs of columns, or by products with the identity where X is sparse."""

@@ -14,7 +14,8 @@ from sparing.data.jobs import Job, Moments
 from sparing.data.rows import RawBlock, Rows
 from sparing.data.sketch import Condensed, column_squares, sketch_of
 from sparing.data.sketched_gram import SketchedGram
-from sparing.data.standardized import Standardization, StandardizedRows, mapped, merged_pair
+from sparing.data.standardized import StandardizedRows
+from sparing.data.standardized_block import Standardization, mapped, merged_pair
 from sparing.results import Array
 
 LENGTH = 200
@@ -63,7 +64,7 @@ class Stream:
         weights = np.empty(0) if self.is_weighted else None  # those of the rows are gone with them
         rows = ExhaustedStream((self.n_samples, len(self.job.reference)), deepcopy(self._kept))
         exact = StandardizedRows(rows, center=center, scale=scale, weights=weights, sketch=self.job)
-        sketch, dropped = exact.sketch()
+        sketch, dropped, _ = exact.take_sketch()
         extra = np.maximum(exact.gram_diagonal() - column_squares(sketch), 0.0)
         return exact, SketchedGram([sketch], extra, square_unit=exact.square_unit, noise=self._noise(exact)), dropped
 

@@ -69,11 +69,11 @@ class FillsGaps:
 
     imputation_: Array
 
-    def _learn_imputation(self, view: Any) -> None:
+    def _learn_imputation(self, view: DataMatrix) -> None:
         """Keep what takes the place of missing values; forget that of an earlier fit."""
         self.__dict__.pop("imputation_", None)
-        if isinstance(rows := getattr(view, "rows", None), Imputed):
-            self.imputation_ = rows.means
+        if view.imputation is not None:
+            self.imputation_ = view.imputation
 
     def _filled(self, rows: Rows) -> Rows:
         """New rows without what is missing."""

@@ -88,13 +88,12 @@ def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) ->
 
 
 def _coded(estimator: Any, rows: Rows, reset: bool) -> Rows:
-    """Genotypes as they were at fit: the numbers of a person must not depend on who else is in a file."""
+    """Records read as they were at fit: the numbers of a row must not depend on the others of its file."""
     if not reset:
-        return rows.recoded(estimator.genotype_coding_) if hasattr(estimator, "genotype_coding_") else rows
-    estimator.__dict__.pop("genotype_coding_", None)  # of an earlier fit
-    coding = rows.genotype_coding()
-    if coding is not None:
-        estimator.genotype_coding_ = coding
+        return rows.with_coding(getattr(estimator, "coding_", None))
+    estimator.__dict__.pop("coding_", None)  # of an earlier fit
+    if (coding := rows.coding) is not None:
+        estimator.coding_ = coding
     return rows
 
 

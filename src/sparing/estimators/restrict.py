@@ -22,7 +22,7 @@ def restricted_to(model: Any) -> Any:
     for name in (*WIDE, "feature_names_in_"):
         if hasattr(model, name):
             setattr(narrow, name, getattr(model, name)[..., used])
-    if hasattr(model, "genotype_coding_"):
-        narrow.genotype_coding_ = model.genotype_coding_.of(used)
+    if hasattr(model, "coding_"):
+        narrow.coding_ = model.coding_.of(used)
     narrow.support_, narrow.n_features_in_ = np.arange(len(used)), len(used)
     return narrow

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.data.genotypes import GenotypeCoding
+from sparing.data.coding import Coding
 from sparing.data.readers.npy import header_of
 from sparing.data.writing import replacing
 from sparing.estimators.codec import Unplain, decoded, encoded
@@ -251,9 +251,9 @@ def _consistent(model: BaseEstimator) -> BaseEstimator:
         raise ValueError("its components read features that it does not name")
     if names is not None and (names.shape != (d,) or names.dtype != object):
         raise ValueError("its features and their names are not equally many")
-    coding = getattr(model, "genotype_coding_", None)
-    if coding is not None and not (isinstance(coding, GenotypeCoding) and coding.is_for(d)):
-        raise ValueError("what it says of genotypes is not for its features")
+    coding = getattr(model, "coding_", None)
+    if coding is not None and not (isinstance(coding, Coding) and coding.is_for(d)):
+        raise ValueError("its coding is not for its features")
     return model
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.certificates import certify_loss
-from sparing.data import Preprocessing, Rows, StandardizedRows
+from sparing.data import Preprocessing, Rows
 from sparing.estimators.base import Fit, too_few
 from sparing.estimators.few_passes import Reading, reading_of
 from sparing.estimators.parameters import (
@@ -198,7 +198,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
 
     def _solve(self, fit: Fit[Strategy]) -> tuple[Task, Encoder]:
         view, run, k, n_nonzero = fit.view, fit.run, fit.n_components, fit.n_nonzero
-        if isinstance(view, StandardizedRows) and view.has_sketch:
+        if view.sketch is not None:
             found, spectrum, known = self._in_few_passes(view, k, n_nonzero, run)
             return self._task(known, spectrum, n_nonzero, found), found
         most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else k
@@ -217,7 +217,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         return Task(view, Problem(spectrum.rank, count, view.n_features, shared_support=shared), spectrum)
 
     def _in_few_passes(
-        self, view: StandardizedRows, n_components: int, n_nonzero: Any, run: Run
+        self, view: DataMatrix, n_components: int, n_nonzero: Any, run: Run
     ) -> tuple[Encoder, Spectrum, DataMatrix]:
         """Encoder and spectrum, and a view that knows the Gram columns which the certificate needs."""
         selector = Greedy(swaps=n_nonzero is not None)  # a nested order, where the fewest features are sought

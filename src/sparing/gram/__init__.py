@@ -1,12 +1,10 @@
 """X through its Gram matrix A = X'X: the contract of every view, and the views that need no rows."""
 
-from sparing.gram.base import GRAM_LIMIT, DataMatrix
+from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch
 from sparing.gram.cached import CachedGram
 from sparing.gram.columns import ColumnBlock
 from sparing.gram.dense import DenseGram
-from sparing.gram.low_rank import LowRankUpdate
-from sparing.gram.masked import Masked
-from sparing.gram.projected import Projected
+from sparing.gram.derived import Derived, LowRankUpdate, Masked, Projected
 
 __all__ = [
     "GRAM_LIMIT",
@@ -14,7 +12,9 @@ __all__ = [
     "ColumnBlock",
     "DataMatrix",
     "DenseGram",
+    "Derived",
     "LowRankUpdate",
     "Masked",
     "Projected",
+    "RowSketch",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,26 @@ from sparing.results import Array, Indices
 
 GRAM_LIMIT = 8192
 """The largest number of features for which a d x d matrix is ever formed from data (half a gibibyte)."""
+
+STRIP_ENTRIES = 2**18
+"""Entries of centred and scaled rows that are dense at a time (2 MiB)."""
+
+
+class RowSketch(NamedTuple):
+    """Few rows B that stand for all rows of X, with B'B near X'X.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m, d), of single or double precision
+    dropped : float
+        No eigenvalue of X'X - B'B exceeds it, where the sketch has the leading directions of X.
+    has_leading : bool
+        Are B's leading directions those of X, as far as one reading tells? Else they need more readings.
+    """
+
+    rows: Any
+    dropped: float
+    has_leading: bool
 
 
 class DataMatrix(ABC):
@@ -31,6 +52,8 @@ class DataMatrix(ABC):
     is_psd: bool = True
     psd_slack: float = 0.0  # how far below zero an eigenvalue of a "positive semidefinite" A may be
     has_rows: bool = False
+    has_blocks: bool = False  # can jobs be run over the rows, by one_pass?
+    is_residual: bool = False  # is it what is left of other data, so that features may depend on one another more?
     square_unit: float = 1.0
 
     @abstractmethod
@@ -70,10 +93,20 @@ class DataMatrix(ABC):
         """The same for each feature, shape (d,)."""
         return np.zeros(self.n_features)
 
+    def unprojected_diagonal(self) -> Array:
+        """Squared column norms before anything was taken out of the columns: rounding is a share of these."""
+        return self.gram_diagonal()
+
     @property
     def origin(self) -> DataMatrix:
         """The view that reads the data themselves, where this one only remembers."""
         return self
+
+    def cached(self) -> DataMatrix:
+        """This view with each Gram column kept once it is computed; itself where it does so already."""
+        from sparing.gram.cached import CachedGram
+
+        return CachedGram(self)
 
     @property
     def total(self) -> float:
@@ -109,6 +142,25 @@ class DataMatrix(ABC):
 
     # --- views with rows ---
 
+    @property
+    def rows_in_memory(self) -> bool:
+        """Are all rows in this process's memory, so that reading columns costs little?"""
+        return False
+
+    @property
+    def imputation(self) -> Array | None:
+        """What stands for missing values of each feature, in the user's units; None where none may be missing."""
+        return None
+
+    @property
+    def sketch(self) -> RowSketch | None:
+        """What the first reading kept of the rows, where it was asked to: then a fit needs few readings more."""
+        return None
+
+    def take_sketch(self) -> RowSketch:
+        """The sketch, handed over: nothing refers to it any more, so it may be written to and is freed in time."""
+        raise errors.needs_rows("A sketch", self.n_features)
+
     def matmat(self, V: Array) -> Array:
         """``X @ V``, shape (n, m)."""
         raise errors.needs_rows("A product with X", self.n_features)
@@ -121,6 +173,24 @@ class DataMatrix(ABC):
         """``X[:, J]``, dense, shape (n, len(J))."""
         raise errors.needs_rows("Reading columns", self.n_features)
 
+    def picked_rows(self, numbers: Indices) -> Iterator[Array]:
+        """Some rows, in the order given and dense, a run of columns at a time."""
+        assert self.n_samples is not None
+        parts = []
+        for run in runs(len(numbers), self.n_samples):
+            unit = np.zeros((self.n_samples, run.stop - run.start))
+            unit[numbers[run], np.arange(run.stop - run.start)] = 1.0
+            parts.append(self.rmatmat(unit).T)
+        yield np.concatenate(parts)
+
+    def row_squares(self) -> Array:
+        """Squared lengths of the rows, shape (n,)."""
+        assert self.n_samples is not None
+        squares = np.zeros(self.n_samples)
+        for run in runs(self.n_features, self.n_samples):
+            squares += np.square(self.columns(np.arange(run.start, run.stop))).sum(axis=1)
+        return squares
+
     def row_gram(self) -> Array:
         """``X @ X.T``, for few rows."""
         raise errors.needs_rows("The Gram matrix of rows", self.n_features)
@@ -132,3 +202,10 @@ class DataMatrix(ABC):
     def one_pass(self, *jobs: Any) -> list[Any]:
         """Run jobs over one shared read of the rows."""
         raise errors.needs_rows("A pass over the data", self.n_features)
+
+
+def runs(size: int, length: int) -> Iterator[slice]:
+    """Runs of ``size`` things of which each takes ``length`` dense entries."""
+    width = max(1, STRIP_ENTRIES // max(length, 1))
+    for first in range(0, size, width):
+        yield slice(first, min(first + width, size))

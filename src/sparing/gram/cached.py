@@ -8,49 +8,42 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparing.gram.base import DataMatrix
-from sparing.gram.dense import DenseGram
+from sparing.gram.derived import Derived
 from sparing.results import Array, Indices
 
 ENTRIES = 2**25
-"""Numbers kept at most (a quarter of a gibibyte); beyond that all but the columns asked for are forgotten."""
+"""Numbers kept (a quarter of a gibibyte); where there would be more, all but the columns asked for are forgotten."""
 
 
-class CachedGram(DataMatrix):
-    """Each Gram column is computed once: for searches that come back to the same features again and again."""
+class CachedGram(Derived):
+    """Each Gram column is computed once: for searches that come back to the same features again and again.
 
-    def __init__(self, base: DataMatrix) -> None:
-        self.base = base
-        self.n_features, self.n_samples = base.n_features, base.n_samples
-        self.is_psd, self.square_unit, self.psd_slack = base.is_psd, base.square_unit, base.psd_slack
+    It stands for its base in Gram coordinates alone: rows are those of ``origin``.
+
+    Parameters
+    ----------
+    base : DataMatrix
+    entries : int
+        Numbers kept at most, unless more are asked for at once.
+    """
+
+    def __init__(self, base: DataMatrix, entries: int = ENTRIES) -> None:
+        super().__init__(base)
+        self.entries = entries
+        self.n_samples = base.n_samples
         self._slot = np.full(self.n_features, -1, dtype=np.intp)
         self._stored = np.empty((0, self.n_features))  # one Gram column per row: contiguous to read
         self._count = 0
         self._diagonal = base.gram_diagonal()
 
     @property
-    def rounding_error(self) -> float:
-        """That of the base."""
-        return self.base.rounding_error
-
-    @property
-    def rounding_errors(self) -> Array:
-        """Those of the base."""
-        return self.base.rounding_errors
-
-    @property
     def origin(self) -> DataMatrix:
         """That of the base."""
         return self.base.origin
 
-    @property
-    def passes(self) -> int:
-        """Those of the base."""
-        return self.base.passes
-
-    @property
-    def has_gram(self) -> bool:
-        """As the base."""
-        return self.base.has_gram
+    def cached(self) -> DataMatrix:
+        """Itself."""
+        return self
 
     def gram(self) -> Array:
         """That of the base."""
@@ -74,7 +67,12 @@ class CachedGram(DataMatrix):
         if self.has_gram:
             return self.base.gram_columns(J)
         self._fetch(J)
-        return cast(Array, self._stored[self._slot[J]].T)
+        slots = self._slot[J]
+        if len(J) and (np.diff(slots) == 1).all():  # they lie side by side, as when they were computed together
+            columns = self._stored[slots[0] : slots[-1] + 1].T
+            columns.flags.writeable = False
+            return columns
+        return cast(Array, self._stored[slots].T)
 
     def restricted(self, J: Indices) -> DataMatrix:
         """Rows and columns J. One unknown feature among known ones needs no column: symmetry has its entries."""
@@ -82,34 +80,35 @@ class CachedGram(DataMatrix):
             return self.base.restricted(J)
         new = np.flatnonzero(self._slot[J] < 0)
         if len(new) > 1:
-            return DenseGram(self.base.restricted(J).gram(), is_psd=self.is_psd, psd_slack=self.psd_slack)
+            return self._dense(self.base.restricted(J).gram())
         if len(new) == 0:
-            block = self._stored[self._slot[J]][:, J]
-            return DenseGram(block, is_psd=self.is_psd, psd_slack=self.psd_slack)
+            return self._dense(self._stored[self._slot[J]][:, J])
         j, known = new[0], np.delete(np.arange(len(J)), new[0])
         block = np.full((len(J), len(J)), self._diagonal[J[j]])
         block[known] = self._stored[self._slot[J[known]]][:, J]
         block[j, known] = block[known, j]
-        return DenseGram(block, is_psd=self.is_psd, psd_slack=self.psd_slack)
+        return self._dense(block)
 
     def remember(self, J: Indices, gram_columns: Array) -> None:
-        """Columns A[:, J] that somebody has computed."""
+        """Keep columns A[:, J] that somebody has computed, and no others."""
         self._stored, self._count = np.ascontiguousarray(gram_columns.T), len(J)
         self._slot[:] = -1
         self._slot[J] = np.arange(len(J))
 
     def _fetch(self, J: Indices) -> None:
-        new = np.unique(J[self._slot[J] < 0])
-        if len(new) == 0:
+        """Compute what is new of the columns J, by one product and in their order. What is stored is never moved."""
+        if (self._slot[J] >= 0).all():
             return
-        if (self._count + len(new)) * self.n_features > ENTRIES:
-            self._slot[:], self._count = -1, 0
-            new = np.unique(J)
-        if self._count + len(new) > len(self._stored):
-            needed = self._count + len(new)
-            room = np.empty((max(needed, min(2 * needed, ENTRIES // self.n_features)), self.n_features))
+        asked, first = np.unique(J, return_index=True)
+        new = J[np.sort(first[self._slot[asked] < 0])]
+        if (self._count + len(new)) * self.n_features > self.entries:
+            known = asked[self._slot[asked] >= 0]
+            self.remember(known, self._stored[self._slot[known]].T)
+        needed = self._count + len(new)
+        if needed > len(self._stored):
+            room = np.empty((max(needed, min(2 * needed, self.entries // self.n_features)), self.n_features))
             room[: self._count] = self._stored[: self._count]
             self._stored = room
-        self._stored[self._count : self._count + len(new)] = self.base.gram_columns(new).T
-        first, self._count = self._count, self._count + len(new)
-        self._slot[new] = np.arange(first, self._count)  # last, so that an interruption leaves no column half known
+        self._stored[self._count : needed] = self.base.gram_columns(new).T
+        first_slot, self._count = self._count, needed
+        self._slot[new] = np.arange(first_slot, needed)  # last, so that an interruption leaves no column half known

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations
 from math import comb
-from typing import TypeVar, cast
+from typing import Self, TypeVar, cast
 
 import numpy as np
 from scipy import linalg
 
+from sparing.gram import DataMatrix
 from sparing.linalg.arrow import smallest_of_arrow
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
@@ -67,6 +68,12 @@ class SharedLoss:
         self.squared = squared / outer
         self.rank = rank
         self.doubt = doubt
+
+    @classmethod
+    def of(cls, view: DataMatrix, core: Indices, rank: int, doubt: Array | None = None) -> Self:
+        """A core of columns of a view."""
+        Z = view.gram_columns(core)
+        return cls(Z[core], view.gram_squared(core, Z), rank, doubt)
 
     def captured(self, sets: Indices) -> Array:
         """J of many sets of equal size at once, one per row."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparing.gram import DenseGram
 from sparing.gram.columns import ColumnBlock
-from sparing.gram.projected import LEFT
+from sparing.gram.derived import LEFT
 from sparing.linalg.metric import Whole
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Indices
@@ -40,6 +40,8 @@ class Residual(ColumnBlock):
 
     By differences of squares, as ``Projected`` has it, half of the digits would be lost; but that needs no rows.
     """
+
+    is_residual = True
 
     def __init__(self, rows: Array, H: Array) -> None:
         super().__init__(without_scores(rows, rows @ H))

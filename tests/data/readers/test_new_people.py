@@ -85,12 +85,12 @@ def test_a_person_alone_has_the_scores_it_has_among_others(use, scaling, values,
 
 def test_what_is_kept_are_means_factors_and_alleles(values, write):
     path = write("all", values)
-    coding = SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data(path, scaling="binomial")).genotype_coding_
+    coding = SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data(path, scaling="binomial")).coding_
     means = np.nanmean(values, axis=0)
     np.testing.assert_allclose(coding.means, means, rtol=1e-6)
     np.testing.assert_allclose(coding.factors, 1 / np.sqrt(means * (1 - means / 2)), rtol=1e-6)
     assert (coding.counted.tolist(), coding.other.tolist()) == (FIRST, SECOND)
-    half = open_data(write("half", values[:20])).recoded(coding)
+    half = open_data(write("half", values[:20])).with_coding(coding)
     np.testing.assert_array_equal(half.source, open_data(path, scaling="binomial").source[:20])
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(half)).source, half.source)
 
@@ -107,7 +107,7 @@ def test_batches_are_by_the_coding_of_the_first(values, write):
     first = open_data(write("first", values[:25]), scaling="binomial")
     second = open_data(write("second", values[25:]))
     batches = SparseEncoder(2, n_nonzero=5, random_state=0).partial_fit(first).partial_fit(second)
-    together = open_data(write("all", values)).recoded(first.genotype_coding()).source
+    together = open_data(write("all", values)).with_coding(first.coding).source
     np.testing.assert_allclose(batches.mean_, together.mean(axis=0, dtype=float), rtol=1e-6)
 
 
@@ -116,7 +116,7 @@ def test_a_fit_to_an_array_forgets_the_file(values, write):
     model = SparseEncoder(1, n_nonzero=3, random_state=0).fit(whole)
     frame = pd.DataFrame(whole.source, columns=NAMES)  # as it was given to fit
     np.testing.assert_array_equal(model.transform(frame), model.transform(whole))
-    assert not hasattr(model.fit(frame), "genotype_coding_")
+    assert not hasattr(model.fit(frame), "coding_")
 
 
 def test_the_command_line_scores_by_the_coding_of_the_fit(values, write, tmp_path):
@@ -135,11 +135,11 @@ def test_columns_that_were_dropped_have_no_coding(values, write):
     path, J = write("all", values), np.array([6, 1, 2, 5])
     kept = ChosenColumns(open_data(path, scaling="binomial"), J)
     model = SparseEncoder(1, n_nonzero=3, random_state=0).fit(kept)
-    assert model.genotype_coding_.counted.tolist() == [FIRST[j] for j in J]
+    assert model.coding_.counted.tolist() == [FIRST[j] for j in J]
     alone = ChosenColumns(open_data(write("one", values[[3]])), J)
     np.testing.assert_allclose(model.transform(alone), model.transform(kept)[[3]], rtol=1e-6)
     twice = ChosenColumns(ChosenColumns(open_data(path), J), np.arange(4))
-    np.testing.assert_array_equal(twice.recoded(model.genotype_coding_).source, kept.source)
+    np.testing.assert_array_equal(twice.with_coding(model.coding_).source, kept.source)
 
 
 def test_exchanged_alleles_are_counted_as_at_fit(values, write):
@@ -171,7 +171,7 @@ def test_other_alleles_are_refused(values, write):
     ):
         model.transform(other)
     with pytest.raises(ValueError, match="it has 8 columns of numbers, and the model was fitted on 3"):
-        other.recoded(model.genotype_coding_.of(np.arange(3)))
+        other.with_coding(model.coding_.of(np.arange(3)))
 
 
 def test_snps_without_a_name_are_named_by_place_and_alleles(values, write):
@@ -187,13 +187,13 @@ def test_snps_without_a_name_are_named_by_place_and_alleles(values, write):
 @pytest.mark.parametrize("damage", ["short", "not finite", "no coding"])
 def test_a_model_with_a_damaged_coding_is_refused(damage, values, write, tmp_path):
     model = SparseEncoder(1, n_nonzero=3, random_state=0).fit(open_data(write("all", values)))
-    coding = model.genotype_coding_
+    coding = model.coding_
     if damage == "short":
-        model.genotype_coding_ = coding.of(np.arange(SNPS - 1))
+        model.coding_ = coding.of(np.arange(SNPS - 1))
     elif damage == "not finite":
         coding.means[2] = np.inf
     else:
-        model.genotype_coding_ = [1.0, 2.0]
+        model.coding_ = [1.0, 2.0]
     save_model(model, tmp_path / "a.model")
-    with pytest.raises(ModelFileError, match="what it says of genotypes"):
+    with pytest.raises(ModelFileError, match="its coding is not for its features"):
         load_model(tmp_path / "a.model")

@@ -132,7 +132,7 @@ def test_control_norms_of_features_must_be_exact(shared):
     for name in ("exact norms", "none"):
         rows = CountedRows(X, 300)
         view = StandardizedRows(rows, sketch=sketch_of(rows, 100, 7, scale=False))
-        B, _ = view.sketch()
+        B = view.sketch.rows
         extra = np.maximum(view.gram_diagonal() - np.square(B, dtype=float).sum(axis=0), 0.0)
         surrogate = SketchedGram([B], extra if name == "exact norms" else np.zeros_like(extra))
         rng = np.random.default_rng(0)
@@ -233,7 +233,7 @@ def test_memory_grows_as_promised(rng):
         X = Endless(rng.standard_normal((5, d)).astype(np.float32), 300)
         tracemalloc.start()
         view = StandardizedRows(X, sketch=sketch_of(X, length, 7, scale=False))
-        FewPasses(Greedy()).encode(Task.of_components(view, k, r), Run(rng))
+        FewPasses(Greedy()).encode(view, k, r, Run(rng))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     numbers = (peaks[1] - peaks[0]) / 8 / 8000

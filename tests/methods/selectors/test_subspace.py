@@ -9,7 +9,7 @@ from scipy import sparse
 from sparing import errors
 from sparing.data import ArrayRows, Preprocessing, as_view
 from sparing.data.standardized import StandardizedRows
-from sparing.gram.projected import Projected
+from sparing.gram import Projected
 from sparing.linalg import top_spectrum
 from sparing.methods.selectors.subspace import OVERSAMPLING, FrequentDirections, Subspace, randomly_projected, sketched
 

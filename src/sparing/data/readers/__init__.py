@@ -70,7 +70,7 @@ def open_data(
     -----
     Of ``.bed`` files the copies of A1, the first allele in ``.bim``, are counted. Missing genotypes are always replaced
     by the mean of their SNP, as is usual in genetics, whatever ``missing`` an estimator has. Means and divisors are
-    those of the people in the file for ``fit``, which keeps them and the names of the alleles (``genotype_coding_``);
+    those of the people in the file for ``fit``, which keeps them and the names of the alleles (``coding_``);
     a fitted model applies its own to ``.bed`` files, however these were opened. SNPs whose id is ``.`` or repeats are
     named chromosome:position:allele:allele, the alleles in alphabetical order.
 

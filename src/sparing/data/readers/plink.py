@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparing import errors
+from sparing.data.coding import Coding
 from sparing.data.dense import DenseBlock
 from sparing.data.genotypes import UNKNOWN, GenotypeCoding
 from sparing.data.readers.base import FileRows, Options, readable
@@ -49,7 +50,7 @@ class PlinkRows(FileRows):
     The file holds SNP after SNP. It is turned once, with bounded memory, into people after people: one byte per
     genotype, in memory where that is no more than a block, else in a temporary file.
 
-    Means and scaling are those of the people in the file, until :meth:`recoded` puts those of a fit in their place.
+    Means and scaling are those of the people in the file, until :meth:`with_coding` puts those of a fit in their place.
     """
 
     what = WHAT
@@ -69,12 +70,16 @@ class PlinkRows(FileRows):
         """Delete the temporary file."""
         self._turned = None
 
-    def genotype_coding(self) -> GenotypeCoding:
+    @property
+    def coding(self) -> GenotypeCoding:
         """The one given, or that of the people in the file."""
         return self._given or self._ready()[1]
 
-    def recoded(self, coding: GenotypeCoding) -> PlinkRows:
+    def with_coding(self, coding: Coding | None) -> PlinkRows:
         """The same people by the means, the scaling and the counted alleles of a fit."""
+        if coding is None:
+            return self
+        assert isinstance(coding, GenotypeCoding)
         if len(coding.means) != self.shape[1]:
             raise errors.model_counts_features(self.path, self.shape[1], len(coding.means))
         exchanged, strange = coding.exchanged(self.snps.counted, self.snps.other)

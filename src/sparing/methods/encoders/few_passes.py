@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing.data import StandardizedRows
 from sparing.data.dense import DenseBlock
 from sparing.data.jobs import GramBlock, GramColumns, GramProduct
 from sparing.data.sketch import column_squares, row_gram_of, strips
 from sparing.data.sketched_gram import SketchedGram
-from sparing.gram import DenseGram
+from sparing.gram import DataMatrix, DenseGram
 from sparing.linalg import encoder_on
 from sparing.linalg.ritz import RitzSpace
 from sparing.linalg.symmetric import top_eigenpairs
@@ -72,7 +71,7 @@ class FewPasses:
     reference: ClassVar = Reference("clarkson2013", "Sec. 3, the sketch")
 
     def encode(
-        self, view: StandardizedRows, n_components: int, n_nonzero: int | None, run: Run, *, max_loss: float = 1.0
+        self, view: DataMatrix, n_components: int, n_nonzero: int | None, run: Run, *, max_loss: float = 1.0
     ) -> tuple[Encoder, Spectrum, Selection]:
         """The encoder, the principal components as the last reading has them, and the Gram columns it rests on.
 
@@ -98,12 +97,10 @@ class FewPasses:
         selection = Selection(core[chosen], columns[:, chosen])
         return encoder_on(selection, spectrum.rank, spectrum.total), spectrum, selection
 
-    def _surrogate(
-        self, view: StandardizedRows, n_components: int, rank: int
-    ) -> tuple[SketchedGram, Spectrum, RitzSpace]:
+    def _surrogate(self, view: DataMatrix, n_components: int, rank: int) -> tuple[SketchedGram, Spectrum, RitzSpace]:
         """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
-        rows, _ = view.sketch()
-        if view.rows.is_dense:
+        rows, _, has_leading = view.take_sketch()
+        if has_leading:
             space = RitzSpace(leading_directions(rows, n_components + OVERSAMPLING))
             surrogate = SketchedGram([rows], np.maximum(view.gram_diagonal() - column_squares(rows), 0.0))
             guess = RitzSpace(space.wanted)

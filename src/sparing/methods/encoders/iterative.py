@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.data import StandardizedRows
 from sparing.gram import DataMatrix, Projected
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.span import encoder_with
@@ -100,7 +99,7 @@ def compact(view: DataMatrix) -> Array | None:
     n, d = view.n_samples, view.n_features
     if d > SMALL or not view.is_psd:
         return None
-    if isinstance(view, StandardizedRows) and view.rows.is_resident and n is not None and n * d <= COMPACTED:
+    if view.rows_in_memory and n is not None and n * d <= COMPACTED:
         return np.asarray(np.linalg.qr(view.columns(np.arange(d)), mode="r"))
     values, vectors = np.linalg.eigh(view.gram())
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)

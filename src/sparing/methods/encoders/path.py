@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from sparing.gram import DataMatrix
+from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg.signs import first_largest
-from sparing.methods.selectors.gram_store import store_of
 from sparing.methods.selectors.greedy import NOTICEABLE, SMALL, SWAPPING, WORTHWHILE, Greedy, Pool
 from sparing.objectives.loss import SharedLoss, captured_by
 from sparing.objectives.span import Spanning
@@ -57,7 +56,6 @@ def improved_path(
 
     The swapped path runs in one pool and costs no pass over X until its losses are computed together at the end.
     """
-    store = store_of(view)
     found = Greedy(swaps=False).select(Task.of_columns(view, n_columns, spectrum), run.unlimited())
     nested = nested_losses(found, spectrum)
     if max_loss is not None:
@@ -68,7 +66,10 @@ def improved_path(
     union = np.unique(np.concatenate([*chosen, found.columns[:n_columns]]))
     if view.n_features <= SMALL:
         union = np.flatnonzero(view.gram_diagonal() > 0)
-    gram, squared = store.core(union)
+    known = CachedGram(view)
+    known.remember(found.columns, found.gram_columns)
+    columns = known.gram_columns(union)
+    gram, squared = columns[union], columns.T @ columns
     supports = [np.searchsorted(union, found.columns[: i + 1]) for i in range(n_columns)]
     losses = nested[:n_columns].copy()
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from sparing import errors
-from sparing.gram import Projected
 from sparing.methods.selectors.greedy import Greedy
-from sparing.objectives.residual import Residual
 from sparing.proof.trees.deletion_tree import TREE_LIMIT, DeletionTree
 from sparing.results import Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
-
-if TYPE_CHECKING:
-    pass
 
 DEPENDENT_RESIDUAL = (
     "in what earlier components leave, features depend on one another, and branch and bound needs that they do not"
@@ -53,7 +48,7 @@ class Exact:
             return found
         tree = DeletionTree.of(view, task.target.gram.shape[0])
         if not tree.searchable:
-            why = DEPENDENT_RESIDUAL if isinstance(view, (Projected, Residual)) else "features are nearly collinear"
+            why = DEPENDENT_RESIDUAL if view.is_residual else "features are nearly collinear"
             _warn_not_proved(why)
             return found
         best = tree.search(n_columns, found.columns, budget=run.budget, max_nodes=self.max_nodes)

@@ -7,10 +7,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sparing.gram import DataMatrix, Projected
+from sparing.gram import CachedGram, DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
-from sparing.methods.selectors.gram_store import GramStore, store_of
 from sparing.objectives.loss import SharedLoss
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Indices, Reference, Selection, Spectrum
@@ -87,27 +86,27 @@ class Greedy:
     def select(self, task: Task, run: Run) -> Selection:
         """Nested forward selection, then swaps; without swaps the order of ``columns`` is that of choice."""
         view, target = task.gram, task.target
-        store = store_of(view)
-        state, pool = self._grown(store, task.n_nonzero, target)
+        known = CachedGram(view)
+        state, pool = self._grown(known, task.n_nonzero, target)
         chosen = pool.chosen
-        store.note(chosen, pool.view, np.array(pool.state.chosen))
         if self.swaps and 0 < len(chosen) < view.n_features:
             least, excess = _least_loss(target), max(float(np.trace(target.gram)) - pool.state.captured, 0.0)
             if excess > WORTHWHILE * least or view.n_features <= SMALL:
                 if not pool.serves(SWAPPING):
-                    store.extend(state, chosen[len(state.chosen) :])
+                    last = chosen[len(state.chosen) :]
+                    state.extend(last, known.gram_columns(last))
                     pool = Pool(view, state, SWAPPING, capacity=len(chosen))
                 del state  # the pool is all that is needed, and a fit should not hold both
-                improved = self._improved(store, pool, target, NOTICEABLE * (least + excess), run.rng)
-                chosen = _better(store, target, chosen, improved)
-        return store.selection(chosen)
+                improved = self._improved(known, pool, target, NOTICEABLE * (least + excess), run.rng)
+                chosen = _better(known, target, chosen, improved)
+        return Selection(chosen, known.gram_columns(chosen))
 
-    def _grown(self, store: GramStore, n_columns: int, target: Target) -> tuple[Spanning, Pool]:
+    def _grown(self, known: CachedGram, n_columns: int, target: Target) -> tuple[Spanning, Pool]:
         """Blocked forward selection: exact inside each pool, one product per block but the last.
 
         Returns the state of all columns before the last block, and the pool with all that was chosen.
         """
-        view = store.view
+        view = known.base
         state = Spanning(target.cross, view.gram_diagonal(), n_columns)
         floor = max(NEGLIGIBLE * _least_loss(target), ROUNDING * float(np.trace(target.gram)))
         n_blocks = 1 if view.has_gram else 4 if (view.n_samples or 0) <= 512 else 2
@@ -119,14 +118,13 @@ class Greedy:
             added = pool.chosen[len(state.chosen) :]
             if len(added) == 0 or len(pool.chosen) == n_columns:
                 return state, pool
-            store.note(added, pool.view, np.array(pool.state.chosen[-len(added) :]))
-            store.extend(state, added)
+            state.extend(added, known.gram_columns(added))
 
     def _improved(
-        self, store: GramStore, pool: Pool, target: Target, floor: float, rng: np.random.Generator
+        self, known: CachedGram, pool: Pool, target: Target, floor: float, rng: np.random.Generator
     ) -> Indices:
         """Swaps and a kick inside a pool, then swaps judged by the loss itself; no product over all features."""
-        view, size = store.view, len(pool.state.chosen)
+        size = len(pool.state.chosen)
         pool.swap(floor)
         pool.kick(min(max(1, int(0.3 * size)), KICK), floor)
         if not isinstance(target, Spectrum):
@@ -135,11 +133,10 @@ class Greedy:
         others = np.argsort(-gains, kind="stable")[: self.core]
         places = np.concatenate([pool.state.chosen, others[gains[others] > 0]]).astype(np.intp)
         core = pool.candidates[places]
-        if view.n_features <= SMALL:
-            return _thorough(store, core, size, target.rank, rng)
-        store.note(core, pool.view, places)
+        if known.n_features <= SMALL:
+            return _thorough(known, core, size, target.rank, rng)
         del pool
-        search = SharedLoss(*store.core(core), target.rank)
+        search = SharedLoss.of(known, core, target.rank)
         return core[search.swapped(np.arange(size), self.core, floor)]
 
 
@@ -221,12 +218,16 @@ class Pool:
             self.state = before
 
 
-def _better(store: GramStore, target: Target, before: Indices, after: Indices) -> Indices:
+def _better(known: CachedGram, target: Target, before: Indices, after: Indices) -> Indices:
     """The improved choice, unless the loss is so small that searches in squares were led by rounding and it is not."""
     if not isinstance(target, Spectrum) or target.tail > RELIABLE * target.total:
         return after
-    losses = [encoder_on(store.selection(J), target.rank, target.total).loss for J in (before, after)]
+    losses = [_loss_on(known, J, target) for J in (before, after)]
     return after if losses[1] <= losses[0] else before
+
+
+def _loss_on(known: CachedGram, J: Indices, spectrum: Spectrum) -> float:
+    return encoder_on(Selection(J, known.gram_columns(J)), spectrum.rank, spectrum.total).loss
 
 
 def _least_loss(target: Target) -> float:
@@ -234,13 +235,13 @@ def _least_loss(target: Target) -> float:
     return target.tail if isinstance(target, Spectrum) else 0.0
 
 
-def _thorough(store: GramStore, likely: Indices, size: int, rank: int, rng: np.random.Generator) -> Indices:
+def _thorough(known: CachedGram, likely: Indices, size: int, rank: int, rng: np.random.Generator) -> Indices:
     """The best of all sets where they are few; else of several local optima for the loss, which no swap improves.
 
     Starts are the first ``size`` likely columns, those that single additions and swaps lead to, and random likely ones.
     """
-    varying = np.flatnonzero(store.view.gram_diagonal() > 0)
-    search = SharedLoss(*store.core(varying), rank, _doubt(store.view)[varying])
+    varying = np.flatnonzero(known.gram_diagonal() > 0)
+    search = SharedLoss.of(known, varying, rank, _doubt(known)[varying])
     best = search.best_of_all(size)
     if best is not None:
         return varying[best]
@@ -260,6 +261,5 @@ def _thorough(store: GramStore, likely: Indices, size: int, rank: int, rng: np.r
 
 def _doubt(view: DataMatrix) -> Array:
     """Shares of columns that may be rounding: more where little is left of them after others were taken out."""
-    left = view.gram_diagonal()
-    whole = view.base.gram_diagonal() if isinstance(view, Projected) else left
+    left, whole = view.gram_diagonal(), view.unprojected_diagonal()
     return DOUBT * np.divide(whole, left, out=np.ones_like(left), where=left > 0)

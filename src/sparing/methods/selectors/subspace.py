@@ -15,7 +15,7 @@ from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array
 
 if TYPE_CHECKING:
-    from sparing.data.standardized import StandardizedBlock
+    from sparing.data.standardized_block import StandardizedBlock
 
 EPS = float(np.finfo(float).eps)
 
@@ -75,11 +75,11 @@ def sketched(view: DataMatrix, rank: int, n_rows: int) -> Subspace:
     if not view.has_rows:
         raise errors.needs_rows("A sketch", view.n_features)
     job = FrequentDirections(max(n_rows, rank))
-    if type(view).one_pass is DataMatrix.one_pass:  # a view around another, with products but without blocks
+    if view.has_blocks:
+        sketch = cast(Array, view.one_pass(job)[0])
+    else:
         assert view.n_samples is not None
         sketch = job.sketch(view.rmatmat(units).T for units in unit_vectors(view.n_samples, job.n_rows))
-    else:
-        sketch = cast(Array, view.one_pass(job)[0])
     squares, left = top_eigenpairs(sketch @ sketch.T, min(rank, len(sketch)))
     kept = squares > len(sketch) * EPS * squares[0]
     if not kept.any():

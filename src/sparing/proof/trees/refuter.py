@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.gram.columns import ColumnBlock
 from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import sum_of_largest
@@ -48,7 +48,7 @@ class Refuter:
     """What is known of the sparse components of one view, and what it refutes."""
 
     def __init__(self, view: DataMatrix) -> None:
-        self.view = view if isinstance(view, CachedGram) else CachedGram(view)
+        self.view = view.cached()
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
         # what centring leaves in X makes the same variance differ from one way of computing it to another
@@ -136,7 +136,7 @@ class Refuter:
 
     def _inside(self, features: Indices) -> DataMatrix | None:
         """These features alone: their columns or their matrix, whichever is smaller; nothing where both are large."""
-        view, count = self.view.base, len(features)
+        view, count = self.view.origin, len(features)
         if count > PAIRS or (not view.has_gram and (view.n_samples or 0) * count**2 > PAIR_WORK):
             return None
         if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
@@ -159,7 +159,7 @@ class Refuter:
                 continue
             if len(group) > PARTNERS or budget.expired or nodes >= max_nodes:
                 return Outcome(None, False, nodes)
-            A = self.view.base.restricted(features[group]).gram()
+            A = self.view.origin.restricted(features[group]).gram()
             outcome = SchurTree(A, size, target, floors, leader=0).search(max_nodes - nodes, budget)
             nodes += outcome.nodes
             if not outcome.refuted:

@@ -52,7 +52,6 @@ def rechecked(model: Any, table: Table) -> Recheck:
                 "which are not among its columns of numbers. Pass the data of the fit, with all features."
             )
         table = table.restricted(np.array([place[name] for name in names], dtype=np.intp))
-    coding = getattr(model, "genotype_coding_", None)
-    rows = table.rows if coding is None else table.rows.recoded(coding)
+    rows = table.rows.with_coding(getattr(model, "coding_", None))
     checked: Recheck = model.certificate_.recheck(rows)
     return checked

@@ -68,9 +68,7 @@ def transform(
     whole = load_model(model)
     narrow = restricted_to(whole)
     table = opened(data, key, names=feature_names)
-    rows = _used(whole, table)
-    if hasattr(narrow, "genotype_coding_"):
-        rows = rows.recoded(narrow.genotype_coding_)
+    rows = _used(whole, table).with_coding(getattr(narrow, "coding_", None))
     n = rows.shape[0]
     columns = [component_name(i).replace(" ", "_") for i in range(len(whole.components_))]
     samples = samples_of(data, names, table.not_numeric if feature_names else _no_features(whole, table), n)

@@ -1,8 +1,9 @@
-"""What is left of a view after directions, or the scores along them, have been taken out."""
+"""Views around another view: features masked, a few rank-one terms added, directions or scores taken out."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,120 @@ ROUNDING, LEFT = 1e-12, 1e-9
 inner products with what remains of them would have few digits."""
 
 
-class Projected(DataMatrix):
+class Derived(DataMatrix):
+    """A view made from another, its ``base``: what it does not change is what the base says."""
+
+    def __init__(self, base: DataMatrix) -> None:
+        self.base = base
+        self.n_features, self.total_weight = base.n_features, base.total_weight
+        self.is_psd, self.square_unit, self.psd_slack = base.is_psd, base.square_unit, base.psd_slack
+        self.is_residual = base.is_residual
+
+    @property
+    def passes(self) -> int:
+        """Those over the data of the base."""
+        return self.base.passes
+
+    @property
+    def mean(self) -> Array:
+        """That of the base."""
+        return self.base.mean
+
+    @property
+    def scale(self) -> Array:
+        """That of the base."""
+        return self.base.scale
+
+    @property
+    def rounding_error(self) -> float:
+        """That of the base."""
+        return self.base.rounding_error
+
+    @property
+    def rounding_errors(self) -> Array:
+        """Those of the base."""
+        return self.base.rounding_errors
+
+    @property
+    def has_gram(self) -> bool:
+        """As the base: what is changed costs little."""
+        return self.base.has_gram
+
+    def unprojected_diagonal(self) -> Array:
+        """That of the base, whatever was taken out of it since."""
+        return self.base.unprojected_diagonal()
+
+    @property
+    def rows_in_memory(self) -> bool:
+        """As the base, where there are rows."""
+        return self.has_rows and self.base.rows_in_memory
+
+    def _dense(self, block: Array) -> DenseGram:
+        """A block of this view's Gram matrix, as definite as the whole."""
+        return DenseGram(block, is_psd=self.is_psd, psd_slack=self.psd_slack)
+
+
+class Masked(Derived):
+    """The base view with rows and columns ``dropped`` of its Gram matrix set to zero: features that may not be used."""
+
+    def __init__(self, base: DataMatrix, dropped: Indices) -> None:
+        super().__init__(base)
+        self._kept = np.ones(base.n_features)
+        self._kept[dropped] = 0.0
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``A @ V`` with the dropped features at zero."""
+        return self._kept[:, None] * self.base.gram_matmat(self._kept[:, None] * V)
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """Columns J; those of dropped features are zero."""
+        J = np.asarray(J, dtype=np.intp)
+        return cast(Array, self._kept[:, None] * self.base.gram_columns(J) * self._kept[J])
+
+    def gram_diagonal(self) -> Array:
+        """Squared column norms, zero for dropped features."""
+        return self._kept * self.base.gram_diagonal()
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """Rows and columns J."""
+        kept = self._kept[J]
+        return self._dense(self.base.restricted(J).gram() * np.multiply.outer(kept, kept))
+
+
+class LowRankUpdate(Derived):
+    """``A + W C W'`` around a base view, for W (d x m) and symmetric C (m x m): what deflations leave.
+
+    It has no rows: not every such matrix is the Gram matrix of data, and ``is_psd`` says whether this one is. Where
+    it is, it compresses A by a projection: no eigenvalue falls further below zero than the base's.
+    """
+
+    def __init__(self, base: DataMatrix, W: Array, C: Array, *, is_psd: bool) -> None:
+        super().__init__(base)
+        self._W, self._C = W, C
+        self.is_psd = is_psd
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``(A + W C W') V``."""
+        return self.base.gram_matmat(V) + self._W @ (self._C @ (self._W.T @ V))
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """Columns J."""
+        J = np.asarray(J, dtype=np.intp)
+        return cast(Array, self.base.gram_columns(J) + self._W @ (self._C @ self._W[J].T))
+
+    def gram_diagonal(self) -> Array:
+        """The diagonal; below zero only where the matrix is indefinite."""
+        whole = self.base.gram_diagonal()
+        rest = whole + np.einsum("ij,ij->i", self._W @ self._C, self._W)
+        return cast(Array, np.where(rest > 0, rest, 0.0) if self.is_psd else rest)
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """Rows and columns J."""
+        W = self._W[J]
+        return self._dense(self.base.restricted(J).gram() + W @ self._C @ W.T)
+
+
+class Projected(Derived):
     """``(I - LL') X (I - RR')`` around a base view; nothing of the size of X is formed.
 
     ``R`` (d x m, orthonormal) are directions taken out of every row: projection deflation. ``L`` is an orthonormal
@@ -26,10 +140,8 @@ class Projected(DataMatrix):
     """
 
     def __init__(self, base: DataMatrix, *, directions: Array | None = None, residual_of: Array | None = None) -> None:
-        self.base = base
-        self.n_features, self.n_samples = base.n_features, base.n_samples
-        self.is_psd, self.has_rows, self.square_unit = base.is_psd, base.has_rows, base.square_unit
-        self.psd_slack = base.psd_slack
+        super().__init__(base)
+        self.n_samples, self.has_rows, self.is_residual = base.n_samples, base.has_rows, True
         if residual_of is not None and base.psd_slack > ROUNDING * float(np.abs(base.gram_diagonal()).max()):
             self.is_psd = False  # what is below zero by rounding may grow when scores are regressed out
         self._inner = np.zeros((self.n_features, 0))  # H (H'AH)^-1/2: X times it is L
@@ -56,14 +168,9 @@ class Projected(DataMatrix):
         return self.base.rounding_error + float(np.finfo(float).eps * np.sqrt(self.base.total))
 
     @property
-    def rounding_errors(self) -> Array:
-        """Those of the base."""
-        return self.base.rounding_errors
-
-    @property
-    def passes(self) -> int:
-        """Those of the base."""
-        return self.base.passes
+    def has_gram(self) -> bool:
+        """Never: every column costs products with what was taken out."""
+        return False
 
     def gram_matmat(self, V: Array) -> Array:
         """``A @ V`` of the projected X."""
@@ -126,7 +233,7 @@ class Projected(DataMatrix):
         if self._right.shape[1]:
             R, AR = self._right[J], self._gram_right[J]
             block = block - AR @ R.T - R @ (AR - R @ self._core).T
-        return DenseGram((block + block.T) / 2, is_psd=self.is_psd, psd_slack=self.psd_slack)
+        return self._dense((block + block.T) / 2)
 
     def row_gram(self) -> Array:
         """``X @ X.T``, from that of the base."""

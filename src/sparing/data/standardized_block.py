@@ -1,0 +1,139 @@
+"""A block of rows, centred, scaled and weighted: what jobs see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparing.data.jobs import Job
+from sparing.data.rows import RawBlock
+from sparing.results import Array, Indices
+
+DENSIFIED_ENTRIES = 2**17
+"""Entries of sparse columns made dense at a time (1 MiB)."""
+
+FILLED = 0.05
+"""Share of stored entries from which a product of dense strips is faster than one of sparse ones."""
+
+ROWS_AT_A_TIME = 4096
+"""Rows of a product that are corrected for the mean at a time, so that the correction needs no memory to speak of."""
+
+
+class Standardization(NamedTuple):
+    """What is done to raw rows: all that a block needs to know, wherever it is."""
+
+    unit: float
+    unit_mean: Array
+    factor: Array
+    shift: Array | None
+    weights: Array | None
+
+
+class StandardizedBlock:
+    """``diag(w)^1/2 (u X - 1 m') diag(t)`` for a block of raw rows X; the difference is never formed as a whole.
+
+    Both factors of a Gram product are centred, so that its error grows with mean / spread and not with its square.
+    """
+
+    def __init__(self, raw: RawBlock, affine: Standardization) -> None:
+        self.start, self.stop = raw.start, raw.stop
+        self.unit, self.mean, self.factor = affine.unit, affine.unit_mean, affine.factor
+        self.raw = raw
+        if affine.shift is not None:
+            self.raw, self.mean = raw.shifted(affine.shift), affine.unit_mean - affine.unit * affine.shift
+        self._plain = bool((self.factor == 1.0).all())
+        self.weights = None if affine.weights is None else affine.weights[raw.start : raw.stop]
+        self._root = None if self.weights is None else np.sqrt(self.weights)[:, None]
+
+    def matmat(self, V: Array) -> Array:
+        """``X @ V``."""
+        scaled = V if self._plain else self.factor[:, None] * V
+        out = self.raw.matmat(self.unit * scaled)
+        out -= self.mean @ scaled
+        if self._root is not None:
+            out *= self._root
+        return out
+
+    def rmatmat(self, U: Array) -> Array:
+        """``X.T @ U``."""
+        if self._root is not None:
+            U = U * self._root
+        out = self.raw.rmatmat(self.unit * U if self.unit != 1.0 else U)
+        sums = U.sum(axis=0)
+        for first in range(0, len(out), ROWS_AT_A_TIME):
+            out[first : first + ROWS_AT_A_TIME] -= np.multiply.outer(self.mean[first : first + ROWS_AT_A_TIME], sums)
+        if not self._plain:
+            out *= self.factor[:, None]
+        return out
+
+    def columns(self, J: Indices | slice) -> Array:
+        """``X[:, J]``, dense."""
+        return self._placed(self.raw.columns(J), J)
+
+    def _runs(self, J: Indices) -> list[slice]:
+        """Runs of J whose columns may be dense at one time."""
+        few = min(max(DENSIFIED_ENTRIES // max(self.stop - self.start, 1), 4), 32)
+        width = len(J) if self.raw.is_dense else few
+        return [slice(i, min(i + width, len(J))) for i in range(0, len(J), max(width, 1))]
+
+    def gram_columns(self, J: Indices) -> Array:
+        """``X.T @ X[:, J]``."""
+        runs = self._runs(J)
+        if len(runs) == 1:
+            return self.rmatmat(self.columns(J))
+        out = np.empty((len(self.mean), len(J)), order="F")
+        for run in runs:
+            out[:, run] = self.rmatmat(self.columns(J[run]))
+        return out
+
+    def restricted(self, J: Indices) -> StandardizedBlock:
+        """The same rows, columns J alone."""
+        part = copy(self)
+        part.raw, part.mean, part.factor = self.raw.restricted(J), self.mean[J], self.factor[J]
+        return part
+
+    def picked(self, numbers: Indices) -> StandardizedBlock:
+        """Some of the rows, counted from the first of the block, in the same storage."""
+        part = copy(self)
+        part.raw, part.start, part.stop = self.raw.picked(numbers), 0, len(numbers)
+        if self.weights is not None:
+            part.weights = self.weights[numbers]
+            part._root = np.sqrt(part.weights)[:, None]
+        return part
+
+    def gram_block(self, J: Indices | None) -> Array:
+        """``X[:, J].T @ X[:, J]``, or of all columns."""
+        if J is not None:
+            return self.restricted(J).gram_block(None)
+        p = len(self.mean)
+        if self.raw.density < FILLED:
+            return self.gram_columns(np.arange(p))
+        gram = np.zeros((p, p))
+        for rows, values in self.raw.dense_rows(max(DENSIFIED_ENTRIES // max(p, 1), p)):
+            C = self._placed(values, slice(None), rows)
+            gram += C.T @ C
+        return gram
+
+    def _placed(self, values: Array, J: Indices | slice, rows: slice = slice(None)) -> Array:
+        """Raw values of some rows and columns, scaled, centred and weighted in place."""
+        if self.unit != 1.0:
+            values *= self.unit
+        values -= self.mean[J]
+        values *= self.factor[J]
+        if self._root is not None:
+            values *= self._root[rows]
+        return values
+
+
+def mapped(jobs: Sequence[Job], placement: Standardization, raw: RawBlock) -> list[Any]:
+    """What all jobs make of one block of raw rows."""
+    block = StandardizedBlock(raw, placement)
+    return [job.map(block) for job in jobs]
+
+
+def merged_pair(jobs: Sequence[Job], first: list[Any], second: list[Any]) -> list[Any]:
+    """The results of two neighbouring runs of rows; the first may be overwritten."""
+    return [job.merge(a, b) for job, a, b in zip(jobs, first, second, strict=True)]
