@@ -1,4 +1,4 @@
-"""What a command prints is stored in benchmarks/results, where `tests/test_claims.py` looks up what pages quote.
+"""What a command prints is stored in benchmarks/results, and the pages that quote it are filled in (pages.py).
 
 python benchmarks/stored.py stories examples/story_timber.py ...    # run these scripts, store what each prints
 """
@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+
+import pages
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -37,6 +39,7 @@ def store(command: str, part: str, work: Callable[[], object]) -> None:
     folder = RESULTS / command
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{part}.txt").write_text(said.getvalue().rstrip() + "\n")
+    pages.fill()
 
 
 def store_parts(command: str, parts: Mapping[str, ModuleType]) -> None:
