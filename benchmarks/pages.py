@@ -4,9 +4,9 @@ python benchmarks/pages.py            # fill in what has changed; commands that 
 
 An entry is a fragment of a page (`says`) and a fragment of a file (`found`): a result in `benchmarks/results`, or a
 test or constant that has the number. In both `{}` stands for a number, `{_}` for one that is left alone, `...` for
-anything; white space counts as one space, and each must occur once. The page gets the file's number `times` a unit, such
-as 100 for percent, with as many digits as it shows; with `rule = "at most"` it has a bound, which is raised where it is
-passed.
+anything; white space counts as one space, and each must occur once. The page gets the file's number `times` a unit,
+such as 100 for percent, with as many digits as it shows; with `rule = "at most"` it has a bound, which is raised where
+it is passed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -130,6 +131,27 @@ def filled(page: str, text: str) -> str:
     return text
 
 
+def with_registries(text: str) -> str:
+    """The text of a page with every algorithm of the registries that it names, in their order."""
+
+    def listed(match: re.Match[str]) -> str:
+        tables = [getattr(import_module(name.rpartition(".")[0]), name.rpartition(".")[2]) for name in match[1].split()]
+        kinds = [kind for table in tables for kind in table.values()]
+        lines = "".join(f"::: {_public(kind)}\n" for kind in kinds)
+        return f"<!-- registry: {match[1]} -->\n\n{lines}\n<!-- end -->"
+
+    return re.sub(r"<!-- registry: ([\w. ]+) -->.*?<!-- end -->", listed, text, flags=re.DOTALL)
+
+
+def _public(kind: type) -> str:
+    """Where users find a class: in its package, if that has it."""
+    package = kind.__module__.rpartition(".")[0]
+    while package.count(".") > 1 and not hasattr(import_module(package), kind.__name__):
+        package = package.rpartition(".")[0]
+    named = hasattr(import_module(package), kind.__name__) and package != "sparing.methods"
+    return f"{package if named else kind.__module__}.{kind.__name__}"
+
+
 def not_printed(text: str) -> list[str]:
     """Lines of output on a page, in blocks without a language, that no command printed."""
     shown = [line.strip() for language, block in BLOCK.findall(text) if not language for line in block.splitlines()]
@@ -141,7 +163,7 @@ def fill() -> None:
     stored_lines.cache_clear()
     for page in PAGES:
         before = (ROOT / page).read_text()
-        if (after := filled(page, before)) != before:
+        if (after := with_registries(filled(page, before))) != before:
             (ROOT / page).write_text(after)
             print(f"{page}: filled in")
 

@@ -12,8 +12,12 @@ import pytest
 import sparing
 from sparing.certificates import Recheck
 from sparing.estimators.sparse_encoder import STRATEGIES
+from sparing.estimators.sparse_pca import BLOCK_SOLVERS
 from sparing.linalg.nonnegative_theorem_bounds import rank_needed
 from sparing.linalg.theorem_bounds import theorem_11_schedule
+from sparing.methods.deflation import DEFLATIONS
+from sparing.methods.selectors import SELECTORS
+from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
 from sparing.results import Guarantee, Problem
 from sparing.show.report import explore
 
@@ -74,3 +78,20 @@ def test_the_example_of_an_instance_is_right():
 def test_an_algorithm_that_was_forgotten_is_found():
     without = PAGE.replace("::: sparing.methods.solvers.Exact\n", "")
     assert ALGORITHMS - set(described(without)) == {sparing.methods.solvers.Exact}
+
+
+NAMED = {
+    (sparing.SparseEncoder, "selector"): SELECTORS,
+    (sparing.SparsePCA, "solver"): {**SOLVERS, **BLOCK_SOLVERS},
+    (sparing.SparsePCA, "deflation"): DEFLATIONS,
+    (sparing.NonnegativeSparsePCA, "solver"): NONNEGATIVE_SOLVERS,
+}
+
+
+@pytest.mark.parametrize(("place", "registry"), NAMED.items(), ids=lambda each: str(each)[:40])
+def test_docstrings_and_the_page_of_choices_name_every_algorithm(place, registry):
+    estimator, parameter = place
+    described = re.search(rf"\n    {parameter} :.*?(?=\n    \w+[\w, ]* : )", estimator.__doc__, re.DOTALL)[0]
+    assert set(registry) - set(re.findall(r"``(\w+)``", described)) == set()
+    choices = (Path(__file__).parents[1] / "docs" / "choose.md").read_text()
+    assert set(registry) - set(re.findall(r'`"(\w+)"`', choices)) == set()

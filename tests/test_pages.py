@@ -23,6 +23,12 @@ def test_pages_are_filled_in(page):
     assert pages.filled(page, text) == text, "run python benchmarks/pages.py"
 
 
+@pytest.mark.parametrize("page", pages.PAGES)
+def test_registries_are_listed(page):
+    text = (pages.ROOT / page).read_text()
+    assert pages.with_registries(text) == text, "run python benchmarks/pages.py"
+
+
 def test_every_entry_is_of_a_page():
     assert {entry.page for entry in pages.entries()} <= set(pages.PAGES)
 
