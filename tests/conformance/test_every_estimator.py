@@ -44,13 +44,11 @@ MAKE = {
     ),
 }
 estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
-DEAR = ("joint", "variance", "min_variance", "orthogonal", "nonnegative")
-"""Searches with many starts, tenths of a second each: they meet some of the cases that others meet in all ways."""
 
 
-def crossed(axis, values, for_dear):
-    """Every estimator with each of the values by name, or where it is dear with those named."""
-    cases = [(name, value) for name in MAKE for value in (for_dear if name in DEAR else values)]
+def crossed(axis, values, smoke):
+    """The plain encoder with each of the values by name, all others with one: views have the laws of storage."""
+    cases = [(name, value) for name in MAKE for value in (values if name == "batch" else [smoke])]
     ids = [f"{value}-{name}" for name, value in cases]
     return pytest.mark.parametrize(("make", axis), [(MAKE[name], values[value]) for name, value in cases], ids=ids)
 
@@ -147,13 +145,13 @@ def plain_answer(make, shape):
     return X, make(certify=False).fit(X)
 
 
-@crossed("storage", STORAGES, ["csr", "csc matrix", "fortran", "pandas"])
+@crossed("storage", STORAGES, "csr")
 def test_same_answer_in_every_storage(make, storage):
     assert_same_in(storage, make, (80, 12))
 
 
-@pytest.mark.parametrize("make", [MAKE[name] for name in MAKE if name not in ("min_variance", "orthogonal")])
-@pytest.mark.parametrize("storage", ["csr", "csc matrix", "fortran", "strided"])
+@pytest.mark.parametrize("make", [MAKE[name] for name in ("batch", "iterative", "variance", "nonnegative")])
+@pytest.mark.parametrize("storage", ["csr", "strided"])
 @pytest.mark.parametrize("shape", [(40, 700), (700, 400)], ids=str)
 def test_same_answer_for_many_features(make, storage, shape):
     assert_same_in(STORAGES[storage], make, shape)
@@ -196,7 +194,7 @@ def answer_in_usual_units(make):
 SIZES = {str(size): size for size in (2.0**-490, 1e-150, 1e-30, 1e30, 1e150, 2.0**490)}
 
 
-@crossed("size", SIZES, ["1e-150", str(2.0**490)])
+@crossed("size", SIZES, "1e-150")
 def test_nothing_depends_on_the_unit_of_the_data(make, size, rng):
     X = data(rng)
     plain, scaled = answer_in_usual_units(make), make().fit(X / 10 * size)
@@ -341,7 +339,7 @@ def test_a_fit_on_sparse_data_never_holds_them_dense_nor_anything_d_by_d():
     assert peak < 8 * n * d / 10
 
 
-@crossed("storage", {"dense": np.asarray, "csr": sparse.csr_array}, ["csr"])
+@crossed("storage", {"dense": np.asarray, "csr": sparse.csr_array}, "csr")
 def test_whole_weights_count_as_copies(make, storage, rng):
     X = data(rng, 40, 10)
     weights = rng.integers(0, 4, 40)
@@ -394,7 +392,7 @@ STORED = {"dense": np.asarray, "csr": sparse.csr_array, "float32": lambda X: X.a
 HOLES = {f"{name}, {weighted=}": (STORED[name], weighted) for name in STORED for weighted in (False, True)}
 
 
-@crossed("holes", HOLES, ["dense, weighted=False", "csr, weighted=True", "float32, weighted=False"])
+@crossed("holes", HOLES, "csr, weighted=True")
 def test_missing_values_are_means_where_that_is_asked_for(make, holes):
     storage, weighted = holes
     X, weights, means, whole, wanted = answer_with_means(make, weighted)
