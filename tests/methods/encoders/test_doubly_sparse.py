@@ -144,7 +144,7 @@ def test_progress_is_told_and_time_ends_the_sweeps(rng):
     slow, _, _ = encode(DoublySparse(Greedy(), 6, sweeps=0), X, 3, 6)
     budget = Budget(deadline=-1.0, progress=said.append)
     assert budget.expired
-    stopped, _, _ = encode(Task.of_components(DoublySparse(Greedy(), 6), X, 3), Run(6, budget))
+    stopped, _, _ = encode(DoublySparse(Greedy(), 6), X, 3, 6, budget=budget)
     assert stopped.loss == slow.loss
     assert "6 features, 6 data points: loss ratio" in said[0]
 

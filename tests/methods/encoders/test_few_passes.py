@@ -233,7 +233,7 @@ def test_memory_grows_as_promised(rng):
         X = Endless(rng.standard_normal((5, d)).astype(np.float32), 300)
         tracemalloc.start()
         view = StandardizedRows(X, sketch=sketch_of(X, length, 7, scale=False))
-        FewPasses(Greedy()).encode(Task.of_components(view, k, r), Run(rng))
+        FewPasses(Greedy()).encode(view, k, r, Run(rng))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     numbers = (peaks[1] - peaks[0]) / 8 / 8000
