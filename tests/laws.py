@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from sparing.gram import DataMatrix
+from sparing.proof.bounds import BOUNDS
+from sparing.results import Bound, Problem
+from sparing.task import Task
 
 BIBLIOGRAPHY = Path(__file__).parents[1] / "docs" / "references.bib"
 
@@ -31,6 +34,11 @@ def assert_one_verb(algorithm, verb: str) -> None:
     assert public == [verb]
     assert dataclasses.is_dataclass(algorithm)
     assert algorithm.__dataclass_params__.frozen
+
+
+def checked(bound: Bound, view: DataMatrix, problem: Problem) -> float:
+    """The bound again from the data and its witness alone, by the method it names, as a recheck has it."""
+    return BOUNDS[bound.name]().check(Task(view, problem), bound.witness)
 
 
 class Unformed(DataMatrix):

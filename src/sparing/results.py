@@ -134,6 +134,11 @@ class Problem:
         return self.objective == "variance" and self.n_components > 1
 
     @property
+    def is_orthogonal(self) -> bool:
+        """Are components orthogonal? Without common features they are."""
+        return self.orthogonal or self.disjoint
+
+    @property
     def sense(self) -> str:
         """``min`` for a loss, ``max`` for a variance."""
         return "min" if self.objective == "loss" else "max"

@@ -22,7 +22,7 @@ def certificate_of(value, bound, *, objective="loss", total=100.0, pca_value=10.
     return Certificate(
         problem=Problem(2, 5, 13, objective=objective),
         value=value,
-        witness=Bound(bound, "PCA's own loss", strength, lambda *_: bound),
+        witness=Bound(bound, "pca_loss", "PCA's own loss", strength),
         pca_value=pca_value,
         total=total,
         support=np.arange(5),
@@ -135,7 +135,7 @@ def test_a_bound_is_compared_with_the_most_that_pca_may_lose():
     assert claim.ratio == pytest.approx(1.6)
     assert claim.bound_ratio == pytest.approx(14 / 12)
     assert "can lose less than 1.166 times what PCA loses" in str(claim)
-    assert dataclasses.replace(claim, witness=Bound(11.0, "PCA's own loss", "always", lambda *_: 11.0)).bound_ratio == 1
+    assert dataclasses.replace(claim, witness=Bound(11.0, "pca_loss", "PCA's own loss", "always")).bound_ratio == 1
 
 
 def test_the_error_of_pca_is_checked_again():

@@ -8,14 +8,21 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from laws import checked
 from small_problems import GAMED, nonnegative_optimum, optimum
 from sparing import NonnegativeSparsePCA, SparsePCA
+from sparing.certificates.certificate import UNFIT
 from sparing.gram import DenseGram
 from sparing.methods.solvers import NonnegativeExact
-from sparing.proof.bounds import EachAlone, LargestDiagonals, nonnegative_optimality
-from sparing.proof.bounds.direct_optimality import recompute as by_samples
-from sparing.proof.bounds.doubly_nonnegative_dual import recompute as one_sided
-from sparing.proof.bounds.semidefinite_dual import recompute as two_sided
+from sparing.proof.bounds import (
+    BOUNDS,
+    DirectOptimality,
+    DoublyNonnegativeDual,
+    EachAlone,
+    LargestDiagonals,
+    NonnegativeOptimality,
+    SemidefiniteDual,
+)
 from sparing.results import Bound, Problem
 from sparing.run import Run
 from sparing.task import Task
@@ -72,32 +79,47 @@ def test_k_times_one_needs_orthogonal_components():
     single = LargestDiagonals().bound(Task(view, one), None, Run(np.random.default_rng(0)))
     problem = Problem(2, 3, 5, "variance", shared_support=False, orthogonal=True)
     found = EachAlone(single).bound(Task(view, problem), None, Run(np.random.default_rng(0)))
-    assert np.isfinite(found.check(view, problem, found.witness))
-    assert found.check(view, replace(problem, orthogonal=False), found.witness) == np.inf
+    assert np.isfinite(checked(found, view, problem))
+    assert checked(found, view, replace(problem, orthogonal=False)) == np.inf
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_each_alone_takes_no_proof_of_several_for_one_of_one(name):
+    """Named inside of it, a bound has to be about one component: not about several, not about losses, not itself."""
+    view, problem = DenseGram(GAMED), Problem(2, 3, 5, "variance", shared_support=False, orthogonal=True)
+    one = Problem(1, 3, 5, "variance")
+    for witness in (None, 0.0, np.zeros((5, 5)), ("part", np.zeros((5, 5))), (name, None), ("row_sums", None)):
+        bound = Bound(0.0, "each_alone", "k times", "always", (name, witness))
+        try:
+            value = checked(bound, view, problem)
+        except UNFIT:
+            continue
+        assert value >= 2 * optimum(GAMED, 3) * (1 - 1e-12)
+        assert value == np.inf or BOUNDS[name]().check(Task(view, one), witness) == value / 2
+    assert checked(replace(bound, witness=("row_sums", None)), view, problem) < np.inf
+    with pytest.raises(LookupError):
+        checked(replace(bound, witness=("none_such", None)), view, problem)
 
 
 def test_witnesses_of_another_shape_or_not_finite_prove_nothing():
-    D, problem = np.diag([1.0, 0.5, 2.0]), Problem(1, 1, 3, "variance", nonnegative=True)
+    task = Task(DenseGram(np.diag([1.0, 0.5, 2.0])), Problem(1, 1, 3, "variance", nonnegative=True))
     row = np.array([[0.0, 0.0, 50.0]])
-    assert one_sided(DenseGram(D), problem, row) == np.inf
-    assert two_sided(DenseGram(D), problem, row) == np.inf
-    assert one_sided(DenseGram(D), problem, np.full((3, 3), np.nan)) == np.inf
-    ones, four = DenseGram(np.ones((4, 4))), Problem(1, 3, 4, "variance", nonnegative=True)
+    assert DoublyNonnegativeDual().check(task, row) == np.inf
+    assert SemidefiniteDual().check(task, row) == np.inf
+    assert DoublyNonnegativeDual().check(task, np.full((3, 3), np.nan)) == np.inf
+    four = Task(DenseGram(np.ones((4, 4))), Problem(1, 3, 4, "variance", nonnegative=True))
     narrow = (0.1, np.eye(2), np.ones(2), np.ones((2, 1)), 0.0)
-    assert by_samples(ones, four, narrow) == np.inf
+    assert DirectOptimality().check(four, narrow) == np.inf
 
 
 def test_a_wedge_without_a_number_proves_nothing(A):
-    view, problem = DenseGram(A), Problem(1, 3, 6, "variance", nonnegative=True)
-    bound = nonnegative_optimality.NonnegativeOptimality().bound(
-        Task(view, problem), None, Run(np.random.default_rng(0))
-    )
-    cover = bound.witness
+    task, method = Task(DenseGram(A), Problem(1, 3, 6, "variance", nonnegative=True)), NonnegativeOptimality()
+    cover = method.bound(task, None, Run(np.random.default_rng(0))).witness
     for at in range(len(cover.proofs)):
         proofs = list(cover.proofs)
         proofs[at] = proofs[at]._replace(rho=np.nan)
-        assert bound.check(view, problem, cover._replace(proofs=tuple(proofs))) == np.inf
-    assert bound.check(view, problem, cover._replace(proofs=(), rays=cover.rays[:0])) == np.inf
+        assert method.check(task, cover._replace(proofs=tuple(proofs))) == np.inf
+    assert method.check(task, cover._replace(proofs=(), rays=cover.rays[:0])) == np.inf
 
 
 def test_sorted_rows_far_from_zero_do_not_lower_a_bound(rng):
@@ -111,6 +133,7 @@ def test_sorted_rows_far_from_zero_do_not_lower_a_bound(rng):
 
 
 def test_a_bound_below_the_value_is_an_error_not_a_proof(A):
-    low = Bound(0.1, "a wrong bound", "always", lambda *_: 0.1)
     model = NonnegativeSparsePCA(n_nonzero=3, precomputed=True, random_state=0).fit(A)
-    assert not replace(model.certificate_, witness=low).recheck(A)
+    for name in (*BOUNDS, "a_wrong_bound"):
+        low = Bound(0.1, name, "a wrong bound", "always")
+        assert not replace(model.certificate_, witness=low).recheck(A)

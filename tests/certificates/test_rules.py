@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
 from sparing import DoublySparseEncoder, NonnegativeSparsePCA, SparseEncoder, SparsePCA, certify, load_model, save_model
-from sparing.certificates.rules import fresh_spectrum
+from sparing.certificates.rules import fresh_spectrum, iterates
 from sparing.certificates.sentences import share
 from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.estimators.nonnegative_sparse_pca import _promised
 from sparing.gram import DenseGram
 from sparing.methods.solvers.nonnegative import Spannogram
-from sparing.proof.bounds import leading_variance, loss_tree, pca_loss, row_sums, shared_part
-from sparing.proof.trees.single_component_proof import bound_of_one_component
-from sparing.results import Guarantee, Reference
+from sparing.proof.bounds import BOUNDS, LossTree
+from sparing.results import Bound, Guarantee, Problem, Reference
+from sparing.task import Task
 
 PITPROPS = load_pitprops().correlation
+OF_LOSS = [name for name, kind in BOUNDS.items() if kind().applies(Task(DenseGram(PITPROPS), Problem(1, 3, 13)))]
+OF_VARIANCE = [name for name in BOUNDS if name not in OF_LOSS]
 
 
 @pytest.fixture(scope="module")
@@ -57,29 +58,40 @@ def promised(X):
     return certificate
 
 
-def proved_by(certificate, check, witness=None):
+def proved_by(certificate, name, witness=None):
     """The claim that nothing is better, by another proof."""
     return replace(
-        certificate, witness=replace(certificate.witness, value=certificate.value, check=check, witness=witness)
+        certificate, witness=replace(certificate.witness, value=certificate.value, name=name, witness=witness)
     )
 
 
-@pytest.mark.parametrize("check", [row_sums.recompute, leading_variance.recompute, shared_part.recompute_dual])
-def test_a_bound_on_variances_proves_nothing_of_a_loss(check, loss, X):
-    altered = proved_by(loss, check, np.eye(12))
+@pytest.mark.parametrize("witness", [None, np.eye(12), ("dual", np.eye(12)), ("pca_loss", None)], ids=repr)
+@pytest.mark.parametrize("name", OF_VARIANCE)
+def test_a_bound_on_variances_proves_nothing_of_a_loss(name, witness, loss, X):
+    altered = proved_by(loss, name, witness)
     assert altered.gap == 0
     again = altered.recheck(X)
     assert not again
     assert "of which nothing is proved" in str(again)
 
 
-@pytest.mark.parametrize("check", [pca_loss.recompute, loss_tree.recompute])
-def test_a_bound_on_losses_proves_nothing_of_a_variance(check, X):
+@pytest.mark.parametrize("name", ["", "none_such", "PcaLoss", "os:system", "__class__", None, 3, (), [], np.eye(2)])
+def test_a_proof_that_we_do_not_know_proves_nothing(name, loss, variance, X):
+    for certificate in (loss, variance):
+        again = proved_by(certificate, name, certificate.witness.witness).recheck(X)
+        assert not again
+        assert "of which nothing is proved" in str(again)
+
+
+@pytest.mark.parametrize("name", OF_LOSS)
+def test_a_bound_on_losses_proves_nothing_of_a_variance(name, X):
     strong = 0.1 * X + np.linspace(-3, 3, 60)[:, None]  # PCA loses less than any feature has
     poor = certify(np.eye(12)[:1] + np.eye(12)[1:2] / 9, strong, objective="variance", random_state=0)
     assert poor.gap > 0.1
     assert poor.recheck(strong)
-    assert not proved_by(poor, check, (np.arange(1), 10)).recheck(strong)
+    again = proved_by(poor, name, (np.arange(1), 10)).recheck(strong)
+    assert not again
+    assert "of which nothing is proved" in str(again)
 
 
 def test_features_of_all_are_not_those_of_each(X):
@@ -87,17 +99,26 @@ def test_features_of_all_are_not_those_of_each(X):
     certificate = SparseEncoder(2, n_nonzero=2, strategy="iterative", random_state=0).fit(X).certificate_
     assert certificate.recheck(X)
     together = replace(certificate.problem, shared_support=True)
-    tree = loss_tree.recompute, (certificate.support, 1000)
-    assert np.isfinite(tree[0](as_view(X), together, tree[1]))
-    assert tree[0](as_view(X), certificate.problem, tree[1]) == math.inf
-    assert not proved_by(certificate, *tree).recheck(X)
+    witness = (certificate.support, 1000)
+    assert np.isfinite(LossTree().check(Task(as_view(X), together), witness))
+    assert LossTree().check(Task(as_view(X), certificate.problem), witness) == math.inf
+    assert not proved_by(certificate, "loss_tree", witness).recheck(X)
 
 
 def test_a_witness_that_is_none_is_no_error_of_ours(loss, X):
     for witness in (None, 3, (np.arange(4),), ("a", "b")):
-        again = proved_by(loss, loss_tree.recompute, witness).recheck(X)
+        again = proved_by(loss, "loss_tree", witness).recheck(X)
         assert not again
         assert "nothing is proved" in str(again)
+
+
+@pytest.mark.parametrize("witness", [None, 3, "ab", (), ("a", "b"), (None, None), np.eye(11), [[]]], ids=repr)
+@pytest.mark.parametrize("name", OF_VARIANCE)
+def test_whatever_is_in_a_witness_a_recheck_answers_in_a_sentence(name, witness, variance, X):
+    """Some bounds need no witness; but none proves that nothing is better than this component."""
+    again = proved_by(variance, name, witness).recheck(X)
+    assert not again
+    assert "it claims the bound" in str(again)
 
 
 @pytest.mark.parametrize("nothing", [1e9, -1.0, float("nan")])
@@ -142,18 +163,22 @@ def test_zeros_do_not_make_components_orthogonal(X):
 
 
 def test_a_bound_from_an_iteration_does_not_hold_always(rng):
-    tall = rng.standard_normal((400, 230)) * np.linspace(2, 1, 230)
+    tall = rng.standard_normal((400, 300)) * np.linspace(2, 1, 300)
     certificate = SparseEncoder(1, n_nonzero=5, random_state=0).fit(tall).certificate_
     assert certificate.strength == "numerical"
     assert certificate.recheck(tall)
     witness = replace(certificate.witness, strength="always")
     confirmed = replace(certificate, witness=witness)
     assert confirmed.recheck(tall)  # a dense solver, which can do this, proves the same
-    wrapped = replace(witness, check=partial(witness.check))
+    disjoint = SparsePCA(2, n_nonzero=5, deflation="disjoint", random_state=0).fit(tall).certificate_
+    twice = 2 * disjoint.parts[0].pca_value
+    wrapped = Bound(twice, "each_alone", "2 times PCA's own variance", "always", ("leading_variance", None))
+    assert replace(disjoint, witness=wrapped).recheck(tall)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sparing.certificates.certificate.dense_spectrum", fresh_spectrum)
-        for one in (witness, wrapped):
-            assert "'always', which is more than is proved" in str(replace(certificate, witness=one).recheck(tall))
+        for claim, one in ((certificate, witness), (disjoint, wrapped)):
+            assert "'always', which is more than is proved" in str(replace(claim, witness=one).recheck(tall))
+        assert replace(disjoint, witness=replace(wrapped, strength="numerical")).recheck(tall)
     assert not replace(certificate, witness=replace(witness, strength="certainly")).recheck(tall)
 
 
@@ -247,18 +272,25 @@ def test_parts_of_many_components_are_rechecked_with_the_spectrum_of_all(rng):
     """What is exact for many components would come from an iteration for one."""
     tall = rng.standard_normal((400, 230)) * np.linspace(3, 1, 230)
     certificate = SparsePCA(2, n_nonzero=5, random_state=0).fit(tall).certificate_
-    pca = replace(certificate.witness, value=certificate.parts[0].pca_value, check=leading_variance.recompute)
+    pca = replace(certificate.witness, value=certificate.parts[0].pca_value, name="leading_variance")
     part = replace(certificate.parts[0], witness=replace(pca, strength="always", witness=None))
     assert replace(certificate, parts=(part,)).recheck(tall)
     assert part.recheck(tall)
 
 
-def test_a_proof_that_is_given_another_can_be_saved_and_is_no_proof_by_itself(tmp_path, rng):
+def test_a_proof_that_asks_another_can_be_saved_and_names_it_alone(tmp_path, rng):
     X = rng.standard_normal((60, 28))
     model = SparsePCA(2, n_nonzero=7, deflation="disjoint", random_state=0).fit(X)
-    assert model.certificate_.witness.check.keywords == {"single": bound_of_one_component}
+    assert (model.certificate_.witness.name, model.certificate_.witness.witness[0]) == ("orthogonal_dual", "part")
     save_model(model, tmp_path / "some.model")
     certificate = load_model(tmp_path / "some.model").certificate_
-    assert certificate.witness.check.keywords == {"single": bound_of_one_component}
+    assert (certificate.witness.name, certificate.witness.witness[0]) == ("orthogonal_dual", "part")
     assert certificate.recheck(X)
-    assert not proved_by(certificate, bound_of_one_component).recheck(X)
+    assert not proved_by(certificate, "bound_of_one_component", certificate.witness.witness).recheck(X)
+
+
+def test_a_multiple_of_a_proof_rests_on_what_that_rests_on():
+    of_all = Bound(1.0, "each_alone", "2 times", "always", ("leading_variance", None))
+    assert iterates(of_all)
+    assert iterates(replace(of_all, name="leading_variance"))
+    assert not iterates(replace(of_all, witness=("row_sums", None)))

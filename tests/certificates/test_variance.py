@@ -19,6 +19,7 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
 from sparing.proof.bounds import BranchAndBound
 from sparing.results import Bound, Problem
+from sparing.task import Task
 
 COUNTEREXAMPLE = np.array(
     [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float
@@ -114,10 +115,10 @@ def test_a_bound_below_the_value_is_never_shown():
     C = load_pitprops().correlation
     view = as_view(C, Preprocessing(precomputed=True))
     found = encoder_of(view, np.eye(13, 1), view.total)
-    wrong = Bound(0.5, "wishful thinking", "always", lambda *_: 0.5)
-    spectrum = top_spectrum(view, 1, np.random.default_rng(0))
+    wrong = Bound(0.5, "row_sums", "wishful thinking", "always")
+    task = Task(view, Problem(1, 1, 13, "variance"), top_spectrum(view, 1, np.random.default_rng(0)))
     with pytest.raises(RuntimeError, match=r"wishful thinking.*a fault of sparing"):
-        certify_variance(view, found, spectrum, [wrong], Problem(1, 1, 13, "variance"), Preprocessing(precomputed=True))
+        certify_variance(task, found, [wrong], Preprocessing(precomputed=True))
 
 
 def test_dear_bounds_are_left_out_once_a_cheap_one_proves_the_value(monkeypatch):

@@ -17,14 +17,12 @@ from sparing.data import Preprocessing, as_view
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods import encoders
 from sparing.methods.selectors import SELECTORS
-from sparing.proof import bounds
 from sparing.run import Run
 from sparing.task import Task
 
 ALGORITHMS = [
     *SELECTORS.values(),
     *(getattr(encoders, name) for name in encoders.__all__ if name[0].isupper()),
-    *(getattr(bounds, name) for name in bounds.__all__),
 ]
 BIBLIOGRAPHY = Path(__file__).parents[2] / "docs" / "references.bib"
 selectors = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS.keys())
@@ -123,7 +121,7 @@ def test_cites_its_paper_in_code_and_in_prose(algorithm):
 def test_has_one_verb_and_frozen_settings(algorithm):
     public = [n for n, f in vars(algorithm).items() if inspect.isfunction(f) and n[0] != "_"]
     assert len(public) == 1
-    assert public[0] in {"solve", "select", "encode", "deflate", "bound"}
+    assert public[0] in {"solve", "select", "encode", "deflate"}
     assert dataclasses.is_dataclass(algorithm)
     assert algorithm.__dataclass_params__.frozen
 

@@ -58,7 +58,7 @@ def test_all_certificates_take_one_reading():
 
 def test_time_is_shared_by_all_numbers_of_features(monkeypatch):
     deadlines = []
-    monkeypatch.setattr(LossTree, "bound", lambda *_, budget: deadlines.append(budget.deadline))
+    monkeypatch.setattr(LossTree, "bound", lambda tree, task, found, run: deadlines.append(run.budget.deadline))
     budget = Budget.of(1000.0)
     path_search(make_spiked(40, 12, random_state=4).X, 2, Preprocessing(), 10, Run(np.random.default_rng(0), budget))
     assert len(deadlines) == 10

@@ -217,11 +217,14 @@ HOSTILE = {
     "unknown parameter": put("parameters", "rm", "-rf"),
     "shadowed method": put("fitted", "transform", 1),
     "dunder": put("fitted", "__class__", 1),
-    "foreign function": put("fitted", "certificate_", {"~check": "os:system"}),
-    "function of ours that is no check": put(
-        "fitted", "certificate_", {"~check": "sparing.proof.bounds.loss_tree:LossTree"}
+    "foreign function": put("fitted", "certificate_", {"~record": ["os:system", {}]}),
+    "function of ours": put(
+        "fitted", "certificate_", {"~record": ["sparing.proof.trees.nonnegative_proof:prove_nonnegative", {}]}
     ),
-    "imported name": put("fitted", "certificate_", {"~check": "sparing.proof.trees.nonnegative_proof:rounded_up"}),
+    "class of ours that is no record": put("fitted", "certificate_", {"~record": ["sparing.data.rows:Rows", {}]}),
+    "imported name": put(
+        "fitted", "certificate_", {"~record": ["sparing.proof.trees.nonnegative_proof:rounded_up", {}]}
+    ),
     "foreign record": put("fitted", "certificate_", {"~record": ["subprocess:Popen", {"args": "true"}]}),
     "module by a long way": put("fitted", "certificate_", {"~record": ["sparing.data.readers.text:csv", {}]}),
     "record of ours with odd fields": put(
@@ -248,6 +251,40 @@ def test_hostile_files_get_a_sentence(file, change):
     with pytest.raises(ModelFileError, match=r"Cannot load .*some\.model") as caught:
         load_model(file)
     assert "\n" not in str(caught.value)
+
+
+def proved_by(**fields):
+    """Another proof in the certificate: another name of it, another witness."""
+
+    def change(header, _parts):
+        header["fitted"]["certificate_"]["~record"][1]["witness"]["~record"][1].update(fields)
+
+    return change
+
+
+UNKNOWN = ["none_such", "", "os:system", None, 3, [], {"~tuple": []}]
+NO_WITNESSES = [None, 3, "ab", [], {"~tuple": ["dual", 3]}, {"~tuple": [[], []]}, {"~float": "nan"}]
+
+
+@pytest.mark.parametrize(
+    ("model", "own", "others"),
+    [
+        (MODELS[0], "loss_tree", ["row_sums", "shared_part", "each_alone"]),
+        (MODELS[3], "shared_part", ["pca_loss", "loss_tree", "row_sums", "each_alone"]),
+    ],
+    ids=["loss", "variance"],
+)
+def test_forged_proofs_load_and_are_refused_in_a_sentence(model, own, others, file):
+    """A file may name any bound and have anything for its witness; a recheck believes neither."""
+    model = clone(model).fit(X)
+    forgeries = [proved_by(name=name) for name in [*UNKNOWN, *others]]
+    forgeries += [proved_by(name=own, witness=witness) for witness in NO_WITNESSES]
+    for forgery in forgeries:
+        save_model(model, file)
+        changed(file, forgery)
+        again = load_model(file).certificate_.recheck(X)
+        assert not again
+        assert "of which nothing is proved" in str(again)
 
 
 def test_damaged_files_get_a_sentence(file):

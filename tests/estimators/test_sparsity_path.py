@@ -12,9 +12,8 @@ from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops, make_spiked
 from sparing.estimators.path_search import PROOF_NODES, path_search
 from sparing.linalg import encoder_on, top_spectrum
-from sparing.proof.bounds.loss_tree import usual_nodes
 from sparing.results import Selection
-from sparing.run import Run
+from sparing.run import DEFAULT, Run
 
 X = make_spiked(60, 25, n_nonzero=4, random_state=1).X
 
@@ -156,6 +155,6 @@ def test_all_proofs_together_cost_a_few_certificates():
     X = np.random.default_rng(0).standard_normal((60, 24))
     walk = path_search(X, 5, Preprocessing(), 24, Run(np.random.default_rng(0)))
     spent = sum(proof.witness[1] for proof in walk.proofs if proof is not None)
-    assert usual_nodes(24) < spent <= PROOF_NODES * usual_nodes(24) + 24
+    assert DEFAULT.tree_nodes(24) < spent <= PROOF_NODES * DEFAULT.tree_nodes(24) + 24
     assert np.all(walk.bound <= walk.loss_ratio)
     assert walk.bound[10] > 1.0, "the number in the middle had its share"

@@ -16,7 +16,6 @@ from sparing.linalg.ritz import RitzSpace
 from sparing.methods.encoders import FewPasses
 from sparing.methods.selectors import Greedy
 from sparing.run import Run
-from sparing.task import Task
 
 
 def spectrum_after(A, start, products, rank):
@@ -49,7 +48,7 @@ def test_pca_never_loses_less_than_is_said():
         X, k = planted(seed)
         rows = CountedRows(X, 130)
         view = StandardizedRows(rows, sketch=sketch_of(rows, 30 if rows.is_dense else 60, seed, scale=False))
-        _, spectrum, _ = FewPasses(Greedy()).encode(Task.of_components(view, k, 8), Run(np.random.default_rng(seed)))
+        _, spectrum, _ = FewPasses(Greedy()).encode(view, k, 8, Run(np.random.default_rng(seed)))
         tail = np.linalg.eigvalsh(view.gram())[:-k].sum()
         assert spectrum.least_loss <= tail * (1 + 1e-12)
         assert spectrum.least_loss >= 0.9 * tail

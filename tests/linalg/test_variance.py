@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -83,6 +83,7 @@ def test_nothing_is_above_pca_and_the_decoder_sees_most(seed, n, d, k):
 
 @settings(deadline=None, max_examples=100)
 @given(**sizes)
+@example(seed=999999, n=2, d=3, k=3)  # a direction without variance: its scores are rounding, and say nothing of others
 def test_adjusted_is_the_diagonal_of_qr(seed, n, d, k):
     X, H, _ = drawn(seed, n, d, k)
     view, scores = as_view(X, UNCENTRED), X @ H

@@ -121,7 +121,7 @@ def variance_certificate(task: Task, found: Encoder, preprocessing: Preprocessin
             component = single(found, number)
             alone, its_bounds = of_one(component, len(component.support))
             parts.append(certify_variance(alone, component, its_bounds, preprocessing))
-        if task.problem.orthogonal and not task.problem.shared_support:
+        if task.problem.is_orthogonal and not task.problem.shared_support:
             _, largest = of_one(single(found, 0), task.n_nonzero)
             together = EachAlone(min(largest, key=lambda bound: bound.value)).bound(task, found, run)
             bounds += [] if together is None else [together]

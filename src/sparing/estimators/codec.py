@@ -1,7 +1,7 @@
 """Results as plain data: JSON for what is small, arrays beside it, and nothing that could run when it is read.
 
-Of classes and functions only names are written, and only those of this package are accepted when reading: records
-(dataclasses and named tuples) and the functions that check a bound again.
+Of classes only names are written, and only those of records of this package (dataclasses and named tuples) are accepted
+when reading. There are no functions: a bound has the name of what checks it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import math
 import os
 import re
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -22,10 +21,6 @@ Json = Any
 
 RECORDS = re.compile(r"sparing\.(results|data|certificates|clustering|methods|proof)\b")
 """Where records may come from."""
-
-CHECKS = re.compile(r"sparing\.proof\.(bounds|trees|sphere)\.\w+:(recompute\w*|bound_of_one_component)")
-"""Functions that compute a bound again from the data and a witness, and the one that some of them are given. Each of
-them proves what is true or nothing, whatever certificate it is named in."""
 
 Keep = Callable[[Any], str]
 """Puts an array aside and says under which name."""
@@ -47,11 +42,6 @@ def encoded(value: Any, keep: Keep) -> Json:
         return float(value) if math.isfinite(value) else {"~float": repr(float(value))}
     if isinstance(value, list):
         return [encoded(item, keep) for item in value]
-    if isinstance(value, partial) and not value.args:
-        return {"~partial": [encoded(value.func, keep), _fields(value.keywords, keep)]}
-    name = f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', '')}"
-    if CHECKS.fullmatch(name):
-        return {"~check": name}
     if isinstance(value, tuple) and type(value) is tuple:
         return {"~tuple": [encoded(item, keep) for item in value]}
     kind = type(value)
@@ -87,14 +77,9 @@ def decoded(json: Json, arrays: Callable[[str], Any]) -> Any:
         return float(_text(content))
     if kind == "~tuple":
         return tuple(decoded(content, arrays))
-    if kind == "~check":
-        return _found(_text(content), CHECKS)
-    if kind == "~partial":
-        function, keywords = content
-        return partial(decoded(function, arrays), **_again(keywords, arrays))
     if kind == "~record":
         name, fields = content
-        record = _found(_text(name), RECORDS)
+        record = _found(_text(name))
         if not _is_record(record):
             raise ValueError(f"{name!r} is no record")
         return record(**_again(fields, arrays))
@@ -127,10 +112,10 @@ def _text(value: Any) -> str:
     return value
 
 
-def _found(name: str, allowed: re.Pattern[str]) -> Any:
-    """A class or function of this package, by its name."""
+def _found(name: str) -> Any:
+    """A class of this package, by its name."""
     module, _, qualified = name.partition(":")
-    if not (allowed.match(name) and re.fullmatch(r"[\w.]+", module) and qualified.isidentifier()):
+    if not (RECORDS.match(name) and re.fullmatch(r"[\w.]+", module) and qualified.isidentifier()):
         raise ValueError(f"{name!r} is not among what may be named")
     found = getattr(import_module(module), qualified)
     if getattr(found, "__module__", None) != module:

@@ -67,7 +67,8 @@ class PathSearch:
                 found = _encoder(view, self.spectrum, support)
                 judge = self.view if self.view.has_gram else view
                 task = Task(judge, Problem(self.spectrum.rank, i + 1, view.n_features), self.spectrum)
-                bounds = [PcaLoss().bound(task, found, run), *([] if proof is None else [proof])]
+                known = (PcaLoss().bound(task, found, run), proof)
+                bounds = [bound for bound in known if bound is not None]
                 out.append(certify_loss(task, found, bounds, self.preprocessing))
         return out
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparing.gram import DataMatrix
 from sparing.linalg.loss import REPEATED, additional_variance
+from sparing.linalg.rounding import EPS
 from sparing.results import Array
 
 
@@ -61,9 +62,11 @@ def adjusted(view: DataMatrix, H: Array) -> Array:
     scores share counts for the earlier of them alone.
     """
     left = H.T @ view.gram_matmat(H)
-    own, found = np.diagonal(left).copy(), np.zeros(H.shape[1])
+    most = np.square(np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H))  # of the features, if they agreed
+    least = np.maximum(REPEATED * np.diagonal(left), np.count_nonzero(H, axis=0) * EPS * most)  # less is rounding
+    found = np.zeros(H.shape[1])
     for j in range(H.shape[1]):
-        if left[j, j] > REPEATED * own[j]:
+        if left[j, j] > least[j]:
             found[j] = left[j, j]
             left = left - np.multiply.outer(left[:, j], left[j]) / left[j, j]
     return found

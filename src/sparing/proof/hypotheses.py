@@ -29,12 +29,12 @@ def valid_for(
     one : bool
         It is about one component.
     nonnegative, orthogonal, disjoint : bool
-        It is about such components only.
+        It is about such components only; disjoint ones are orthogonal.
     each : bool
         Features are counted for each component, not for all together.
     """
 
-    def ridge_for(check: Check) -> Check:
+    def guard(check: Check) -> Check:
         @wraps(check)
         def guarded(self: Any, task: Task, witness: Any) -> float:
             problem = task.problem
@@ -42,7 +42,7 @@ def valid_for(
                 problem.objective == "variance"
                 and (not one or problem.n_components == 1)
                 and (not nonnegative or problem.nonnegative)
-                and (not orthogonal or problem.orthogonal)
+                and (not orthogonal or problem.is_orthogonal)
                 and (not each or not problem.shared_support)
                 and (not disjoint or problem.disjoint)
             )
@@ -50,7 +50,7 @@ def valid_for(
 
         return guarded
 
-    return ridge_for
+    return guard
 
 
 def fits(matrix: Any, *shape: int) -> bool:

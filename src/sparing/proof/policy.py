@@ -20,7 +20,8 @@ def prove(task: Task, incumbent: Encoder, run: Run) -> list[Bound]:
     """Bounds that hold for the problem, the simplest first.
 
     Free ones are always computed. With a time limit those that the effort pays for come first, then all again without
-    any other limit than time. An interruption keeps what is proved so far.
+    any other limit than time. An interruption keeps what is proved so far, where a certificate says that there was one:
+    those of losses do not.
     """
     computed, is_enough = _known(task, incumbent), cache(partial(_enough, task, incumbent))
     skipped = SEARCHES if computed else ()
@@ -33,6 +34,8 @@ def prove(task: Task, incumbent: Encoder, run: Run) -> list[Bound]:
             if (bound := method.bound(task, incumbent, limits)) is not None:
                 computed.append(bound)
     except KeyboardInterrupt:
+        if not computed or task.problem.objective == "loss":
+            raise
         run.budget.interrupt()
     return computed
 

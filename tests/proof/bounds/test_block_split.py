@@ -7,12 +7,13 @@ import pickle
 import numpy as np
 import pytest
 
+from laws import checked
 from small_problems import covariance, optimum
 from sparing.data import as_view
 from sparing.gram import DenseGram
 from sparing.proof.bounds import RowSquares, RowSums
 from sparing.proof.bounds import block_split as module
-from sparing.proof.bounds.block_split import BlockSplit, recompute
+from sparing.proof.bounds.block_split import BlockSplit
 from sparing.results import Problem
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -38,7 +39,7 @@ def test_no_direction_passes_the_bound_at_any_threshold(kind):
             bound = found(A, r)
             assert bound.value >= best
             for eps in (-1.0, 0.0, *np.quantile(np.abs(A), [0.3, 0.7]), np.abs(A).max()):
-                value = recompute(DenseGram(A), problem, eps)
+                value = BlockSplit().check(Task(DenseGram(A), problem), eps)
                 assert value >= best
                 assert bound.value <= value + 1e-9 * abs(value) + 1e-12  # the search found the best of all
 
@@ -108,7 +109,7 @@ def test_checked_again_from_data_and_witness(rng):
     for view in (as_view(X), as_view(X * 2.0**20), DenseGram(X.T @ X)):
         bound = BlockSplit().bound(Task(view, problem), None, Run(rng))
         again = pickle.loads(pickle.dumps(bound))
-        assert again.check(view, problem, again.witness) == bound.value >= optimum(view.gram(), 3)
+        assert checked(again, view, problem) == bound.value >= optimum(view.gram(), 3)
 
 
 def test_an_expired_budget_and_what_is_left_to_others(rng):

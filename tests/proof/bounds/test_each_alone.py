@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from laws import checked
 from small_problems import GAMED, covariance, nonnegative_optimum, optimum
 from sparing import NonnegativeSparsePCA
 from sparing.gram import DenseGram
@@ -19,7 +20,7 @@ from sparing.task import Task
 
 def alone(A, r, *, nonnegative=False):
     best = nonnegative_optimum(A, r) if nonnegative else optimum(A, r)
-    return Bound(best, "brute force", "always", lambda *_: best)
+    return Bound(best, "branch_and_bound", "brute force", "always")
 
 
 def together(single, A, k, r, **rules):
@@ -55,7 +56,7 @@ def test_checked_again_from_data_and_witness(rng):
     single = RowSums().bound(Task(view, one), None, Run(rng))
     found = pickle.loads(pickle.dumps(together(single, A, 2, 3, orthogonal=True)))
     problem = Problem(2, 3, 6, "variance", shared_support=False, orthogonal=True)
-    assert found.check(view, problem, found.witness) == pytest.approx(2 * single.value)
+    assert checked(found, view, problem) == pytest.approx(2 * single.value)
 
 
 def test_it_serves_disjoint_nonnegative_parts(rng):

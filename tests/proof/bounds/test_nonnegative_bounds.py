@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from laws import checked
 from small_problems import covariance, nonnegative_optimum, optimum
 from sparing.data import as_view
 from sparing.datasets import load_pitprops
@@ -36,10 +37,10 @@ KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefi
 ALL = {
     "sums": RowSums(),
     "squares": RowSquares(),
-    "search": BranchAndBound(),
+    "search": BranchAndBound(max_nodes=1000),
     "dual": DoublyNonnegativeDual(max_iter=20),
-    "raised": NonnegativeBranchAndBound(),
-    "positive": NonnegativeBranchAndBound(max_iter=0),
+    "raised": NonnegativeBranchAndBound(max_nodes=1000),
+    "positive": NonnegativeBranchAndBound(max_nodes=1000, max_iter=0),
 }
 LATE = Budget(deadline=0.0)
 
@@ -163,12 +164,13 @@ def test_every_dual_is_one(rng):
         A, r = matrix("centred", rng, 6), int(rng.integers(1, 7))
         Y = rng.standard_normal((6, 6)) * rng.choice([0.1, 3.0, 1e4])
         Y += Y.T
-        best, view, problem = nonnegative_optimum(A, r), DenseGram(A), Problem(1, r, 6, "variance", nonnegative=True)
-        assert bound(ALL["dual"], view, r).check(view, problem, Y) >= best
+        best, view = nonnegative_optimum(A, r), DenseGram(A)
+        task = Task(view, Problem(1, r, 6, "variance", nonnegative=True))
+        assert ALL["dual"].check(task, Y) >= best
         found = bound(ALL["raised"], view, r)
-        assert found.check(view, problem, (Y, found.witness[1])) >= best
+        assert ALL["raised"].check(task, (Y, found.witness[1])) >= best
         forged = tuple((size, 0.5 * target, probing) for size, target, probing in found.witness[1])
-        assert found.check(view, problem, (found.witness[0], forged)) >= best
+        assert ALL["raised"].check(task, (found.witness[0], forged)) >= best
 
 
 def test_the_dual_is_solved(rng):
@@ -219,7 +221,7 @@ def test_pit_props():
     for r in range(1, 14):
         best = nonnegative_optimum(A, r)
         assert best == pytest.approx(optimum(A, r) if r <= 9 else 4.144111, abs=1e-6)
-        assert best <= bound(NonnegativeBranchAndBound(), DenseGram(A), r).value <= best * (1 + 1e-6)
+        assert best <= bound(ALL["raised"], DenseGram(A), r).value <= best * (1 + 1e-6)
         value = bound(DoublyNonnegativeDual(), DenseGram(A), r).value
         assert best <= value <= best * (1.03 if r <= 9 else 1 + 1e-6)
 
@@ -238,7 +240,7 @@ def test_checked_again_from_data_and_witness_in_every_storage(rng):
         values = []
         for view in (as_view(X), as_view(sparse.csr_array(X)), as_view(X * 2.0**20)):
             again = pickle.loads(pickle.dumps(bound(algorithm, view, 3)))
-            np.testing.assert_allclose(again.check(view, problem, again.witness), again.value, rtol=1e-9)
+            np.testing.assert_allclose(checked(again, view, problem), again.value, rtol=1e-9)
             assert again.value >= nonnegative_optimum(view.gram(), 3)
             values.append(again.value * view.square_unit)
         np.testing.assert_allclose(values[1:], [values[0], values[0] * 2.0**40], rtol=1e-6)
@@ -269,6 +271,8 @@ def test_real_data(shared):
     assert bound(DoublyNonnegativeDual(), view, 20).value / top == pytest.approx(0.886934, abs=1e-6)
     view = as_view(shared("cbcl_faces.npz").astype(float))
     top = np.linalg.eigvalsh(view.gram())[-1]
-    assert bound(NonnegativeBranchAndBound(max_iter=0), view, 40).value / top == pytest.approx(0.235138, abs=1e-6)
+    assert bound(NonnegativeBranchAndBound(max_nodes=1000, max_iter=0), view, 40).value / top == pytest.approx(
+        0.235138, abs=1e-6
+    )
     for r, most in ((40, 0.2445), (180, 0.7106)):
         assert bound(DoublyNonnegativeDual(max_iter=20), view, r).value / top <= most

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from laws import checked
 from sparing import information_loss
 from sparing.data import as_view
 from sparing.linalg import encoder_on, top_spectrum
@@ -19,7 +20,7 @@ def test_no_features_lose_less_and_all_of_them_reach_it(rng):
     X = rng.standard_normal((20, 6)) @ rng.standard_normal((6, 6))
     view = as_view(X)
     spectrum = top_spectrum(view, 2, rng)
-    bound = PcaLoss(spectrum).bound(Task(view, Problem(2, 3, 6)), None, Run(rng))
+    bound = PcaLoss().bound(Task(view, Problem(2, 3, 6), spectrum), None, Run(rng))
     assert bound.strength == "always"
     for r in (2, 3, 6):
         losses = []
@@ -29,12 +30,12 @@ def test_no_features_lose_less_and_all_of_them_reach_it(rng):
             losses.append(information_loss(found.components, X) / view.square_unit)
         assert bound.value <= min(losses)
     np.testing.assert_allclose(min(losses), bound.value, rtol=1e-9)
-    np.testing.assert_allclose(bound.check(view, Problem(2, 3, 6), bound.witness), bound.value, rtol=1e-9)
+    np.testing.assert_allclose(checked(bound, view, Problem(2, 3, 6)), bound.value, rtol=1e-9)
 
 
 def test_an_iterated_spectrum_gives_a_numerical_bound_that_a_tighter_one_confirms(rng):
     view = as_view(rng.standard_normal((400, 20)) @ rng.standard_normal((20, 500)) + rng.standard_normal((400, 500)))
-    bound = PcaLoss(top_spectrum(view, 3, rng)).bound(Task(view, Problem(3, 9, 500)), None, Run(rng))
+    bound = PcaLoss().bound(Task(view, Problem(3, 9, 500), top_spectrum(view, 3, rng)), None, Run(rng))
     assert bound.strength == "numerical"
-    again = bound.check(view, Problem(3, 9, 500), bound.witness)
+    again = checked(bound, view, Problem(3, 9, 500))
     assert bound.value <= again <= bound.value * (1 + 1e-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_wine
 
+from laws import checked
 from small_problems import GAMED, covariance
 from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.bounds.orthogonal_dual import OrthogonalDual, nonzeros, recompute_split
+from sparing.proof.bounds.orthogonal_dual import OrthogonalDual, nonzeros
 from sparing.proof.bounds.semidefinite_dual import SemidefiniteDual
 from sparing.proof.bounds.shared_part import SharedPart, best_single, most_absolute, sizes_in_turn, split_value
 from sparing.proof.relaxations.fantope import leading_sum, projection_value
@@ -153,12 +155,13 @@ def test_what_holds_for_orthogonal_components_holds_for_no_others(rng):
     """Control: k times the best single one is passed by components that nearly repeat one another."""
     best = reached(GAMED, [3, 3], rng, starts=10, sweeps=10)
     np.testing.assert_allclose(best, 27.217, atol=1e-3)
-    unsound = recompute_split(DenseGram(GAMED), several(2, 3, 5, orthogonal=True), np.zeros((5, 5)))
+    strictly = Task(DenseGram(GAMED), several(2, 3, 5, orthogonal=True))
+    unsound = OrthogonalDual().check(strictly, ("part", np.zeros((5, 5))))
     np.testing.assert_allclose(unsound, 24.849, atol=1e-3)
     assert unsound < best
     assert split_value(GAMED, np.zeros((5, 5)), [3, 3], best_single) < best
-    assert SharedPart().bound(Task(DenseGram(GAMED), several(2, 3, 5)), None, Run(rng)).value >= best
-    strict = OrthogonalDual().bound(Task(DenseGram(GAMED), several(2, 3, 5, orthogonal=True)), None, Run(rng))
+    assert SharedPart(rounds=20).bound(Task(DenseGram(GAMED), several(2, 3, 5)), None, Run(rng)).value >= best
+    strict = OrthogonalDual(rounds=20).bound(strictly, None, Run(rng))
     assert reached(GAMED, [3, 3], rng, orthogonal=True, starts=10) <= strict.value < best
 
 
@@ -193,9 +196,9 @@ def test_one_component_has_the_bound_of_the_semidefinite_dual(rng):
     for r in (1, 4, 9, 13):
         problem = Problem(1, r, 13, "variance", orthogonal=True)
         plain = SemidefiniteDual().bound(Task(DenseGram(A), problem), None, Run(rng)).value
-        ours = OrthogonalDual().bound(Task(DenseGram(A), problem), None, Run(rng)).value
+        ours = OrthogonalDual(rounds=20).bound(Task(DenseGram(A), problem), None, Run(rng)).value
         np.testing.assert_allclose(ours, plain, rtol=1e-9)
-        alone = OrthogonalDual().bound(Task(DenseGram(A), several(1, r, 13, orthogonal=True)), None, Run(rng))
+        alone = OrthogonalDual(rounds=20).bound(Task(DenseGram(A), several(1, r, 13, orthogonal=True)), None, Run(rng))
         assert optimum(A, r) * (1 - 1e-12) <= alone.value <= plain * (1 + 1e-9)
 
 
@@ -204,7 +207,7 @@ def test_real_data(rng):
     wine = np.corrcoef(load_wine().data, rowvar=False)
     for A, k, value, gap in ((wine, 3, 7.975909, 0.0200), (load_pitprops().correlation, 6, 10.846372, 0.0370)):
         problem = several(k, 5, 13, orthogonal=True)
-        bound = OrthogonalDual().bound(Task(DenseGram(A), problem), None, Run(rng))
+        bound = OrthogonalDual(rounds=20).bound(Task(DenseGram(A), problem), None, Run(rng))
         assert value <= bound.value <= value / (1 - gap)
         free = SharedPart(rounds=2).bound(Task(DenseGram(A), several(k, 5, 13)), None, Run(rng))
         assert bound.value < free.value <= leading_sum(A, k) * (1 + 1e-12)
@@ -212,28 +215,33 @@ def test_real_data(rng):
 
 
 def test_a_bound_on_single_components_can_be_given(rng):
-    """It replaces the default, is kept by the check, and is believed: what exists passes one that is too small."""
+    """It replaces the default, in the check too, and is believed: what exists passes one that is too small."""
     A = np.cov(rng.standard_normal((20, 7)), rowvar=False)
     for algorithm, problem in ((OrthogonalDual, several(2, 2, 7, orthogonal=True)), (SharedPart, several(2, 2, 7))):
-        default = algorithm().bound(Task(DenseGram(A), problem), None, Run(rng))
-        given = algorithm(single=best_single).bound(Task(DenseGram(A), problem), None, Run(rng))
+        task, best = Task(DenseGram(A), problem), reached(A, [2, 2], rng, orthogonal=problem.orthogonal)
+        default = algorithm(rounds=20).bound(task, None, Run(rng))
+        method = algorithm(single=best_single, rounds=20)
+        given = method.bound(task, None, Run(rng))
         np.testing.assert_allclose(given.value, default.value, rtol=1e-9)
         again = pickle.loads(pickle.dumps(given))
-        np.testing.assert_allclose(again.check(DenseGram(A), problem, again.witness), given.value, rtol=1e-12)
-        wrong = algorithm(single=lambda B, r: -1e3).bound(Task(DenseGram(A), problem), None, Run(rng))
-        assert wrong.value < reached(A, [2, 2], rng, orthogonal=problem.orthogonal)
+        np.testing.assert_allclose(method.check(task, again.witness), given.value, rtol=1e-12)
+        believed = algorithm(single=lambda B, r: -1e3, rounds=20)
+        wrong = believed.bound(task, None, Run(rng))
+        assert wrong.value < best
+        assert believed.check(task, wrong.witness) == wrong.value
+        assert checked(wrong, DenseGram(A), problem) >= best  # a recheck asks nobody but us
 
 
 def test_checked_again_from_data_and_witness_in_every_storage(rng):
     X = rng.standard_normal((30, 7)) * (rng.random((30, 7)) < 0.6) + 5.0
-    for algorithm, orthogonal in ((OrthogonalDual(), True), (SharedPart(), False)):
+    for algorithm, orthogonal in ((OrthogonalDual(rounds=20), True), (SharedPart(rounds=20), False)):
         problem, values = several(2, 3, 7, orthogonal=orthogonal), []
         for view in (as_view(X), as_view(sparse.csr_array(X)), as_view(X * 2.0**20)):
             bound = algorithm.bound(Task(view, problem), None, Run(rng))
             again = pickle.loads(pickle.dumps(bound))
-            np.testing.assert_allclose(again.check(view, problem, again.witness), bound.value, rtol=1e-12)
-            skew = np.triu(np.ones((7, 7)), 1)  # only the symmetric part of a witness counts
-            assert again.check(view, problem, again.witness + skew) >= bound.value * (1 - 1e-9)
+            np.testing.assert_allclose(checked(again, view, problem), bound.value, rtol=1e-12)
+            (kind, W), skew = again.witness, np.triu(np.ones((7, 7)), 1)  # only the symmetric part of a witness counts
+            assert checked(replace(again, witness=(kind, W + skew)), view, problem) >= bound.value * (1 - 1e-9)
             values.append(bound.value * view.square_unit)
         np.testing.assert_allclose(values[1], values[0], rtol=1e-6)
         np.testing.assert_allclose(values[2], values[0] * 2.0**40, rtol=1e-6)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from laws import checked
 from small_problems import covariance, nonnegative_optimum, optimum
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
@@ -119,7 +120,7 @@ def test_bounds_are_computed_again_from_data_and_witness(max_cells, rng):
     A = np.cov(rng.standard_normal((40, 20)), rowvar=False)
     view, problem = DenseGram(A), Problem(1, 6, 20, "variance")
     found = pickle.loads(pickle.dumps(bound(view, 6, max_cells=max_cells)))
-    again = found.check(view, problem, found.witness)
+    again = checked(found, view, problem)
     assert optimum(A, 6) <= again <= found.value * (1 + 1e-12)
     if max_cells == 50_000:
         np.testing.assert_allclose(again, found.value, rtol=1e-12)
@@ -139,7 +140,7 @@ def test_the_bound_of_the_paper_is_the_sum_and_never_below_the_shifted_one(nonne
         np.testing.assert_allclose(printed.value, best + values[-4], rtol=1e-6)
         assert bound(view, 3, 3, nonnegative=nonnegative).value < printed.value
         problem = Problem(1, 3, 7, "variance", nonnegative=nonnegative)
-        np.testing.assert_allclose(printed.check(view, problem, printed.witness), printed.value, rtol=1e-9)
+        np.testing.assert_allclose(checked(printed, view, problem), printed.value, rtol=1e-9)
 
 
 def test_units_do_not_matter(rng):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from laws import checked
 from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
@@ -23,6 +24,7 @@ from sparing.methods.solvers import Auto
 from sparing.proof.bounds.disjoint_supports import DisjointSupports
 from sparing.proof.bounds.orthogonal_dual import OrthogonalDual
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
+from sparing.results import Problem
 from sparing.run import Budget, Run
 from sparing.task import Task
 
@@ -150,15 +152,7 @@ def test_a_start_is_never_lost(rng):
 
 def disjoint(k, r, d):
     """What a problem without common features looks like to a bound."""
-    return SimpleNamespace(
-        n_components=k,
-        n_nonzero=r,
-        n_features=d,
-        shared_support=False,
-        orthogonal=False,
-        disjoint=True,
-        objective="variance",
-    )
+    return Problem(k, r, d, "variance", shared_support=False, disjoint=True)
 
 
 def test_disjoint_supports_are_bounded_and_checked(rng):
@@ -170,15 +164,14 @@ def test_disjoint_supports_are_bounded_and_checked(rng):
             bound = DisjointSupports(nodes).bound(Task(view, disjoint(2, 2, 7)), None, Run(rng))
             assert bound.value >= best * (1 - 1e-12)
             again = pickle.loads(pickle.dumps(bound))
-            checked = again.check(view, disjoint(2, 2, 7), again.witness)
-            assert best * (1 - 1e-12) <= checked <= bound.value * (1 + 1e-12)
+            assert best * (1 - 1e-12) <= checked(again, view, disjoint(2, 2, 7)) <= bound.value * (1 + 1e-12)
         np.testing.assert_allclose(bound.value, best, rtol=1e-9)
         orthogonal = OrthogonalDual(max_iter=20, rounds=2).bound(Task(view, disjoint(2, 2, 7)), None, Run(rng))
-        assert orthogonal.value >= bound.value * (1 - 1e-9)
+        assert bound.value * (1 - 1e-9) <= orthogonal.value <= 1.2 * bound.value
         prices, supports, nodes = bound.witness
-        lied = bound.check(view, disjoint(2, 2, 7), (prices - 1.0, [supports[0], supports[0]], nodes))
-        assert lied >= best * (1 - 1e-12)
-    free = SimpleNamespace(**{**vars(disjoint(2, 2, 7)), "disjoint": False})
+        lied = replace(bound, witness=(prices - 1.0, [supports[0], supports[0]], nodes))
+        assert checked(lied, view, disjoint(2, 2, 7)) >= best * (1 - 1e-12)
+    free = replace(disjoint(2, 2, 7), disjoint=False)
     assert DisjointSupports().bound(Task(view, free), None, Run(rng)) is None
     assert DisjointSupports().bound(Task(DenseGram(np.eye(60)), disjoint(3, 9, 60)), None, Run(rng)) is None
 

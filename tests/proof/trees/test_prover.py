@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from laws import checked
 from small_problems import matrices, optimum
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DenseGram
 from sparing.methods.deflation import DEFLATIONS
+from sparing.proof.bounds import BranchAndBound
 from sparing.proof.trees import prover, refuter
 from sparing.proof.trees.pair_table import pairs_reaching
 from sparing.proof.trees.prover import Prover
-from sparing.proof.trees.single_component_proof import as_bound, bound_of_one_component, recompute
+from sparing.proof.trees.single_component_proof import as_bound, bound_of_one_component
 from sparing.results import Problem
 from sparing.run import Budget
+from sparing.task import Task
 
 
 def prove(view, size, start=None, max_nodes=10**9, budget=None):
@@ -60,16 +63,15 @@ def test_a_recheck_refutes_the_same_targets_again(small_limits):
     for _, A in matrices(48, 22):
         view, size = view_of(A), max(len(A) // 2, 1)
         bound = as_bound(prove(view, size))
-        problem = Problem(1, size, len(A), "variance")
-        again = recompute(view, problem, bound.witness)
+        again = checked(bound, view, Problem(1, size, len(A), "variance"))
         assert again == bound.value or again <= bound.value + 1e-9 * np.abs(A).max()
 
 
 def test_a_step_that_is_not_true_counts_for_nothing():
     A = next(A for kind, A in matrices(8, 23) if kind == "dense")
     best = optimum(A, 2)
-    problem = Problem(1, 2, len(A), "variance")
-    assert recompute(view_of(A), problem, ((2, 0.5 * best, False),)) >= best
+    task = Task(view_of(A), Problem(1, 2, len(A), "variance"))
+    assert BranchAndBound().check(task, ((2, 0.5 * best, False),)) >= best
 
 
 def test_wide_data_and_their_matrix_agree():
@@ -190,10 +192,10 @@ def test_any_symmetric_matrix_has_a_best_component():
 
 def test_a_step_about_more_features_than_there_are_proves_nothing():
     A = next(A for kind, A in matrices(8, 71) if kind == "dense")
-    problem, best = Problem(1, 2, len(A), "variance"), optimum(A, 2)
+    task, best = Task(view_of(A), Problem(1, 2, len(A), "variance")), optimum(A, 2)
     for step in ((len(A) + 1, 0.1), (0, 0.1), (2, float("nan")), (2, float("-inf"))):
         for probing in (False, True):
-            assert recompute(view_of(A), problem, ((*step, probing),)) >= best
+            assert BranchAndBound().check(task, ((*step, probing),)) >= best
 
 
 def test_matrices_without_variance_end_at_once():

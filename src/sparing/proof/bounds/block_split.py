@@ -43,10 +43,18 @@ class BlockSplit:
     name: ClassVar = "block_split"
     reference: ClassVar = Reference("golub1996", "Sec. 2.3 and Theorem 7.2.1, for blocks and what is between them")
 
+    def applies(self, task: Task) -> bool:
+        """For one component and not too many features."""
+        return task.problem.is_single and task.gram.n_features <= SPLIT_LIMIT
+
+    def cost(self, task: Task) -> float:
+        """Little, but others say more unless blocks hardly touch: it comes last, and only with a time limit."""
+        return math.inf
+
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its eps, for one component and not too many features."""
         view, problem = task.gram, task.problem
-        if problem.n_components != 1 or view.n_features > SPLIT_LIMIT:
+        if not self.applies(task):
             return None
         A, r = view.gram(), min(problem.n_nonzero, view.n_features)
         with single_threaded_blas(float(len(A)) ** 3):

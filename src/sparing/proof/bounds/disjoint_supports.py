@@ -36,8 +36,9 @@ class DisjointSupports:
 
     def applies(self, task: Task) -> bool:
         """For few enough supports without common features."""
-        shared = task.problem.shared_support and not task.problem.is_single
-        return task.problem.disjoint and not shared and countable(task.gram.n_features, _sizes(task.problem))
+        problem = task.problem
+        each = problem.is_single or (problem.is_several and not problem.shared_support)
+        return problem.disjoint and each and countable(task.gram.n_features, _sizes(problem))
 
     def cost(self, task: Task) -> float:
         """The supports are listed."""

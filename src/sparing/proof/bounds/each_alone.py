@@ -33,7 +33,7 @@ class EachAlone:
         """For several orthogonal components, where one alone is bounded."""
         return (
             self.single is not None
-            and task.problem.orthogonal
+            and task.problem.is_orthogonal
             and task.problem.is_several
             and not task.problem.shared_support
         )

@@ -59,11 +59,7 @@ class OrthogonalDual:
 
     def applies(self, task: Task) -> bool:
         """For several orthogonal components and not too many features."""
-        return (
-            task.problem.is_several
-            and (task.problem.orthogonal or task.problem.disjoint)
-            and task.gram.n_features <= DUAL_LIMIT
-        )
+        return task.problem.is_several and task.problem.is_orthogonal and task.gram.n_features <= DUAL_LIMIT
 
     def cost(self, task: Task) -> float:
         """Half a second for 32 features."""
@@ -72,7 +68,7 @@ class OrthogonalDual:
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
         view, problem = task.gram, task.problem
-        if not (problem.orthogonal or problem.disjoint) or view.n_features > DUAL_LIMIT:
+        if problem.objective != "variance" or not problem.is_orthogonal or view.n_features > DUAL_LIMIT:
             return None
         unit, A = in_own_unit(view.gram())
         k, s = problem.n_components, nonzeros(problem, view.n_features)

@@ -33,8 +33,10 @@ class PcaLoss:
         """Nothing: the spectrum is known."""
         return 0.0
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound:
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The least loss of any encoder; free once the spectrum is known."""
+        if not self.applies(task):
+            return None
         pca = task.spectrum
         strength = "always" if pca.exact else "numerical"
         return Bound(pca.least_loss, self.name, "PCA's own loss", strength, pca.tail_error)

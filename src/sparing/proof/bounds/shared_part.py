@@ -134,7 +134,7 @@ class SharedPart:
 
     def applies(self, task: Task) -> bool:
         """For several components that need not be orthogonal, and not too many features."""
-        return task.problem.is_several and not task.problem.orthogonal and task.gram.n_features <= DUAL_LIMIT
+        return task.problem.is_several and not task.problem.is_orthogonal and task.gram.n_features <= DUAL_LIMIT
 
     def cost(self, task: Task) -> float:
         """Half a second for 32 features."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from laws import checked
 from small_problems import covariance, nonnegative_optimum
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
@@ -42,7 +43,7 @@ def test_brute_force_is_reached_and_proved(kind):
         assert found.bound.value >= best
         proved += found.bound.value <= best * (1 + 1e-6)
         problem = Problem(1, r, 7, "variance", nonnegative=True)
-        assert found.bound.check(DenseGram(A), problem, found.bound.witness) == pytest.approx(found.bound.value)
+        assert checked(found.bound, DenseGram(A), problem) == pytest.approx(found.bound.value)
     assert proved == 6
 
 
