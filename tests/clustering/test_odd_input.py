@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
@@ -48,6 +49,22 @@ def test_scaled_features_of_very_different_size(kind, storage, X, monkeypatch):
     found = kind(2, **settings).fit(storage(X * sizes))
     np.testing.assert_allclose(found.feature_weights_, wanted.feature_weights_, atol=1e-6)
     np.testing.assert_array_equal(found.labels_, wanted.labels_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SparseKMeans(3, weight_bound=2.0, scale=True, n_init=2, random_state=0),
+        SparseHierarchicalClustering(3, weight_bound=2.0, scale=True, difference="absolute"),
+    ],
+)
+def test_rounding_does_not_choose_where_to_start(model):
+    """Scaled features have equal variances: in another unit these differ in their last digits."""
+    for seed in range(8):
+        X = np.random.default_rng(seed).standard_normal((25, 40))
+        wanted = clone(model).fit(X)
+        found = clone(model).fit(X * 3.0)
+        assert found.criterion_ == pytest.approx(wanted.criterion_, rel=1e-9)
 
 
 @BOTH

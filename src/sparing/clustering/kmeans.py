@@ -15,6 +15,7 @@ from sparing.clustering.weights import BETTER, uniform
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.results import Array, Indices
 from sparing.run import Budget
+from sparing.search.truncated_power import distinct_ranks
 
 LLOYD_TURNS = 300
 """Turns of one k-means run; each lowers the loss, and few need more than a tenth."""
@@ -160,7 +161,7 @@ def spread_features(table: Table, bound: float) -> Array:
     squares = np.asarray(squared(table.values).sum(axis=0)).ravel() - len(labels) * overall[0] ** 2
     many = min(2 * math.ceil(bound * bound), table.shape[1])
     w = np.zeros(table.shape[1])
-    w[np.argsort(-squares, kind="stable")[:many]] = uniform(many, bound)
+    w[np.argsort(distinct_ranks(squares))[:many]] = uniform(many, bound)
     return w
 
 

@@ -14,6 +14,7 @@ from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.results import Array
 from sparing.run import Budget
+from sparing.search.truncated_power import distinct_ranks
 
 SINGLES = 3
 """Single features that a search begins with, where the bound leaves room for few ..."""
@@ -103,7 +104,7 @@ def starts(D: Dissimilarity, bound: float) -> Iterator[Array]:
     With few features the alternation stops early at whatever it began with, up to a fifth below the best.
     """
     yield uniform(D.n_features, bound)
-    order = np.argsort(-D.sizes(), kind="stable")
+    order = np.argsort(distinct_ranks(D.sizes()))
     many = min(2 * math.ceil(bound * bound), D.n_features)
     if many < D.n_features:
         w = np.zeros(D.n_features)
