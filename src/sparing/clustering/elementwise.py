@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparing.clustering.dissimilarity import Dissimilarity
-from sparing.clustering.entries import dense
-from sparing.clustering.table import SIZES, Table
+from sparing.clustering.table import SIZES, Table, dense
 from sparing.errors.clustering import bad_own_dissimilarity
 from sparing.results import Array
 
