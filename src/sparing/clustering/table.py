@@ -30,7 +30,7 @@ class Table:
 
     ``unit`` is a power of two that brings values near 1: fourth powers then stay in range. Sparse values are not
     shifted. ``missing`` holds 1 where X has NaN, in the same storage, or is None. ``varying`` says which features are
-    not constant.
+    not constant. ``block_entries`` is the size of blocks of columns that products take at a time.
     """
 
     values: Any
@@ -39,6 +39,7 @@ class Table:
     scale: Array
     unit: float
     varying: Any
+    block_entries: int = BLOCK_ENTRIES
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -54,7 +55,7 @@ class Table:
     def blocks(self, features: Indices | None = None) -> Iterator[tuple[Any, Any, Any]]:
         """Runs of features that fit a block: where they are, their values and where those are missing (or None)."""
         n, p = self.shape
-        count, width = p if features is None else len(features), max(BLOCK_ENTRIES // n, 1)
+        count, width = p if features is None else len(features), max(self.block_entries // n, 1)
         for first in range(0, count, width):
             run = slice(first, min(first + width, count))
             J: Any = run if features is None else features[run]
@@ -66,8 +67,14 @@ class Table:
 
     def restricted(self, J: Indices) -> Table:
         """The features J alone."""
-        part = None if self.missing is None else self.missing[:, J]
-        return Table(self.values[:, J], part, self.center[J], self.scale[J], self.unit, self.varying[J])
+        return replace(
+            self,
+            values=self.values[:, J],
+            missing=None if self.missing is None else self.missing[:, J],
+            center=self.center[J],
+            scale=self.scale[J],
+            varying=self.varying[J],
+        )
 
     def around_medians(self) -> Table:
         """The same with the median of every feature at zero, so that no outlier takes the digits of the others.
@@ -118,6 +125,8 @@ def read_table(
     plain: bool = False,
     keep: bool = False,
     names: Sequence[object] = (),
+    dense_entries: int = SMALL_ENTRIES,
+    block_entries: int = BLOCK_ENTRIES,
 ) -> Table:
     """All rows in memory, standardized.
 
@@ -134,10 +143,14 @@ def read_table(
         Keep the values of constant features, for new samples that are compared with others.
     names : sequence
         Names of features, for errors.
+    dense_entries : int
+        Sparse rows of at most this many entries, stored or not, are made dense.
+    block_entries : int
+        See :class:`Table`.
     """
     rows = InMemoryRows(rows)
     n, p = rows.shape
-    if rows.is_dense or n * p <= SMALL_ENTRIES:
+    if rows.is_dense or n * p <= dense_entries:
         rows = ArrayRows(np.ascontiguousarray(dense(rows.source)))  # sums in one order, however X is stored
     known = Imputed(rows) if missing else rows
     try:
@@ -160,7 +173,7 @@ def read_table(
     values = _placed(rows.source, absent, center, np.where(varying, unit / scales, 0.0))
     if plain and absent is not None and rows.is_dense:  # a user's function may not be made for zeros
         np.copyto(values, np.take_along_axis(values, np.argmin(absent, axis=0)[None, :], axis=0), where=absent > 0)
-    return Table(values, absent, center, scales, unit, varying)
+    return Table(values, absent, center, scales, unit, varying, block_entries)
 
 
 def _placed(stored: Any, absent: Any, center: Array, factor: Array) -> Any:
