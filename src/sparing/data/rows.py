@@ -142,7 +142,8 @@ class ArrayRows(Rows):
         self._source = source
         self.shape, self.dtype = source.shape, source.dtype
         self.is_resident = isinstance(source, np.ndarray) and not isinstance(source, np.memmap)
-        self.block_rows = block_rows or max(BLOCK_ROWS, BLOCK_ENTRIES // max(self.shape[1], 1))
+        several = max(BLOCK_ROWS, BLOCK_ENTRIES // max(self.shape[1], 1))
+        self.block_rows = several if block_rows is None else block_rows
 
     @property
     def source(self) -> Any:
