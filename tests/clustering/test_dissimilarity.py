@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.data import as_rows
 
 
-@pytest.fixture(autouse=True)
-def sparse_stays_sparse(monkeypatch):
-    monkeypatch.setattr("sparing.clustering.table.SMALL_ENTRIES", 0)
+def read(X, **settings):
+    """The table of X; what is sparse stays sparse."""
+    return read_table(as_rows(X), dense_entries=0, **settings)
 
 
 def root_difference(a, b):
@@ -24,8 +25,8 @@ def root_difference(a, b):
 
 KINDS = {
     "squared": (SquaredDifferences, lambda a, b: (a - b) ** 2),
-    "absolute": (lambda table: ElementwiseDissimilarity(table, absolute_difference), lambda a, b: np.abs(a - b)),
-    "own": (lambda table: ElementwiseDissimilarity(table, root_difference), root_difference),
+    "absolute": (partial(ElementwiseDissimilarity, function=absolute_difference), lambda a, b: np.abs(a - b)),
+    "own": (partial(ElementwiseDissimilarity, function=root_difference), root_difference),
 }
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -47,7 +48,7 @@ def data(rng, missing, n=14, p=9):
 
 def products(kind, X, storage=np.asarray):
     make, difference = KINDS[kind]
-    D = make(read_table(as_rows(storage(X)), missing=True, plain=kind == "own"))
+    D = make(read(storage(X), missing=True, plain=kind == "own"))
     return D, explicit(X, difference)
 
 
@@ -91,7 +92,7 @@ def test_a_wrong_factor_would_be_seen(kind, rng):
 
 @kinds
 @pytest.mark.parametrize("missing", [False, True])
-def test_some_features_alone_and_small_blocks(kind, missing, rng, monkeypatch):
+def test_some_features_alone_and_small_blocks(kind, missing, rng):
     X = data(rng, missing)
     D, full = products(kind, X)
     J = np.array([1, 4, 5, 8])
@@ -99,9 +100,8 @@ def test_some_features_alone_and_small_blocks(kind, missing, rng, monkeypatch):
     np.testing.assert_allclose(part.weighted(w) * D.in_units_of_x, (full[:, J] @ w).reshape(len(X), -1), atol=1e-12)
     np.testing.assert_allclose(part.per_feature(U), D.per_feature(U)[J], atol=1e-12)
     np.testing.assert_allclose(part.normal(w) * D.in_units_of_x**2, full[:, J].T @ (full[:, J] @ w), rtol=1e-10)
-    monkeypatch.setattr("sparing.clustering.table.BLOCK_ENTRIES", 30)
-    monkeypatch.setattr("sparing.clustering.elementwise.PAIR_ENTRIES", 50)
-    again, v = products(kind, X)[0], rng.random(9)
+    table, v = read(X, missing=True, plain=kind == "own", block_entries=30), rng.random(9)
+    again = KINDS[kind][0](table, **({} if kind == "squared" else {"block_entries": 50}))
     np.testing.assert_allclose(again.weighted(v), D.weighted(v), atol=1e-12)
     np.testing.assert_allclose(again.per_feature(U), D.per_feature(U), atol=1e-12)
 
@@ -109,7 +109,7 @@ def test_some_features_alone_and_small_blocks(kind, missing, rng, monkeypatch):
 @pytest.mark.parametrize("shape", [(30, 20), (6, 200)], ids=["by D'D", "by products"])
 def test_the_closed_form_of_the_normal_matrix(shape, rng):
     X = rng.standard_normal(shape) + 100.0
-    D = SquaredDifferences(read_table(as_rows(X)))
+    D = SquaredDifferences(read(X))
     assert D.is_quick == (shape == (30, 20))
     for w in (rng.random(shape[1]), np.eye(shape[1])[3]):
         np.testing.assert_allclose(D.normal(w), Dissimilarity.normal(D, w), rtol=1e-10)
@@ -118,7 +118,7 @@ def test_the_closed_form_of_the_normal_matrix(shape, rng):
 def test_a_large_mean_loses_no_digits(rng):
     X = np.round(rng.standard_normal((10, 5)), 3)
     w = rng.random(5)
-    D, far = (SquaredDifferences(read_table(as_rows(X + shift))) for shift in (0.0, 2.0**30))
+    D, far = (SquaredDifferences(read(X + shift)) for shift in (0.0, 2.0**30))
     np.testing.assert_allclose(
         far.weighted(w) * far.in_units_of_x, D.weighted(w) * D.in_units_of_x, rtol=1e-5, atol=1e-5
     )
@@ -153,7 +153,7 @@ def test_the_complement_is_orthogonal_to_the_first(kind, rng):
     ],
 )
 def test_functions_that_are_no_dissimilarity_get_a_sentence(function, sentence, rng):
-    table = read_table(as_rows(data(rng, missing=False)), plain=True)
+    table = read(data(rng, missing=False), plain=True)
     with pytest.raises(ValueError, match=sentence):
         ElementwiseDissimilarity(table, function).weighted(np.ones(9))
 
@@ -162,7 +162,7 @@ def test_functions_that_are_no_dissimilarity_get_a_sentence(function, sentence, 
 def test_samples_without_a_common_feature_are_as_far_apart_as_others_on_average(kind, rng):
     X = data(rng, missing=False)
     X[0, :5] = X[3, 5:] = np.nan
-    D = KINDS[kind][0](read_table(as_rows(X), missing=True, plain=kind == "own"))
+    D = KINDS[kind][0](read(X, missing=True, plain=kind == "own"))
     with np.errstate(divide="ignore", invalid="ignore"):
         full = explicit(X, KINDS[kind][1])
     n, p = X.shape
@@ -177,7 +177,7 @@ def test_samples_without_a_common_feature_are_as_far_apart_as_others_on_average(
 
 def test_nothing_in_common_at_all_gets_a_sentence():
     with pytest.raises(ValueError, match="No two samples have a feature for which both values are known"):
-        SquaredDifferences(read_table(as_rows(np.array([[1.0, np.nan], [np.nan, 2.0]])), missing=True))
+        SquaredDifferences(read(np.array([[1.0, np.nan], [np.nan, 2.0]]), missing=True))
 
 
 @kinds
@@ -185,7 +185,7 @@ def test_nothing_in_common_at_all_gets_a_sentence():
 def test_memory_stays_far_below_pairs_by_features(kind, storage, rng):
     n, p = 150, 600
     X = rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.1)
-    table = read_table(as_rows(storage(X)))
+    table = read(storage(X))
     D = KINDS[kind][0](table)
     tracemalloc.start()
     D.normal(np.where(np.arange(p) < 50, 0.1, 0.0))

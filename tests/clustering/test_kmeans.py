@@ -21,9 +21,9 @@ from sparing.run import Budget
 SETTINGS = {"tol": 1e-9, "max_iter": 100, "budget": Budget()}
 
 
-@pytest.fixture(autouse=True)
-def sparse_stays_sparse(monkeypatch):
-    monkeypatch.setattr("sparing.clustering.table.SMALL_ENTRIES", 0)
+def read(X, **settings):
+    """The table of X; what is sparse stays sparse."""
+    return read_table(as_rows(X), dense_entries=0, **settings)
 
 
 def planted(rng, n=45, p=80, informative=8, shift=2.0):
@@ -41,7 +41,7 @@ def within(Z, labels, k):
 def test_sums_of_squares_between_clusters_are_what_is_not_within(storage, rng):
     X = rng.standard_normal((20, 7)) * (rng.random((20, 7)) < 0.6)
     labels = rng.integers(0, 3, 20)
-    table = read_table(as_rows(storage(X)))
+    table = read(storage(X))
     total = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
     inside = [within(X[:, [j]], labels, 3) for j in range(7)]
     np.testing.assert_allclose(between(table, labels, 3) / table.unit**2, total - inside, atol=1e-12)
@@ -81,7 +81,7 @@ def test_empty_clusters_are_filled_and_equal_samples_are_no_trouble(rng):
 def test_constraints_and_a_criterion_that_never_falls(seed, n, p, k, share, integers):
     rng = np.random.default_rng(seed)
     X = rng.integers(-1, 2, (n, p)).astype(float) if integers else rng.standard_normal((n, p))
-    table, bound = read_table(as_rows(X)), 1 + share * (math.sqrt(p) - 1)
+    table, bound = read(X), 1 + share * (math.sqrt(p) - 1)
     start = rng.integers(0, k, n)
     one = alternate_clusters(table, k, bound, start, **SETTINGS)
     assert np.all(np.diff(one.criteria) > 0)
@@ -101,7 +101,7 @@ def test_constraints_and_a_criterion_that_never_falls(seed, n, p, k, share, inte
 
 def test_planted_clusters_are_found_where_dense_k_means_fails(rng):
     X, y = planted(rng, p=300, shift=1.3)
-    table = read_table(as_rows(X))
+    table = read(X)
     found = best_clusters(table, 3, 3.0, rng, n_init=6, **SETTINGS)
     dense = KMeans(3, n_init=10, random_state=0).fit(X)
     assert adjusted_rand_score(y, found.labels) > 0.85
@@ -113,7 +113,7 @@ def test_sparse_storage_gives_the_same_clusters(rng):
     X, _ = planted(rng)
     X *= rng.random(X.shape) < 0.8
     results = [
-        best_clusters(read_table(as_rows(kind(X))), 3, 3.0, np.random.default_rng(0), n_init=6, **SETTINGS)
+        best_clusters(read(kind(X)), 3, 3.0, np.random.default_rng(0), n_init=6, **SETTINGS)
         for kind in (np.asarray, sparse.csc_array)
     ]
     np.testing.assert_allclose(results[0].weights, results[1].weights, atol=1e-9)
@@ -121,7 +121,7 @@ def test_sparse_storage_gives_the_same_clusters(rng):
 
 
 def test_a_path_rises_with_the_bound_and_is_about_as_good_as_single_fits(rng):
-    table = read_table(as_rows(planted(rng, shift=0.0)[0]))
+    table = read(planted(rng, shift=0.0)[0])
     bounds = np.array([1.3, 2.5, 5.0, 8.0])
     path = cluster_path(table, 3, bounds, rng, **SETTINGS)
     criteria = [fit.criterion for fit in path]
@@ -133,7 +133,7 @@ def test_a_path_rises_with_the_bound_and_is_about_as_good_as_single_fits(rng):
 def test_an_expired_budget_returns_what_there_is(rng):
     budget = Budget()
     budget.interrupt()
-    table = read_table(as_rows(planted(rng)[0]))
+    table = read(planted(rng)[0])
     found = best_clusters(table, 3, 3.0, rng, n_init=5, tol=0.0, max_iter=100, budget=budget)
     assert not found.converged
     assert found.criterion > 0

@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
+from small_problems import wide
 from sparing.clustering import SquaredDifferences, alternate, read_table, uniform
 from sparing.data import as_rows
 from sparing.errors import SparingWarning
@@ -39,15 +41,29 @@ def ratio(a, b):
 
 @BOTH
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array])
-def test_scaled_features_of_very_different_size(kind, storage, X, monkeypatch):
-    if storage is not np.asarray:
-        monkeypatch.setattr("sparing.clustering.table.SMALL_ENTRIES", 0)
+def test_scaled_features_of_very_different_size(kind, storage, X):
     sizes = np.array([1.0, 1e-170, 1e100, 1e-100, 1.0, 1e30])
     settings = {"scale": True, "weight_bound": 1.5, "random_state": 0}
-    wanted = kind(2, **settings).fit(X)
-    found = kind(2, **settings).fit(storage(X * sizes))
+    wanted = kind(2, **settings).fit(wide(X))
+    found = kind(2, **settings).fit(storage(wide(X * sizes)))
     np.testing.assert_allclose(found.feature_weights_, wanted.feature_weights_, atol=1e-6)
     np.testing.assert_array_equal(found.labels_, wanted.labels_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SparseKMeans(3, weight_bound=2.0, scale=True, n_init=2, random_state=0),
+        SparseHierarchicalClustering(3, weight_bound=2.0, scale=True, difference="absolute"),
+    ],
+)
+def test_rounding_does_not_choose_where_to_start(model):
+    """Scaled features have equal variances: in another unit these differ in their last digits."""
+    for seed in range(6):
+        X = np.random.default_rng(seed).standard_normal((15, 30))
+        wanted = clone(model).fit(X)
+        found = clone(model).fit(X * 3.0)
+        assert found.criterion_ == pytest.approx(wanted.criterion_, rel=1e-9)
 
 
 @BOTH

@@ -12,9 +12,9 @@ from sparing.data import as_rows
 STORAGES = pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array], ids=["dense", "sparse"])
 
 
-@pytest.fixture(autouse=True)
-def sparse_stays_sparse(monkeypatch):
-    monkeypatch.setattr("sparing.clustering.table.SMALL_ENTRIES", 0)
+def read(X, **settings):
+    """The table of X; what is sparse stays sparse."""
+    return read_table(as_rows(X), dense_entries=0, **settings)
 
 
 def data(rng):
@@ -30,7 +30,7 @@ def test_values_moments_and_constants(storage, missing, scale, rng):
     X = data(rng)
     if missing:
         X[0, 0] = X[3, 1] = X[2, 2] = X[5, 5] = np.nan
-    table = read_table(as_rows(storage(X)), scale=scale, missing=True)
+    table = read(storage(X), scale=scale, missing=True)
     dense = table.columns(slice(None))
     expected = (X - table.center) / table.scale * table.unit
     expected[:, [2, 4]] = 0.0
@@ -47,7 +47,7 @@ def test_values_moments_and_constants(storage, missing, scale, rng):
 def test_permuting_moves_values_within_their_feature_and_what_is_missing_with_them(storage, rng):
     X = data(rng)
     X[0, 0] = X[3, 1] = np.nan
-    table = read_table(as_rows(storage(X)), missing=True)
+    table = read(storage(X), missing=True)
     other = table.permuted(rng)
     before, after = table.columns(slice(None)), other.columns(slice(None))
     gone = [part.missing if storage is np.asarray else part.missing.toarray() for part in (table, other)]
@@ -60,7 +60,7 @@ def test_permuting_moves_values_within_their_feature_and_what_is_missing_with_th
 @STORAGES
 def test_permutations_of_features_are_independent(storage, rng):
     X = np.arange(1.0, 201.0)[:, None] * np.ones(3)
-    after = read_table(as_rows(storage(X))).permuted(rng).columns(slice(None))
+    after = read(storage(X)).permuted(rng).columns(slice(None))
     assert np.abs(np.corrcoef(after.T) - np.eye(3)).max() < 0.3
 
 
@@ -71,18 +71,18 @@ def test_flaws_are_named(storage, value, rng):
     X[7, 3] = X[8, 1] = value
     what = "NaN" if np.isnan(value) else "infinity"
     with pytest.raises(ValueError, match=f"contains {what} .first at row 7, feature 'd'"):
-        read_table(as_rows(storage(X)), names="abcdef")
+        read(storage(X), names="abcdef")
     if not np.isnan(value):
         with pytest.raises(
             ValueError, match=r"contains infinity .first at row 7, feature 3.*by the features that both"
         ):
-            read_table(as_rows(storage(X)), missing=True)
+            read(storage(X), missing=True)
 
 
 @pytest.mark.parametrize("size", [1e-145, 1e150])
 def test_units_out_of_range_get_a_sentence(size, rng):
     with pytest.raises(ValueError, match="Change the unit of the data"):
-        read_table(as_rows(data(rng) * size))
+        read(data(rng) * size)
 
 
 @STORAGES
@@ -90,4 +90,4 @@ def test_constant_data_get_a_sentence(storage):
     X = np.ones((5, 3))
     X[0, 0] = np.nan
     with pytest.raises(ValueError, match="every feature is constant"):
-        check_varies(read_table(as_rows(storage(X)), missing=True))
+        check_varies(read(storage(X), missing=True))

@@ -19,6 +19,7 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from small_problems import wide
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 
 
@@ -149,13 +150,13 @@ def test_order_unit_and_origin_change_nothing_but_order_and_unit(difference):
 @pytest.mark.parametrize("difference", ["squared", "absolute"])
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("scale", [False, True])
-def test_same_answer_in_every_storage(difference, missing, scale, tmp_path, monkeypatch):
-    monkeypatch.setattr("sparing.clustering.table.SMALL_ENTRIES", 0)
+def test_same_answer_in_every_storage(difference, missing, scale, tmp_path):
     rng = np.random.default_rng(4)
     table = (X * (rng.random(X.shape) < 0.7))[:, :40]
     if missing:
         table[rng.random(table.shape) < 0.03] = np.nan
-    plain = model(difference=difference, scale=scale).fit(table)
+    settings = {"difference": difference, "scale": scale}
+    plain = model(**settings).fit(table)
     mapped = np.memmap(tmp_path / "X.bin", dtype=np.float64, mode="w+", shape=table.shape)
     mapped[:] = table
     names = [f"f{j}" for j in range(40)]
@@ -166,10 +167,16 @@ def test_same_answer_in_every_storage(difference, missing, scale, tmp_path, monk
         pd.DataFrame(table, columns=names),
         pl.DataFrame({name: table[:, j] for j, name in enumerate(names)}),
     ):
-        fitted = model(difference=difference, scale=scale).fit(other)
-        np.testing.assert_allclose(fitted.feature_weights_, plain.feature_weights_, atol=1e-6)
-        np.testing.assert_allclose(fitted.dissimilarity(other), plain.dissimilarity(table), rtol=1e-4)
-        np.testing.assert_array_equal(fitted.labels_, plain.labels_)
+        assert_same(model(**settings).fit(other), other, plain, table)
+    padded = wide(table)
+    stays_sparse = sparse.csr_array(padded)
+    assert_same(model(**settings).fit(stays_sparse), stays_sparse, model(**settings).fit(padded), padded)
+
+
+def assert_same(fitted, other, plain, table):
+    np.testing.assert_allclose(fitted.feature_weights_, plain.feature_weights_, atol=1e-6)
+    np.testing.assert_allclose(fitted.dissimilarity(other), plain.dissimilarity(table), rtol=1e-4)
+    np.testing.assert_array_equal(fitted.labels_, plain.labels_)
 
 
 def test_missing_values_cost_little_and_pandas_na_is_one():

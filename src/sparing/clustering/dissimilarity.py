@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from sparing.clustering.entries import dense, inner, squared, times
-from sparing.clustering.pairs import known_pairs
-from sparing.clustering.table import Table
+from sparing.clustering.table import Table, dense, inner, scaled_columns
 from sparing.results import Array, Indices
 
 GRAM_FEATURES = 2500
@@ -23,6 +22,35 @@ GRAM_FEATURES = 2500
 
 GRAM_RATIO = 16
 """... where they are at most this many times as many as samples: it then costs less than a few products with D."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """p / (features that both have), zero on the diagonal; places of pairs without any, and number of the others."""
+
+    upscaling: Array
+    unknown: tuple[Any, ...]
+    n_known: int
+
+
+def known_pairs(table: Table) -> Pairs:
+    """What missing values leave of every pair."""
+    Z = table.missing
+    p = table.shape[1]
+    gone = np.asarray(Z.sum(axis=1)).ravel()
+    both = p - gone - gone[:, None] + dense(Z @ Z.T)
+    np.fill_diagonal(both, 0.0)
+    known = both > 0.5
+    if not known.any() and len(both) > 1:
+        raise ValueError(
+            "No two samples have a feature for which both values are known, so nothing says how far apart they are. "
+            "Impute missing values with sklearn.impute.SimpleImputer, or check that the right rows and columns were "
+            "passed."
+        )
+    upscaling = np.zeros_like(both)
+    np.divide(p, both, out=upscaling, where=known)
+    np.fill_diagonal(known, True)
+    return Pairs(upscaling, np.nonzero(~known), max(int(np.count_nonzero(upscaling)), 1))
 
 
 class Dissimilarity(ABC):
@@ -121,8 +149,8 @@ class SquaredDifferences(Dissimilarity):
         q, M = np.zeros(n), np.zeros((n, n))
         support = np.flatnonzero(w)
         for J, C, Z in self.table.blocks(support):
-            R = times(C, np.sqrt(w[J]))
-            squares = squared(R)
+            R = scaled_columns(C, np.sqrt(w[J]))
+            squares = R * R
             q += np.asarray(squares.sum(axis=1)).ravel()
             M -= 2.0 * dense(R @ R.T)
             if Z is not None:
@@ -136,7 +164,7 @@ class SquaredDifferences(Dissimilarity):
         for J, C, Z in self.table.blocks():
             out[J] = inner(C, L @ C)
             if Z is not None:
-                out[J] -= inner(squared(C), U @ Z)
+                out[J] -= inner(C * C, U @ Z)
         return np.maximum(2.0 * out, 0.0) if (U >= 0).all() else 2.0 * out
 
     @property
@@ -168,7 +196,7 @@ class SquaredDifferences(Dissimilarity):
         """Fourth powers of differences, from sums of powers."""
         out = np.empty(self.n_features)
         for J, C, _ in self.table.blocks():
-            squares = squared(C)
+            squares = C * C
             s1, s2 = (np.asarray(part.sum(axis=0)).ravel() for part in (C, squares))
             s3, s4 = inner(C, squares), inner(squares, squares)
             out[J] = 2 * self.n_samples * s4 - 8 * s1 * s3 + 6 * s2**2

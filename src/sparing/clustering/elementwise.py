@@ -9,8 +9,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.clustering.dissimilarity import Dissimilarity
-from sparing.clustering.entries import dense
-from sparing.clustering.table import SIZES, Table
+from sparing.clustering.table import SIZES, Table, dense
 from sparing.results import Array
 
 PAIR_ENTRIES = 2**17
@@ -20,10 +19,11 @@ ElementWise = Callable[[Any, Any], Any]
 
 
 class ElementwiseDissimilarity(Dissimilarity):
-    """d_ii'j = f(x_ij, x_i'j), in blocks of pairs and features."""
+    """d_ii'j = f(x_ij, x_i'j), in blocks of this many pairs times features."""
 
-    def __init__(self, table: Table, function: ElementWise) -> None:
+    def __init__(self, table: Table, function: ElementWise, block_entries: int = PAIR_ENTRIES) -> None:
         super().__init__(table)
+        self.block_entries = block_entries
         self.function, self.is_own = function, function is not absolute_difference
         if self.is_own:
             _check(function, table)
@@ -33,8 +33,8 @@ class ElementwiseDissimilarity(Dissimilarity):
         n = self.n_samples
         features = np.arange(self.n_features) if features is None else features
         features = features[self.table.varying[features]]
-        height = min(n, max(PAIR_ENTRIES // n, 1))
-        width = max(PAIR_ENTRIES // (height * n), 1)
+        height = min(n, max(self.block_entries // n, 1))
+        width = max(self.block_entries // (height * n), 1)
         for first in range(0, len(features), width):
             J = features[first : first + width]
             C = np.ascontiguousarray(self.table.columns(J).T)

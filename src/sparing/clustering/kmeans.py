@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sparing.clustering.entries import dense, squared, times
-from sparing.clustering.table import Table
+from sparing.clustering.table import Table, dense, scaled_columns
 from sparing.clustering.weights import BETTER, uniform
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.results import Array, Indices
 from sparing.run import Budget
+from sparing.search.truncated_power import distinct_ranks
 
 LLOYD_TURNS = 300
 """Turns of one k-means run; each lowers the loss, and few need more than a tenth."""
@@ -65,7 +65,7 @@ def between(table: Table, labels: Indices, n_clusters: int) -> Array:
 def weighted_table(table: Table, w: Array) -> Any:
     """X diag(w)^1/2, features of weight zero left out; sparse where X is."""
     support = np.flatnonzero(w)
-    return times(table.values[:, support], np.sqrt(w[support]))
+    return scaled_columns(table.values[:, support], np.sqrt(w[support]))
 
 
 def weighted_squares(table: Table, centers: Array, w: Array) -> Array:
@@ -83,7 +83,7 @@ def lloyd(Z: Any, labels: Indices, n_clusters: int) -> Indices:
 
     A cluster that loses all members restarts at the sample farthest from its mean.
     """
-    norms = np.asarray(squared(Z).sum(axis=1)).ravel()
+    norms = np.asarray((Z * Z).sum(axis=1)).ravel()
     for _ in range(LLOYD_TURNS):
         means, counts = means_of(Z, labels, n_clusters)
         sizes = np.einsum("kj,kj->k", means, means)
@@ -108,14 +108,14 @@ def lloyd(Z: Any, labels: Indices, n_clusters: int) -> Indices:
 def seeded(Z: Any, n_clusters: int, rng: np.random.Generator) -> Indices:
     """Labels by the nearest of ``n_clusters`` samples, each drawn in proportion to its squared distance (k-means++)."""
     n = Z.shape[0]
-    norms = np.asarray(squared(Z).sum(axis=1)).ravel()
+    norms = np.asarray((Z * Z).sum(axis=1)).ravel()
     nearest, labels = np.full(n, np.inf), np.zeros(n, dtype=np.intp)
     for k in range(n_clusters):
         mass = float(nearest.sum())
         if mass == 0:  # no further sample differs from those drawn
             break
         i = int(rng.choice(n, p=nearest / mass)) if k else int(rng.integers(n))
-        center = np.asarray(Z[[i]].toarray() if hasattr(Z, "toarray") else Z[[i]])[0]
+        center = np.asarray(dense(Z[[i]]))[0]
         sums = norms + center @ center
         distances = sums - 2.0 * np.asarray(Z @ center)
         distances[distances < SAME * sums] = 0.0
@@ -157,10 +157,10 @@ def spread_features(table: Table, bound: float) -> Array:
     """Equal weights of the features of largest variance, twice as many as the bound has room for."""
     labels = np.arange(table.shape[0])
     overall, _ = means_of(table.values, np.zeros_like(labels), 1)
-    squares = np.asarray(squared(table.values).sum(axis=0)).ravel() - len(labels) * overall[0] ** 2
+    squares = np.asarray((table.values * table.values).sum(axis=0)).ravel() - len(labels) * overall[0] ** 2
     many = min(2 * math.ceil(bound * bound), table.shape[1])
     w = np.zeros(table.shape[1])
-    w[np.argsort(-squares, kind="stable")[:many]] = uniform(many, bound)
+    w[np.argsort(distinct_ranks(squares))[:many]] = uniform(many, bound)
     return w
 
 

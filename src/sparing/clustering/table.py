@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sparing.clustering.entries import is_sparse
-from sparing.data import Rows, SparseRows
-from sparing.errors import nan_or_infinity
+from sparing.data import ArrayRows, Imputed, InMemoryRows, Rows, StandardizedRows
+from sparing.errors import NotFiniteError, nan_or_infinity
 from sparing.results import Array, Indices
 
 BLOCK_ENTRIES = 2**20
@@ -20,9 +18,6 @@ BLOCK_ENTRIES = 2**20
 
 SMALL_ENTRIES = 2**20
 """Sparse tables of fewer entries than this, stored or not, are made dense: products are then quicker."""
-
-ROUNDING = 10 * np.finfo(float).eps
-"""A feature whose standard deviation is below this share of its mean is constant, if it is to be divided by that."""
 
 SIZES = (1e-140, 1e140)
 """Largest absolute values whose sums of squares, and dissimilarities, are ordinary numbers."""
@@ -34,7 +29,7 @@ class Table:
 
     ``unit`` is a power of two that brings values near 1: fourth powers then stay in range. Sparse values are not
     shifted. ``missing`` holds 1 where X has NaN, in the same storage, or is None. ``varying`` says which features are
-    not constant.
+    not constant. ``block_entries`` is the size of blocks of columns that products take at a time.
     """
 
     values: Any
@@ -43,6 +38,7 @@ class Table:
     scale: Array
     unit: float
     varying: Any
+    block_entries: int = BLOCK_ENTRIES
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,7 +54,7 @@ class Table:
     def blocks(self, features: Indices | None = None) -> Iterator[tuple[Any, Any, Any]]:
         """Runs of features that fit a block: where they are, their values and where those are missing (or None)."""
         n, p = self.shape
-        count, width = p if features is None else len(features), max(BLOCK_ENTRIES // n, 1)
+        count, width = p if features is None else len(features), max(self.block_entries // n, 1)
         for first in range(0, count, width):
             run = slice(first, min(first + width, count))
             J: Any = run if features is None else features[run]
@@ -66,13 +62,18 @@ class Table:
 
     def columns(self, J: Any) -> Array:
         """Values of some features, dense."""
-        part = self.values[:, J]
-        return np.asarray(part.toarray() if self.is_sparse else part)
+        return np.asarray(dense(self.values[:, J]))
 
     def restricted(self, J: Indices) -> Table:
         """The features J alone."""
-        part = None if self.missing is None else self.missing[:, J]
-        return Table(self.values[:, J], part, self.center[J], self.scale[J], self.unit, self.varying[J])
+        return replace(
+            self,
+            values=self.values[:, J],
+            missing=None if self.missing is None else self.missing[:, J],
+            center=self.center[J],
+            scale=self.scale[J],
+            varying=self.varying[J],
+        )
 
     def around_medians(self) -> Table:
         """The same with the median of every feature at zero, so that no outlier takes the digits of the others.
@@ -123,8 +124,10 @@ def read_table(
     plain: bool = False,
     keep: bool = False,
     names: Sequence[object] = (),
+    dense_entries: int = SMALL_ENTRIES,
+    block_entries: int = BLOCK_ENTRIES,
 ) -> Table:
-    """Read all rows, once.
+    """All rows in memory, standardized.
 
     Parameters
     ----------
@@ -139,146 +142,64 @@ def read_table(
         Keep the values of constant features, for new samples that are compared with others.
     names : sequence
         Names of features, for errors.
+    dense_entries : int
+        Sparse rows of at most this many entries, stored or not, are made dense.
+    block_entries : int
+        See :class:`Table`.
     """
-    stored: Any = rows.block.matrix if isinstance(rows, SparseRows) else rows.source  # type: ignore[attr-defined]
-    if is_sparse(stored) and rows.shape[0] * rows.shape[1] <= SMALL_ENTRIES:
-        stored = stored.toarray()
-    values: Any
-    values, absent = _read_sparse(stored) if is_sparse(stored) else _read_dense(stored)
-    _check_finite(values, absent, missing, names)
-    entries = values.data if is_sparse(values) else values
-    largest = float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
-    if largest >= SIZES[1] or (0 < largest <= SIZES[0] and not keep):  # what is kept has the unit of other data
-        raise ValueError(
-            f"X holds values of size {largest:.3g}; dissimilarities are sums of their squares, and leave the range of "
-            "double precision. Change the unit of the data (multiply it by a constant) to values between 1e-140 and "
-            "1e+140."
-        )
-    unit = 1.0 if plain or largest == 0 else math.ldexp(1.0, -round(math.log2(largest)))
-    values *= unit
-    n_features = values.shape[1]
-    mean, deviation, constant = (_sparse_moments if is_sparse(values) else _dense_moments)(values, absent)
-    center = np.zeros(n_features)
-    if not plain and not is_sparse(values):
-        values -= mean
-        center = mean / unit
-        if absent is not None:
-            values[absent > 0] = 0.0
-    if scale is True:
-        constant = constant | (deviation <= np.maximum(ROUNDING * np.abs(mean), np.finfo(float).tiny))
-        scales = np.where(constant, 1.0, deviation / unit)
-    else:
-        scales = np.ones(n_features) if scale is False else scale
-    factor = np.where(constant & (not keep), 0.0, 1.0 if scale is False else 1.0 / (scales * unit))
-    if is_sparse(values):
-        values.data *= np.repeat(factor, np.diff(values.indptr))
-        values.eliminate_zeros()
-    elif not (factor == 1.0).all():
-        values *= factor
-    if plain and absent is not None and not is_sparse(values):
-        _fill(values, absent)
-    return Table(values, absent, center, scales, unit if scale is False else 1.0, ~constant | keep)
-
-
-def _fill(values: Array, absent: Array) -> None:
-    """Put a value that the feature has where one is missing: a user's function may not be made for zeros."""
-    known = np.take_along_axis(values, np.argmin(absent, axis=0)[None, :], axis=0)
-    np.copyto(values, known, where=absent > 0)
-
-
-def _read_dense(source: Any) -> tuple[Array, Array | None]:
-    values = np.array(source, dtype=np.float64, order="C")
-    absent = np.isnan(values)
-    if not absent.any():
-        return values, None
-    values[absent] = 0.0
-    return values, absent.astype(np.float64)
-
-
-def _read_sparse(stored: Any) -> tuple[Any, Any]:
-    data = stored.data.astype(np.float64)
-    values = sparse.csc_array((data, stored.indices.copy(), stored.indptr.copy()), shape=stored.shape)
-    if not np.isnan(data).any():
-        return values, None
-    absent = sparse.csc_array((np.isnan(data).astype(np.float64), values.indices.copy(), values.indptr.copy()))
-    absent.resize(stored.shape)
-    absent.eliminate_zeros()
-    values.data[np.isnan(data)] = 0.0
-    return values, absent
-
-
-def _check_finite(values: Any, absent: Any, missing: bool, names: Sequence[object]) -> None:
-    """Refuse infinity always, NaN where nothing can be done with it."""
-
-    def refuse(flaws: Any, value: float | None) -> None:
-        where = sparse.coo_array(flaws)
-        where.eliminate_zeros()
-        order = np.lexsort((where.col, where.row))[0]
-        i, j = int(where.row[order]), int(where.col[order])
-        found = float(where.data[order]) if value is None else value
-        feature = names[j] if len(names) else j
+    rows = InMemoryRows(rows)
+    n, p = rows.shape
+    if rows.is_dense or n * p <= dense_entries:
+        rows = ArrayRows(np.ascontiguousarray(dense(rows.source)))  # sums in one order, however X is stored
+    known = Imputed(rows) if missing else rows
+    try:
+        learned = StandardizedRows(known, scale=scale is True)
+    except NotFiniteError as flaw:
         advice = (
             "Mark values that are not known by NaN: pairs of samples are then compared by the features that both have."
             if missing
             else "Drop those rows, impute them with sklearn.impute.SimpleImputer, or use SparseHierarchicalClustering, "
             "which compares pairs of samples by the features that both have."
         )
-        raise ValueError(f"Input X contains {nan_or_infinity(found)} (first at row {i}, feature {feature!r}). {advice}")
-
-    if absent is not None and not missing:
-        refuse(absent, np.nan)
-    entries = values.data if is_sparse(values) else values
-    if not np.isfinite(entries).all():
-        flaws = values.copy()
-        (flaws.data if is_sparse(values) else flaws)[np.isfinite(entries)] = 0.0
-        refuse(flaws, None)
-
-
-def _dense_moments(values: Array, absent: Array | None) -> tuple[Array, Array, Any]:
-    """Mean, standard deviation and constancy of every feature, over the values there are."""
-    n = len(values)
-    if absent is None:
-        mean = values.mean(axis=0)
-        runs = np.array_split(np.arange(len(mean)), values.size // BLOCK_ENTRIES + 1)
-        deviation = np.concatenate([_root_mean(values[:, J] - mean[J], n - 1) for J in runs])
-        return mean, deviation, values.max(axis=0) == values.min(axis=0)
-    known = n - absent.sum(axis=0)
-    mean = values.sum(axis=0) / np.maximum(known, 1)
-    deviation = _root_mean(np.where(absent > 0, 0.0, values - mean), known - 1)
-    highest = np.where(absent > 0, -np.inf, values).max(axis=0)
-    lowest = np.where(absent > 0, np.inf, values).min(axis=0)
-    return mean, deviation, highest <= lowest
+        what, feature = nan_or_infinity(flaw.value), flaw.named(names).column
+        raise ValueError(f"Input X contains {what} (first at row {flaw.row}, feature {feature!r}). {advice}") from None
+    size = 1.0 / learned.unit
+    if size >= SIZES[1] or (size <= SIZES[0] and not keep):  # what is kept has the unit of other data
+        raise ValueError(
+            f"X holds values of size {size:.3g}; dissimilarities are sums of their squares, and leave the range of "
+            "double precision. Change the unit of the data (multiply it by a constant) to values between 1e-140 and "
+            "1e+140."
+        )
+    absent = known.missing() if isinstance(known, Imputed) else None
+    if absent is not None and absent.max() == 0:
+        absent = None
+    varying = (learned.factor > 0) | keep
+    scales = learned.scale if scale is True else np.ones(p) if scale is False else scale
+    if scale is True and absent is not None:  # a mean in place of a missing value adds nothing but to the count
+        there = n - np.asarray(absent.sum(axis=0)).ravel()
+        scales = np.where(varying, scales * np.sqrt((n - 1) / np.maximum(there - 1, 1)), scales)
+    unit = learned.unit if scale is False and not plain else 1.0
+    center = learned.mean if rows.is_dense and not plain else np.zeros(p)
+    values = _placed(rows.source, absent, center, np.where(varying, unit / scales, 0.0))
+    if plain and absent is not None and rows.is_dense:  # a user's function may not be made for zeros
+        np.copyto(values, np.take_along_axis(values, np.argmin(absent, axis=0)[None, :], axis=0), where=absent > 0)
+    return Table(values, absent, center, scales, unit, varying, block_entries)
 
 
-def _root_mean(differences: Array, count: Any) -> Array:
-    """Roots of sums of squares over ``count``; multiplied by powers of two, so that no square vanishes."""
-    exponents = np.frexp(np.abs(differences).max(axis=0))[1]
-    np.ldexp(differences, -exponents, out=differences)
-    roots = np.sqrt(np.einsum("ij,ij->j", differences, differences) / np.maximum(count, 1))
-    return np.asarray(np.ldexp(roots, exponents))
-
-
-def _sparse_moments(values: Any, absent: Any) -> tuple[Array, Array, Any]:
-    """The same for sparse values; those not stored are zero."""
-    n, p = values.shape
-    gone = np.zeros(p) if absent is None else np.asarray(absent.sum(axis=0)).ravel()
-    known = n - gone
-    mean = np.asarray(values.sum(axis=0)).ravel() / np.maximum(known, 1)
-    deviation, constant = np.zeros(p), np.ones(p, dtype=bool)
-    for j in range(p):
-        run = slice(values.indptr[j], values.indptr[j + 1])
-        column = values.data[run]
-        if gone[j]:
-            missing = absent.indices[absent.indptr[j] : absent.indptr[j + 1]]
-            column = column[~np.isin(values.indices[run], missing)]
-        zeros = known[j] - len(column)
-        if known[j] > 1:
-            unit = max(np.abs(column).max(initial=0.0), np.finfo(float).tiny)  # so that no square vanishes
-            squares = np.square((column - mean[j]) / unit).sum() + zeros * (mean[j] / unit) ** 2
-            deviation[j] = unit * math.sqrt(squares / (known[j] - 1))
-            low, high = (0.0, 0.0) if zeros else (column[0], column[0])
-            constant[j] = column.max(initial=high) == column.min(initial=low)
-    return mean, deviation, constant
+def _placed(stored: Any, absent: Any, center: Array, factor: Array) -> Any:
+    """(X - center) * factor, and 0 where a value is missing; of sparse X, which is not centred, X * factor."""
+    values: Any
+    if is_sparse(stored):
+        data = np.nan_to_num(stored.data * np.repeat(factor, np.diff(stored.indptr)))
+        values = sparse.csc_array((data, stored.indices.copy(), stored.indptr.copy()), shape=stored.shape)
+        values.eliminate_zeros()
+        return values
+    values = stored.astype(np.float64)
+    values -= center
+    values *= factor
+    if absent is not None:
+        values[absent > 0] = 0.0
+    return values
 
 
 def check_varies(table: Table) -> Table:
@@ -289,3 +210,23 @@ def check_varies(table: Table) -> Table:
             "no feature can separate clusters. Check that the right rows and columns were passed."
         )
     return table
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Any storage of SciPy's."""
+    return bool(sparse.issparse(matrix))
+
+
+def dense(matrix: Any) -> Any:
+    """The same, dense."""
+    return matrix.toarray() if is_sparse(matrix) else matrix
+
+
+def scaled_columns(C: Any, factors: Array) -> Any:
+    """Columns multiplied by factors, in the storage of C."""
+    return C.multiply(factors[None, :]).tocsc() if is_sparse(C) else C * factors
+
+
+def inner(A: Any, B: Any) -> Array:
+    """Sums of the columns of A.B, entry by entry."""
+    return np.asarray((A * B).sum(axis=0) if is_sparse(A) else np.einsum("ij,ij->j", A, B))

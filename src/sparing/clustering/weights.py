@@ -14,6 +14,7 @@ from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.results import Array
 from sparing.run import Budget
+from sparing.search.truncated_power import distinct_ranks
 
 SINGLES = 3
 """Single features that a search begins with, where the bound leaves room for few ..."""
@@ -61,13 +62,21 @@ def uniform(n_features: int, bound: float) -> Array:
 
 
 def alternate(
-    D: Dissimilarity, bound: float, start: Array, *, tol: float, max_iter: int, budget: Budget | None = None
+    D: Dissimilarity,
+    bound: float,
+    start: Array,
+    *,
+    tol: float,
+    max_iter: int,
+    budget: Budget | None = None,
+    narrow: float = NARROW,
 ) -> Weighting:
     """u <- Dw / |Dw|, w <- best weights for (D'u)_+, until w changes by less than ``tol`` of its norm.
 
     Each half is solved exactly, so that u'Dw never decreases. It equals |Dw| = sqrt(w'D'Dw): u itself is not needed.
-    Where few features are in use the alternation goes on among these for a while, which costs next to nothing; it only
-    ends when a turn among all of them changes nothing. There is always a first turn: weights are then few.
+    Where fewer than one in ``narrow`` features are in use the alternation goes on among these for a while, which costs
+    next to nothing; it only ends when a turn among all of them changes nothing. There is always a first turn: weights
+    are then few.
     """
     w, change, converged = start, np.inf, False
     pull = D.normal(w)
@@ -79,10 +88,10 @@ def alternate(
         w = update
         if change <= max(tol, SETTLED):
             converged = True
-        elif not D.is_quick and NARROW * np.count_nonzero(w) < len(w):
+        elif not D.is_quick and narrow * np.count_nonzero(w) < len(w):
             J = np.flatnonzero(w)
             turns = min(INNER, max_iter - len(criteria))
-            inner = alternate(D.restricted(J), bound, w[J], tol=tol, max_iter=turns, budget=budget)
+            inner = alternate(D.restricted(J), bound, w[J], tol=tol, max_iter=turns, budget=budget, narrow=narrow)
             criteria.extend(inner.criteria[:-1])
             w = np.zeros_like(w)
             w[J] = inner.weights
@@ -103,7 +112,7 @@ def starts(D: Dissimilarity, bound: float) -> Iterator[Array]:
     With few features the alternation stops early at whatever it began with, up to a fifth below the best.
     """
     yield uniform(D.n_features, bound)
-    order = np.argsort(-D.sizes(), kind="stable")
+    order = np.argsort(distinct_ranks(D.sizes()))
     many = min(2 * math.ceil(bound * bound), D.n_features)
     if many < D.n_features:
         w = np.zeros(D.n_features)
@@ -124,13 +133,14 @@ def best_weights(
     max_iter: int,
     budget: Budget | None = None,
     begin: Iterable[Array] | None = None,
+    narrow: float = NARROW,
 ) -> Weighting:
     """The best end of several starts, or of those given."""
     best: Weighting | None = None
     for start in starts(D, bound) if begin is None else begin:
         if best is not None and budget is not None and budget.expired:
             break
-        found = alternate(D, bound, start, tol=tol, max_iter=max_iter, budget=budget)
+        found = alternate(D, bound, start, tol=tol, max_iter=max_iter, budget=budget, narrow=narrow)
         if best is None or found.criterion > best.criterion * (1 + BETTER):
             best = found
     assert best is not None  # there is always a first start

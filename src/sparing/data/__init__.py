@@ -2,13 +2,14 @@
 
 from sparing.data.imputed import Imputed
 from sparing.data.ingest import Preprocessing, as_matrix, as_rows, as_view, is_symmetric
-from sparing.data.rows import ArrayRows, Rows, SparseRows
+from sparing.data.rows import ArrayRows, InMemoryRows, Rows, SparseRows
 from sparing.data.standardized import StandardizedRows
 from sparing.data.transposed import Transposed
 
 __all__ = [
     "ArrayRows",
     "Imputed",
+    "InMemoryRows",
     "Preprocessing",
     "Rows",
     "SparseRows",

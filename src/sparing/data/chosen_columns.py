@@ -53,7 +53,7 @@ class ChosenColumns(Rows):
     @property
     def source(self) -> Any:
         """The columns in memory, for the few methods that need them at once."""
-        return self.rows.source[:, self.J]  # type: ignore[attr-defined]
+        return self.rows.source[:, self.J]
 
 
 def _on_chosen(J: Indices, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:

@@ -100,7 +100,7 @@ class CscBlock:
         parts = np.repeat(reference[columns], n), np.tile(np.arange(n), len(columns)), pointers
         return CscBlock(self.matrix - sparse.csc_array(parts, shape=self.matrix.shape), self.start)
 
-    def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
+    def moments(self, unit: float | Array, weights: Array | None) -> ColumnMoments:
         """Means, and sums over stored entries of (x - m)^2 plus the zeros' share m^2: nothing cancels."""
         n, d = self.matrix.shape
         weight = float(n if weights is None else weights.sum())
@@ -108,7 +108,8 @@ class CscBlock:
         if weight == 0:
             return ColumnMoments(0.0, mean, deviation)
         for part, strip in self.strips():
-            data, lengths = strip.data * unit, np.diff(strip.indptr)
+            lengths = np.diff(strip.indptr)
+            data = strip.data * (np.repeat(unit[part], lengths) if isinstance(unit, np.ndarray) else unit)
             w = None if weights is None else weights[strip.indices]
             stored = lengths if w is None else _sums(w, strip.indptr)
             absent = np.where(lengths == n, 0.0, np.maximum(weight - stored, 0.0))  # weights need not add up exactly

@@ -42,7 +42,7 @@ class DaskRows(Rows):
 
     @property
     def source(self) -> Any:
-        """All rows in memory, for the few methods that need them at once."""
+        """All rows in memory, computed together."""
         return self.array.compute()
 
     def blocks(self) -> Iterator[RawBlock]:

@@ -75,7 +75,7 @@ class DenseBlock:
         """The same rows less a reference row."""
         return DenseBlock(self.rows - reference, self.start)
 
-    def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
+    def moments(self, unit: float | Array, weights: Array | None) -> ColumnMoments:
         """Means and centred sums of squares by the corrected two-pass formula."""
         n, d = self.rows.shape
         w = np.ones(n) if weights is None else weights
@@ -84,7 +84,8 @@ class DenseBlock:
         if weight == 0:
             return ColumnMoments(0.0, mean, deviation)
         for part, strip in self._strips():
-            scaled = strip if unit == 1.0 else strip * unit
+            here = unit[part] if isinstance(unit, np.ndarray) else unit
+            scaled = strip * here if np.any(here != 1.0) else strip
             mean[part] = w @ scaled / weight
             centred = scaled - mean[part]
             rest = w @ centred / weight

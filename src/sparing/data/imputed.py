@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
+from scipy import sparse
 
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
@@ -57,11 +58,17 @@ class Imputed(Rows):
         """As the rows run it, wherever they are."""
         return self.rows.run(partial(_on_filled, self.means, work), merge)
 
+    def missing(self) -> Any:
+        """1 where a value is missing, 0 elsewhere, stored as the rows are: an array or CSC, all of it in memory."""
+        self.passes += 1
+        parts = self.rows.run(_gaps, list.__add__)
+        return np.concatenate(parts) if self.is_dense else sparse.vstack(parts, format="csc")
+
     def _learned(self, weights: Array | None) -> Array:
-        """Weighted means of what is there; where a mean overflows, the door says so later."""
+        """Weighted means of what is there; 0 where infinity is, which is reported when the rows are read."""
         self.passes += 1
         sums, there = self.rows.run(partial(_present, weights), _added)
-        return np.asarray(np.divide(sums, there, out=np.zeros(len(sums)), where=there > 0))
+        return np.asarray(np.divide(sums, there, out=np.zeros(len(sums)), where=(there > 0) & np.isfinite(sums)))
 
 
 def _on_filled(means: Array, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:
@@ -85,6 +92,18 @@ def _filled(means: Array, raw: RawBlock) -> RawBlock:
     return CscBlock(matrix, raw.start)
 
 
+def _gaps(raw: RawBlock) -> list[Any]:
+    """1 where a value of the block is missing."""
+    block = cast(Any, raw)
+    if raw.is_dense:
+        return [np.isnan(block.rows).astype(np.float64)]
+    stored = block.matrix
+    there = np.isnan(stored.data).astype(np.float64)
+    gaps = sparse.csc_array((there, stored.indices.copy(), stored.indptr.copy()), shape=stored.shape)
+    gaps.eliminate_zeros()
+    return [gaps]
+
+
 def _added(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
     return first[0] + second[0], first[1] + second[1]
 
@@ -96,8 +115,7 @@ def _present(weights: Array | None, raw: RawBlock) -> tuple[Array, Array]:
     with np.errstate(over="ignore", invalid="ignore"):
         if not raw.is_dense:
             matrix = block.matrix.astype(np.float64)
-            gaps = matrix.copy()
-            gaps.data = np.isnan(matrix.data).astype(np.float64)
+            (gaps,) = _gaps(raw)
             matrix.data = np.where(np.isnan(matrix.data), 0.0, matrix.data)
             return matrix.T @ w, w.sum() - gaps.T @ w
         d = block.rows.shape[1]

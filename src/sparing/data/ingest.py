@@ -155,7 +155,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 def as_matrix(X: Any) -> Array:
     """A small table of finite numbers of any size, such as scores or loadings, as a dense float64 array."""
     rows = as_rows(X)
-    stored: Any = rows.block.matrix if isinstance(rows, SparseRows) else rows.source  # type: ignore[attr-defined]
+    stored = rows.source
     matrix = np.asarray(stored.toarray() if hasattr(stored, "toarray") else stored, dtype=np.float64)
     if not np.isfinite(matrix).all():
         i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])

@@ -130,11 +130,14 @@ class ColumnMoments:
     deviation: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moments:
-    """Means and centred sums of squares of the raw columns times ``unit``, merged without cancellation."""
+    """Means and centred sums of squares of the raw columns times ``unit``, merged without cancellation.
 
-    unit: float = 1.0
+    ``unit`` is one number, or one for each column.
+    """
+
+    unit: float | Array = 1.0
 
     def map(self, block: StandardizedBlock) -> ColumnMoments:
         """Of one block."""

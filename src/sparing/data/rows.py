@@ -53,8 +53,8 @@ class RawBlock(Protocol):
     def shifted(self, reference: Array) -> RawBlock:
         """The same rows less a reference row; of sparse rows one that is zero for features that are."""
 
-    def moments(self, unit: float, weights: Array | None) -> ColumnMoments:
-        """Means and centred sums of squares of the columns."""
+    def moments(self, unit: float | Array, weights: Array | None) -> ColumnMoments:
+        """Means and centred sums of squares of the columns times ``unit``, or times a unit for each of them."""
 
     def extent(self) -> tuple[float, tuple[int, int, float] | None]:
         """Largest absolute value; place and value of the first entry that is not finite."""
@@ -89,6 +89,11 @@ class Rows(ABC):
     def blocks(self) -> Iterator[RawBlock]:
         """The rows, in order."""
 
+    @property
+    def source(self) -> Any:
+        """All rows in memory, an array or CSC as they are stored, for the few methods that need them at once."""
+        return gathered(self)
+
     def first(self, look: Callable[[RawBlock], Any]) -> Any:
         """What ``look`` finds in the first block where that is not None; the blocks after it are not read."""
         return next((found for found in map(look, self.blocks()) if found is not None), None)
@@ -107,6 +112,14 @@ class Rows(ABC):
         return self
 
 
+def gathered(rows: Rows) -> Any:
+    """A copy of all rows, dense or CSC."""
+    parts: list[Any] = list(rows.blocks())
+    if rows.is_dense:
+        return np.concatenate([part.rows for part in parts])
+    return sparse.vstack([part.matrix for part in parts], format="csc")
+
+
 class SparseRows(Rows):
     """A sparse matrix: one block."""
 
@@ -117,6 +130,11 @@ class SparseRows(Rows):
         super().__init__()
         self.block = CscBlock(matrix)
         self.shape, self.dtype = matrix.shape, matrix.dtype
+
+    @property
+    def source(self) -> Any:
+        """The matrix as CSC, not copied."""
+        return self.block.matrix
 
     def blocks(self) -> Iterator[RawBlock]:
         """The one block."""
@@ -130,15 +148,21 @@ class ArrayRows(Rows):
 
     def __init__(self, source: Any, block_rows: int | None = None) -> None:
         super().__init__()
-        self.source = source
+        self._source = source
         self.shape, self.dtype = source.shape, source.dtype
         self.is_resident = isinstance(source, np.ndarray) and not isinstance(source, np.memmap)
-        self.block_rows = block_rows or max(BLOCK_ROWS, BLOCK_ENTRIES // max(self.shape[1], 1))
+        several = max(BLOCK_ROWS, BLOCK_ENTRIES // max(self.shape[1], 1))
+        self.block_rows = several if block_rows is None else block_rows
+
+    @property
+    def source(self) -> Any:
+        """What the rows are sliced from, as it was given."""
+        return self._source
 
     def blocks(self) -> Iterator[RawBlock]:
         """Slices of ``block_rows`` rows."""
         for start in range(0, self.shape[0], self.block_rows):
-            yield DenseBlock(np.asarray(self.source[start : start + self.block_rows]), start)
+            yield DenseBlock(np.asarray(self._source[start : start + self.block_rows]), start)
 
 
 class InMemoryRows(Rows):
@@ -150,13 +174,8 @@ class InMemoryRows(Rows):
         super().__init__()
         self.shape, self.dtype, self.is_dense = rows.shape, rows.dtype, rows.is_dense
         self._copy = rows
-        if rows.is_resident:
-            return
-        parts: list[Any] = list(rows.blocks())
-        if rows.is_dense:
-            self._copy = ArrayRows(np.concatenate([part.rows for part in parts]))
-        else:
-            self._copy = SparseRows(sparse.vstack([part.matrix for part in parts], format="csc"))
+        if not rows.is_resident:
+            self._copy = ArrayRows(gathered(rows)) if rows.is_dense else SparseRows(gathered(rows))
 
     @property
     def passes(self) -> int:
@@ -166,6 +185,11 @@ class InMemoryRows(Rows):
     @passes.setter
     def passes(self, count: int) -> None:
         """Readings of the copy are not counted."""
+
+    @property
+    def source(self) -> Any:
+        """That of the copy."""
+        return self._copy.source
 
     def blocks(self) -> Iterator[RawBlock]:
         """Those of the copy."""

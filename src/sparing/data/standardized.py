@@ -40,6 +40,12 @@ COMFORTABLE = (1e-70, 1e70)
 ACCEPTED = (1e-290, 1e290)
 """Sizes of values that can be brought near 1 at all."""
 
+ROUNDED = 32 * np.finfo(float).eps
+"""A feature whose deviation is below this share of its mean is constant, but for rounding."""
+
+FAINT = 1e-140
+"""Features below this size, where the largest are near 1, are measured in a unit of their own: squares would vanish."""
+
 FAR_FROM_ZERO = 1e5
 """Means that exceed the spread by this factor are subtracted from the rows block by block, before any product."""
 
@@ -91,24 +97,26 @@ class StandardizedRows(DataMatrix):
         elif center:
             self.unit_mean = moments.mean
         squares = moments.deviation + moments.weight * (moments.mean - self.unit_mean) ** 2
-        rounding = moments.weight * (32 * np.finfo(float).eps * moments.mean) ** 2
-        varies = squares > rounding
+        varies = squares > moments.weight * (ROUNDED * moments.mean) ** 2
         self.total_weight = None if weights is None else moments.weight
         degrees = max(moments.weight - 1.0, 1.0)
         self._scaled, scaled = scale, scale or deviation is not None
+        faint = self._faint_spread(moments) if scale and deviation is None else np.zeros(self.n_features)
+        varies |= faint > 0
         with np.errstate(over="ignore", under="ignore"):
             if deviation is not None:
                 self.deviation = deviation * self.unit
             elif scale:
-                self.deviation = np.where(varies, np.sqrt(squares / degrees), self.unit)
+                learned = np.where(faint > 0, faint / np.sqrt(degrees), np.sqrt(squares / degrees))
+                self.deviation = np.where(varies, learned, self.unit)
             else:
                 self.deviation = np.full(self.n_features, self.unit)
             inverse = 1.0 / self.deviation if scaled else np.ones(self.n_features)
             self.factor = inverse if mean is not None else np.where(varies, inverse, 0.0)
             self.square_unit = 1.0 if scaled else float(np.float64(self.unit) ** -2)
-            self._diagonal = squares * self.factor**2
+            self._diagonal = np.where(faint > 0, degrees, squares * np.where(faint > 0, 0.0, self.factor) ** 2)
         spread = np.sqrt(squares / max(moments.weight, 1.0))
-        far = varies & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)
+        far = varies & (faint == 0) & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)
         if center and far.any():  # sparse rows stay sparse: a zero, so far from the mean, would have been spread
             self.shift = np.where(far | rows.is_dense, self.unit_mean / self.unit, 0.0)
 
@@ -131,6 +139,18 @@ class StandardizedRows(DataMatrix):
             raise errors.out_of_scale(peak)
         unit = float(2.0 ** -np.round(np.log2(peak)))
         return unit, self.one_pass(Moments(unit))[0]
+
+    def _faint_spread(self, moments: ColumnMoments) -> Array:
+        """Roots of the sums of squares of features so small beside others that these vanish; 0 for all others."""
+        sizes = np.abs(moments.mean)
+        faint = (sizes > 0) & (sizes < FAINT) & (moments.deviation < FAINT**2)
+        if not faint.any():
+            return np.zeros(self.n_features)
+        exponents = np.where(faint, np.minimum(-np.frexp(sizes)[1], 1000), 0)
+        own = self.one_pass(Moments(np.ldexp(self.unit, exponents)))[0]
+        squares = own.deviation + own.weight * (own.mean - np.ldexp(self.unit_mean, exponents)) ** 2
+        varies = squares > own.weight * (ROUNDED * own.mean) ** 2
+        return np.where(faint & varies, np.ldexp(np.sqrt(squares), -exponents), 0.0)
 
     @property
     def mean(self) -> Array:

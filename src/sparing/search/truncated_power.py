@@ -50,17 +50,13 @@ def column_starts(view: DataMatrix, n_starts: int, leading: Array) -> Array:
     """Unit vectors of features to start from: of most variance, and largest in each leading direction, by turns."""
     ranked = [distinct_ranks(view.gram_diagonal()), *(distinct_ranks(np.abs(v)) for v in leading.T)]
     chosen = np.argsort(np.min(ranked, axis=0), kind="stable")[:n_starts]
-    starts = np.zeros((view.n_features, len(chosen)))
-    starts[chosen, np.arange(len(chosen))] = 1.0
-    return starts
+    return unit_vectors(view.n_features, chosen)
 
 
 def furthest_starts(gram: Array, n_nonzero: int, n_starts: int) -> Array:
     """Unit vectors of the features from which a truncated step goes furthest."""
     chosen = np.argsort(distinct_ranks(furthest_scores(gram, n_nonzero)), kind="stable")[:n_starts]
-    starts = np.zeros((len(gram), len(chosen)))
-    starts[chosen, np.arange(len(chosen))] = 1.0
-    return starts
+    return unit_vectors(len(gram), chosen)
 
 
 def furthest_scores(columns: Array, n_nonzero: int) -> Array:
@@ -90,3 +86,18 @@ def leading_directions(view: DataMatrix, rank: int, rng: np.random.Generator) ->
         V = np.linalg.qr(view.gram_matmat(V))[0]
     _, rotation = np.linalg.eigh(V.T @ view.gram_matmat(V))
     return np.asarray(V @ rotation[:, ::-1])
+
+
+def psd_shift(view: DataMatrix, rng: np.random.Generator) -> float:
+    """What to add to the diagonal of A so that power steps do not lower x'Ax: roughly |A|, nothing where A is psd."""
+    if view.is_psd:
+        return 0.0
+    leading = leading_directions(view, 3, rng)
+    return float(np.linalg.norm(view.gram_matmat(leading), axis=0).max())
+
+
+def unit_vectors(n_features: int, J: Indices) -> Array:
+    """The unit vectors of the features J, as columns."""
+    vectors = np.zeros((n_features, len(J)))
+    vectors[J, np.arange(len(J))] = 1.0
+    return vectors

@@ -25,6 +25,26 @@ from sparing.task import Task
 QUICK = Auto(starts=3, finalists=2, perturbations=0)
 
 
+@pytest.mark.parametrize(("asked", "most"), [(0, 0), (3, 3), (None, 10)])
+def test_no_perturbations_are_none(asked, most):
+    """A number that may be 0 is not a number that was not given."""
+    done = []
+
+    class Counted(joint_search.JointSearch):
+        def _pruned(self, H):
+            done.append("pruned")
+            return super()._pruned(H)
+
+        def _exchanged(self, H):
+            done.append("exchanged")
+            return super()._exchanged(H)
+
+    view, rng = standardised(load_wine().data), np.random.default_rng(0)
+    config = JointVariance(QUICK, starts=1, perturbations=asked)
+    Counted(config, view, top_spectrum(view, 3, rng), [5, 5, 5], Run(rng)).run()
+    assert len(done) == most
+
+
 def standardised(X):
     return as_view(X, Preprocessing(scale=True))
 

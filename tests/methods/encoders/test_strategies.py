@@ -12,7 +12,8 @@ from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.theorem_bounds import theorem_11_schedule
-from sparing.methods.encoders.batch import orthonormalised
+from sparing.methods.encoders.batch import Batch, orthonormalised
+from sparing.methods.selectors import Greedy
 from sparing.results import Selection
 
 PITPROPS = load_pitprops().correlation
@@ -141,3 +142,8 @@ def test_storage_of_the_same_numbers_chooses_nothing(strategy, shared):
         X = np.asarray(X, dtype=float)
         dense, stored = (ratio(storage(X), 4, 6, strategy) for storage in (np.ascontiguousarray, sparse.csr_array))
         assert stored == pytest.approx(dense, rel=1e-6)
+
+
+def test_a_sketch_without_rows_is_refused():
+    with pytest.raises(ValueError, match="sketch=0 must be at least 1"):
+        Batch(Greedy(), sketch=0)

@@ -9,8 +9,9 @@ from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.methods.solvers import GeneralizedPowerL0, GeneralizedPowerL1
+from sparing.methods.solvers.generalized_power import PenaltyPath
 from sparing.run import Budget, Run
-from sparing.search.penalty import PenaltyPath, psd_shift
+from sparing.search.truncated_power import psd_shift
 from sparing.task import Task
 
 both = pytest.mark.parametrize("solver", [GeneralizedPowerL0, GeneralizedPowerL1])

@@ -55,6 +55,12 @@ def test_on_the_mean_only_pixels_in_use_are_painted_over(X):
         assert parts.get_clim() == (-1.0, 1.0)
 
 
+def test_a_grid_without_columns_gets_a_sentence(X):
+    model = SparsePCA(1, n_nonzero=5, random_state=0, certify=False).fit(X)
+    with pytest.raises(ValueError, match="n_columns=0 must be at least 1"):
+        ImagePartsDisplay.from_estimator(model, (3, 4), n_columns=0)
+
+
 def test_shapes_must_fit(X):
     model = SparsePCA(1, n_nonzero=5, random_state=0, certify=False).fit(X)
     for shape in ((3, 5), (-3, -4), 12, (12,), (1.5, 8), "ab"):

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from sparing import errors
 from sparing.data.readahead import read_ahead
@@ -120,14 +119,6 @@ class FileRows(Rows):
         check_room(self.path, math.prod(int(size) for size in chunk) * self.dtype.itemsize)
         if chunk[0] <= self.block_rows:
             self.block_rows -= self.block_rows % max(chunk[0], 1)
-
-    @property
-    def source(self) -> Any:
-        """All rows in memory, for the few methods that need them at once."""
-        parts: list[Any] = list(self.blocks())
-        if self.is_dense:
-            return np.concatenate([part.rows for part in parts])
-        return sparse.vstack([part.matrix for part in parts], format="csc")
 
     def close(self) -> None:
         """Forget what was kept for faster readings; the next reading starts from the file."""

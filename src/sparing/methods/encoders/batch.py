@@ -10,6 +10,7 @@ import numpy as np
 from sparing.linalg import encoder_on
 from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.methods.selectors import Selector
+from sparing.methods.solvers.base import check_counts
 from sparing.results import Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -38,6 +39,10 @@ class Batch:
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 2.2, CSSP-blackbox encoder")
 
+    def __post_init__(self) -> None:
+        if self.sketch is not None:
+            check_counts(sketch=self.sketch)
+
     def encode(self, task: Task, run: Run) -> Encoder:
         """The encoder of least loss on the selected features."""
         found = self._chosen(task, run)
@@ -54,8 +59,8 @@ class Batch:
         return other if other.loss < found.loss else found
 
     def _encoder_by(self, selector: Selector, task: Task, run: Run) -> Encoder:
-        rows, d = self.sketch or task.gram.n_features, task.gram.n_features
-        sketch = (rows, run.rng) if rows < d else None  # more rows than that would save nothing
+        rows, d = self.sketch, task.gram.n_features
+        sketch = (rows, run.rng) if rows is not None and rows < d else None  # more rows than d would save nothing
         return encoder_on(selector.select(task, run), task.spectrum.rank, task.spectrum.total, sketch=sketch)
 
 

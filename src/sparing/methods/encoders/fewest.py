@@ -49,7 +49,8 @@ def fewest_features(
     def fits(encoder: Encoder) -> bool:
         return spectrum.loss_ratio(encoder.loss) <= max_loss
 
-    least = min(smallest or spectrum.rank, limit)  # fewer shared features than components would give fewer components
+    # by default as many as components: fewer shared features would give fewer of these
+    least = min(spectrum.rank if smallest is None else smallest, limit)
     count = max(min(enough, limit), least) if enough is not None else least
     too_few, found = least - 1, encode(count)
     if fits(found) and (lower := int(0.7 * count)) > least:  # what is enough is seldom far from the fewest

@@ -85,9 +85,11 @@ class JointSearch:
         if first.shape[1] < len(self.sizes):  # nothing is left for further components
             return self.goal.ordered(first)
         self._offer(self.goal.improve(first, SWEEPS, self.sizes, growth=ROUGH))
-        starts, perturbations = config.starts, config.perturbations or (3 if config.total else 1) * KICKS
+        starts, perturbations = config.starts, (3 if config.total else 1) * KICKS
         if config.constraint is not None:
-            starts, perturbations = 2 * config.starts, config.perturbations or 20 * KICKS
+            starts, perturbations = 2 * config.starts, 20 * KICKS
+        if config.perturbations is not None:
+            perturbations = config.perturbations
         for start in self._rotations(min(starts, affordable)):
             if budget.expired:
                 break

@@ -59,8 +59,8 @@ class JointVariance:
         Keeps components from becoming near-copies of one another; 0 is the free criterion. Less where the last
         principal component has less than a tenth of the first one's variance.
     starts, perturbations : int
-        Rotated starts, and shaken ones, at most; fewer where features are many. A constraint takes twice the starts
-        and twenty times the perturbations by default: it leaves many local optima.
+        Rotated starts, and shaken ones, at most; fewer where features are many. By default ten perturbations, thirty
+        with ``total``; a constraint takes twice the starts and two hundred perturbations: it leaves many local optima.
     thorough : Solver
         For more starts where features are few, at most 100.
 

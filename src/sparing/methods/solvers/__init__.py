@@ -5,8 +5,7 @@ from __future__ import annotations
 from sparing.methods.solvers.auto import Auto
 from sparing.methods.solvers.base import Solver
 from sparing.methods.solvers.exact import Exact
-from sparing.methods.solvers.generalized_power_l0 import GeneralizedPowerL0
-from sparing.methods.solvers.generalized_power_l1 import GeneralizedPowerL1
+from sparing.methods.solvers.generalized_power import GeneralizedPowerL0, GeneralizedPowerL1
 from sparing.methods.solvers.greedy import Greedy
 from sparing.methods.solvers.max_component import MaxComponent
 from sparing.methods.solvers.nonnegative import (

@@ -16,8 +16,7 @@ from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Reference
 from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
-from sparing.search.penalty import psd_shift, unit_vectors
-from sparing.search.truncated_power import leading_directions
+from sparing.search.truncated_power import leading_directions, psd_shift, unit_vectors
 from sparing.task import Task
 
 RELAXATIONS = ("linear", "gradient")
@@ -82,7 +81,8 @@ class Rounding:
         shift = psd_shift(view, run.rng)
         if start is None:
             largest = keep_largest(np.where(objective.usable, view.gram_diagonal() + shift, 0.0)[:, None], 1)
-            start = np.column_stack([leading_directions(view, 3, run.rng), unit_vectors(largest)])
+            feature = unit_vectors(view.n_features, np.flatnonzero(largest))
+            start = np.column_stack([leading_directions(view, 3, run.rng), feature])
         x = self._relaxed(view, np.where(objective.usable[:, None], start, 0.0), n_nonzero, shift, run.budget)
         candidates = [keep_largest(x[:, None], n_nonzero)[:, 0]]
         for _ in range(self.repeats if self.rounding else 0):

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sparing.estimators.parameters import count as checked_count
 from sparing.results import Array
 from sparing.show.plots._axes import axes_of, fitted_with
 
@@ -92,7 +93,9 @@ class ImagePartsDisplay:
         self
         """
         count, height, width = self.images.shape
-        columns = self.n_columns or (count if count <= 8 else math.ceil(math.sqrt(count)))
+        columns = count if count <= 8 else math.ceil(math.sqrt(count))
+        if self.n_columns is not None:
+            columns = checked_count("n_columns", self.n_columns)
         rows = math.ceil(count / columns)
         ax = axes_of(ax, (1.2 * columns, 1.2 * rows * height / width))
         largest = np.abs(self.images).max(axis=(1, 2), keepdims=True)

@@ -17,7 +17,7 @@ from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Reference
 from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
-from sparing.search.penalty import psd_shift
+from sparing.search.truncated_power import psd_shift
 from sparing.task import Task
 
 THRESHOLDS = ("soft", "hard")

@@ -17,8 +17,7 @@ from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.results import Array, Component, Indices, Reference
 from sparing.run import Budget, Run
-from sparing.search.penalty import psd_shift
-from sparing.search.truncated_power import leading_directions, pool_of
+from sparing.search.truncated_power import leading_directions, pool_of, psd_shift
 from sparing.task import Task
 
 POOL = 512

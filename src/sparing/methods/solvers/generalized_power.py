@@ -1,4 +1,4 @@
-"""Power iterations with a threshold, and the penalty that leaves a wanted number of features.
+"""Generalized power: power iterations with a threshold, and the penalty that leaves a given number of features.
 
 Generalized power methods iterate on a point x of the sample space. With x = Xw / |Xw| the correlations that they
 threshold are X'x = Aw / sqrt(w'Aw), so w and A suffice: no rows are needed, and w is the direction sought.
@@ -7,18 +7,19 @@ threshold are X'x = Aw / sqrt(w'Aw), so w and A suffice: no rows are needed, and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
-from sparing.linalg.metric import Metric
 from sparing.linalg.truncation import keep_largest
 from sparing.objectives.variance import RayleighObjective
-from sparing.results import Array, Component
-from sparing.run import Budget
+from sparing.results import Array, Component, Reference
+from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
-from sparing.search.truncated_power import leading_directions
+from sparing.search.truncated_power import leading_directions, psd_shift, unit_vectors
+from sparing.task import Task
 
 PENALTIES = 8
 """Penalties that are tried at once: one product with A serves them all."""
@@ -28,6 +29,89 @@ ROUNDS = 7
 
 CONVERGED = 1e-10
 """Growth of the penalised objective, as a share of it, that ends an iteration."""
+
+
+@dataclass(frozen=True)
+class GeneralizedPower:
+    """What both penalties share; :class:`GeneralizedPowerL0` has the settings and the differences from the paper."""
+
+    starts: int = 1
+    refit: bool = True
+    max_iter: int = 100
+
+    soft: ClassVar[bool]
+    reference: ClassVar[Reference]
+
+    def solve(self, task: Task, run: Run) -> Component:
+        """The best direction on the paths from all starts; ``start`` takes the place of the leading eigenvector."""
+        view, n_nonzero = task.gram, task.n_nonzero
+        objective = RayleighObjective(view, task.metric)
+        path = PenaltyPath(view, objective.usable, self.soft, psd_shift(view, run.rng), self.max_iter)
+        leading = leading_directions(view, 1, run.rng) if task.start is None else task.start
+        longest = np.flatnonzero(keep_largest(path.worth[:, None], self.starts))
+        found = np.zeros((view.n_features, 0))
+        for x in np.column_stack([unit_vectors(view.n_features, longest), leading]).T:
+            found = np.column_stack([found, path.with_count(x, n_nonzero, run.budget)])
+            if run.budget.expired:
+                break
+        if self.refit:
+            found = filled_up(view, objective.usable, found, n_nonzero)
+        return best_component(objective, found, refit=self.refit)
+
+
+@dataclass(frozen=True)
+class GeneralizedPowerL0(GeneralizedPower):
+    """w <- the entries of Aw that exceed a penalty: generalized power with the l0 penalty [journee2010, Algorithm 3].
+
+    Parameters
+    ----------
+    starts : int
+        Features to start from, those of most variance first; the leading eigenvector is always tried as well.
+    refit : bool
+        Best loadings on the support found. Otherwise those of the iteration, which the penalty does not shrink.
+    max_iter : int
+        Steps at most, for each penalty.
+
+    Notes
+    -----
+    **Optimises** the sum of ((a_i'z)^2 - gamma)_+ over unit vectors z of the sample space, a_i the columns of X; no
+    step lowers it. Features whose (a_i'z)^2 does not exceed gamma are left out.
+    **Differs from the paper.** gamma is not given but found so that r features remain: eight values at a time between 0
+    and the largest variance, in up to seven rounds. Where the count jumps past r at one gamma, the r largest entries of
+    the direction just above the jump compete with the direction just below it; where even gamma = 0 leaves fewer than r
+    features, those are the answer. The paper starts from the longest column alone, whose path jumps on many data. The
+    loadings are refitted. z = Xw is followed through w and A = X'X, so that a covariance suffices; an A that is not
+    positive semidefinite is shifted until it is. With a metric the iteration runs on the numerator, and the metric
+    enters when loadings are refitted and candidates compared.
+    """
+
+    soft: ClassVar[bool] = False
+    reference: ClassVar = Reference("journee2010", "Algorithm 3")
+
+
+@dataclass(frozen=True)
+class GeneralizedPowerL1(GeneralizedPower):
+    """w <- what of Aw exceeds a penalty: generalized power with the l1 penalty [journee2010, Algorithm 2].
+
+    Parameters
+    ----------
+    starts : int
+        Features to start from, those of most variance first; the leading eigenvector is always tried as well.
+    refit : bool
+        Best loadings on the support found. Otherwise those of the iteration, which the penalty has shrunk.
+    max_iter : int
+        Steps at most, for each penalty.
+
+    Notes
+    -----
+    **Optimises** the sum of (|a_i'z| - gamma)_+^2 over unit vectors z of the sample space, a_i the columns of X; no
+    step lowers it. Features whose |a_i'z| does not exceed gamma are left out.
+    **Differs from the paper.** As :class:`GeneralizedPowerL0` does; gamma is sought between 0 and the length of the
+    longest column.
+    """
+
+    soft: ClassVar[bool] = True
+    reference: ClassVar = Reference("journee2010", "Algorithm 2")
 
 
 @dataclass(frozen=True)
@@ -101,34 +185,6 @@ class PenaltyPath:
         return W
 
 
-def penalised_component(
-    view: DataMatrix,
-    n_nonzero: int,
-    rng: np.random.Generator,
-    *,
-    soft: bool,
-    n_starts: int,
-    max_iter: int,
-    refit: bool,
-    metric: Metric | None,
-    start: Array | None,
-    budget: Budget,
-) -> Component:
-    """The best direction with at most ``n_nonzero`` features on the paths from all starts."""
-    objective = RayleighObjective(view, metric)
-    path = PenaltyPath(view, objective.usable, soft, psd_shift(view, rng), max_iter)
-    leading = leading_directions(view, 1, rng) if start is None else start
-    starts = np.column_stack([unit_vectors(keep_largest(path.worth[:, None], n_starts)), leading])
-    found = np.zeros((view.n_features, 0))
-    for x in starts.T:
-        found = np.column_stack([found, path.with_count(x, n_nonzero, budget)])
-        if budget.expired:
-            break
-    if refit:
-        found = filled_up(view, objective.usable, found, n_nonzero)
-    return best_component(objective, found, refit=refit)
-
-
 def filled_up(view: DataMatrix, usable: NDArray[np.bool_], W: Array, n_nonzero: int) -> Array:
     """Directions with n_nonzero features where a jump of the count left fewer: those that pull most come in."""
     pull = np.abs(view.gram_matmat(W))
@@ -136,19 +192,3 @@ def filled_up(view: DataMatrix, usable: NDArray[np.bool_], W: Array, n_nonzero: 
     missing = np.maximum(n_nonzero - np.count_nonzero(W, axis=0), 0) * W.any(axis=0)
     coming = keep_largest(np.where(free, pull, 0.0), missing.tolist()) > 0
     return np.where(coming, np.finfo(float).eps * np.abs(W).max(axis=0, initial=0.0), W)
-
-
-def unit_vectors(V: Array) -> Array:
-    """The unit vector of every feature that V uses, as columns."""
-    used = np.flatnonzero(V.any(axis=1))
-    vectors = np.zeros((len(V), len(used)))
-    vectors[used, np.arange(len(used))] = 1.0
-    return vectors
-
-
-def psd_shift(view: DataMatrix, rng: np.random.Generator) -> float:
-    """What to add to the diagonal of A so that power steps do not lower x'Ax: roughly |A|, nothing where A is psd."""
-    if view.is_psd:
-        return 0.0
-    leading = leading_directions(view, 3, rng)
-    return float(np.linalg.norm(view.gram_matmat(leading), axis=0).max())

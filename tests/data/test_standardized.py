@@ -1,0 +1,37 @@
+"""Scaled features do not depend on their units, however far these are apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from counted_rows import CountedRows
+from sparing.data import as_rows
+from sparing.data.standardized import StandardizedRows
+
+SIZES = np.array([1.0, 1e-170, 1e100, 1e-100, 1e30])
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [as_rows, lambda X: as_rows(sparse.csr_array(X)), CountedRows, lambda X: CountedRows(sparse.csr_array(X))],
+    ids=["array", "sparse", "blocks", "sparse blocks"],
+)
+@pytest.mark.parametrize("center", [True, False])
+def test_units_of_features_that_differ_by_hundreds_of_digits(storage, center, rng):
+    X = rng.standard_normal((250, 5)) + 0.3
+    X[:, 4] = 7.0  # constant, and in the sizes of the others it stays so
+    wanted = StandardizedRows(as_rows(X), center=center, scale=True)
+    found = StandardizedRows(storage(X * SIZES), center=center, scale=True)
+    np.testing.assert_allclose(found.scale[:4] / SIZES[:4], wanted.scale[:4], rtol=1e-12)
+    np.testing.assert_array_equal(found.factor > 0, wanted.factor > 0)
+    np.testing.assert_allclose(found.gram_diagonal(), wanted.gram_diagonal(), rtol=1e-12)
+    np.testing.assert_allclose(found.columns(np.arange(5)), wanted.columns(np.arange(5)), atol=1e-12)
+    np.testing.assert_allclose(found.gram(), wanted.gram(), atol=1e-9)
+
+
+def test_ordinary_features_cost_no_further_reading(rng):
+    rows = CountedRows(np.c_[rng.standard_normal((250, 3)), np.zeros(250), np.full(250, 5.0)])
+    StandardizedRows(rows, scale=True)
+    assert rows.readings == 1
