@@ -85,21 +85,27 @@ class Greedy:
 
     def select(self, task: Task, run: Run) -> Selection:
         """Nested forward selection, then swaps; without swaps the order of ``columns`` is that of choice."""
-        view, target = task.gram, task.target
-        known = CachedGram(view)
+        known = CachedGram(task.gram)
+        chosen = self._chosen(known, task, run.rng)  # whose states and pools are gone when all columns are together
+        return Selection(chosen, known.gram_columns(chosen))
+
+    def _chosen(self, known: CachedGram, task: Task, rng: np.random.Generator) -> Indices:
+        """The columns, in the order of choice; swaps only where they may gain something."""
+        view, target = known.base, task.target
         state, pool = self._grown(known, task.n_nonzero, target)
         chosen = pool.chosen
-        if self.swaps and 0 < len(chosen) < view.n_features:
-            least, excess = _least_loss(target), max(float(np.trace(target.gram)) - pool.state.captured, 0.0)
-            if excess > WORTHWHILE * least or view.n_features <= SMALL:
-                if not pool.serves(SWAPPING):
-                    last = chosen[len(state.chosen) :]
-                    state.extend(last, known.gram_columns(last))
-                    pool = Pool(view, state, SWAPPING, capacity=len(chosen))
-                del state  # the pool is all that is needed, and a fit should not hold both
-                improved = self._improved(known, pool, target, NOTICEABLE * (least + excess), run.rng)
-                chosen = _better(known, target, chosen, improved)
-        return Selection(chosen, known.gram_columns(chosen))
+        if not self.swaps or not 0 < len(chosen) < view.n_features:
+            return chosen
+        least, excess = _least_loss(target), max(float(np.trace(target.gram)) - pool.state.captured, 0.0)
+        if excess <= WORTHWHILE * least and view.n_features > SMALL:
+            return chosen
+        if not pool.serves(SWAPPING):
+            last = chosen[len(state.chosen) :]
+            state.extend(last, known.gram_columns(last))
+            pool = Pool(view, state, SWAPPING, capacity=len(chosen))
+        del state  # the pool is all that is needed, and a fit should not hold both
+        improved = self._improved(known, pool, target, NOTICEABLE * (least + excess), rng)
+        return _better(known, target, chosen, improved)
 
     def _grown(self, known: CachedGram, n_columns: int, target: Target) -> tuple[Spanning, Pool]:
         """Blocked forward selection: exact inside each pool, one product per block but the last.
