@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +23,13 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20150225)
+
+
+@pytest.fixture
+def slow_reading(monkeypatch):
+    """Every block takes three seconds, as far as the clock of passes knows: progress is shown."""
+    seconds = itertools.count(0.0, 3.0)
+    monkeypatch.setattr("sparing.data.tracked.time", SimpleNamespace(monotonic=lambda: next(seconds)))
 
 
 @pytest.fixture

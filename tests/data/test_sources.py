@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sparing import SparseEncoder, SparseKMeans, SparsePCA
 from sparing.data import ArrayRows, SparseRows, as_rows
-from sparing.data.sources import Slices, is_source
+from sparing.data.sources import Slices, is_source, source_rows
 
 
 class Source:
@@ -74,23 +74,26 @@ def test_ones_own_source_is_asked_for_blocks_of_64_mebibytes_at_most():
     assert 700 < Wide.asked <= 2**26 / (4 * 20_000)
 
 
-def test_no_method_asks_for_all_rows(X, monkeypatch):
-    monkeypatch.setattr("sparing.data.sources.BLOCK_BYTES", 8 * 12 * 50)
+def in_fifties(source):
+    """At most fifty rows of twelve features at a time."""
+    return source_rows(Slices(source), block_bytes=8 * 12 * 50)
+
+
+def test_no_method_asks_for_all_rows(X):
     source = Source(X)
-    same_fit(source, X)
-    SparsePCA(n_nonzero=3, random_state=0).fit(source)
+    same_fit(in_fifties(source), X)
+    SparsePCA(n_nonzero=3, random_state=0).fit(in_fifties(source))
     assert max(source.asked) == 50
 
 
-def test_blocks_end_where_chunks_do(X, monkeypatch):
-    monkeypatch.setattr("sparing.data.sources.BLOCK_BYTES", 8 * 12 * 50)
+def test_blocks_end_where_chunks_do(X):
     source = Source(X)
     source.chunks = (20, 12)
-    assert as_rows(source).block_rows == 40
+    assert in_fifties(source).block_rows == 40
     source.shards = (30, 12)
-    assert as_rows(source).block_rows == 30
+    assert in_fifties(source).block_rows == 30
     source.shards, source.chunks = None, ((20, 20), (12,))
-    assert as_rows(source).block_rows == 50
+    assert in_fifties(source).block_rows == 50
 
 
 def test_methods_that_need_the_whole_get_it(X):

@@ -7,7 +7,6 @@ import pytest
 
 from sparing import ColumnSelector, DoublySparseEncoder, NonnegativeSparsePCA, SparseEncoder, SparsePCA, open_data
 from sparing.data import ArrayRows, Imputed, StandardizedRows
-from sparing.data import tracked as followed
 from sparing.data.dask_rows import DaskRows
 from sparing.data.jobs import GramBlock
 from sparing.data.tracked import TrackedRows
@@ -83,12 +82,12 @@ def test_a_dask_pass_says_at_least_a_line(X):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_every_estimator_shows_its_passes_when_asked(model, X, capsys, monkeypatch, tmp_path):
+def test_every_estimator_shows_its_passes_when_asked(model, X, capsys, request, tmp_path):
     np.save(tmp_path / "X.npy", X)
     rows = open_data(tmp_path / "X.npy")
     model.set_params(random_state=0).fit(rows)
     assert "pass" not in capsys.readouterr().out
-    monkeypatch.setattr(followed, "SECONDS", 0.0)
+    request.getfixturevalue("slow_reading")
     model.set_params(verbose=True).fit(rows)
     assert "[sparing] pass 1: 100% of 1,000 rows\n" in capsys.readouterr().out
     assert getattr(model, "n_passes_", 0) == getattr(type(model)(**model.get_params()).fit(rows), "n_passes_", 0)

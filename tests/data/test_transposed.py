@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view, transposed
+from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view
 from sparing.data.transposed import FEW_SAMPLES, Transposed
 from sparing.gram import DenseGram, Projected
-from sparing.gram.base import STRIP_ENTRIES
+from sparing.gram.base import GRAM_LIMIT, STRIP_ENTRIES
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.run import Run
@@ -80,11 +80,10 @@ def case(request, tmp_path):
     return base, dense.T / np.sqrt(base.square_unit)  # a view counts in its own unit
 
 
-@pytest.mark.parametrize("few", [0, 1024], ids=["from products", "XX' in memory"])
-def test_agrees_with_the_turned_matrix(case, few, rng, monkeypatch):
-    monkeypatch.setattr(transposed, "FEW_SAMPLES", few)
+@pytest.mark.parametrize("few", [0, FEW_SAMPLES], ids=["from products", "XX' in memory"])
+def test_agrees_with_the_turned_matrix(case, few, rng):
     base, dense = case
-    view = Transposed(base)
+    view = Transposed(base, few_samples=few)
     K, V = dense.T @ dense, rng.standard_normal((N, 3))
     size = np.abs(K).max()
     assert (view.n_features, view.n_samples, view.square_unit) == (N, D, base.square_unit)
@@ -150,10 +149,10 @@ def test_a_covariance_has_no_samples_to_choose():
             Transposed(view)
 
 
-def test_large_matrices_of_samples_are_refused(rng, monkeypatch):
-    monkeypatch.setattr(transposed, "GRAM_LIMIT", 20)
-    with pytest.raises(ValueError, match="A 30 x 30 matrix was asked for"):
-        Transposed(as_view(rng.standard_normal((30, 3)))).gram()
+def test_large_matrices_of_samples_are_refused(rng):
+    n = GRAM_LIMIT + 1
+    with pytest.raises(ValueError, match=f"A {n} x {n} matrix was asked for"):
+        Transposed(as_view(rng.standard_normal((n, 3)))).gram()
 
 
 def test_passes_are_those_of_the_base_and_lengths_are_read_once(rng):

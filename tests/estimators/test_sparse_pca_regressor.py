@@ -433,12 +433,12 @@ def test_a_seed_gives_one_answer(rng):
         np.testing.assert_array_equal(first.coef_, second.coef_)
 
 
-def test_passes_are_told_and_are_those_of_this_fit(rng, capsys, monkeypatch):
+@pytest.mark.usefixtures("slow_reading")
+def test_passes_are_told_and_are_those_of_this_fit(rng, capsys):
     X, y = data(rng)
     rows = as_rows(X)
     once, again = (make().fit(rows, y).n_passes_ for _ in range(2))
     assert once == again
-    monkeypatch.setattr("sparing.data.tracked.SECONDS", 0)
     make(verbose=True).fit(X, y)
     assert f"[sparing] pass 1: 100% of {len(X)} rows" in capsys.readouterr().out
 

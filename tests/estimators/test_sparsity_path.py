@@ -103,13 +103,13 @@ def test_missing_values_count_as_means():
         np.testing.assert_array_equal(again, support)
 
 
-def test_progress_is_told_and_changes_nothing(monkeypatch, capsys):
+def test_progress_is_told_and_changes_nothing(request, capsys):
     silent = sparsity_path(X, max_features=6, random_state=0)
     assert capsys.readouterr().out == ""
     sparsity_path(X, max_features=6, random_state=0, verbose=True)
     said = capsys.readouterr().out
     assert f"[sparing] 1 to 6 features: loss ratio {silent.loss_ratio[0]:.4f} to {silent.loss_ratio[5]:.4f}" in said
-    monkeypatch.setattr("sparing.data.tracked.SECONDS", 0)
+    request.getfixturevalue("slow_reading")
     told = sparsity_path(X, max_features=6, random_state=0, verbose=True)
     assert "[sparing] pass 1: 100% of 60 rows" in capsys.readouterr().out
     np.testing.assert_array_equal(told.loss_ratio, silent.loss_ratio)

@@ -14,9 +14,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from counted_rows import CountedRows, factors
 from sparing import SparseEncoder, information_loss
-from sparing.proof.bounds import loss_tree
 
-MODEL = SparseEncoder(2, n_nonzero=6, random_state=0)
+MODEL = SparseEncoder(2, n_nonzero=6, random_state=0, effort="quick")
 
 
 def streamed(X, edges, model=MODEL, weights=None):
@@ -40,12 +39,6 @@ def same(found, wanted, rtol=1e-7):
 @pytest.fixture
 def X(rng):
     return factors(rng, 120, 20, 4) + 3.0
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """The usual fit would go on to prove what these tests do not ask."""
-    monkeypatch.setattr(loss_tree, "TREE_LIMIT", 5)
 
 
 EDGES = {"one": [], "halves": [60], "one row each": [*range(2, 9), *range(112, 120)], "uneven": [2, 3, 4, 70, 71]}

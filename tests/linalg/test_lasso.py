@@ -70,10 +70,12 @@ def test_no_target_no_solution():
     assert not thresholded(np.zeros(3), 0.1, 2).any()
 
 
-def test_a_path_out_of_steps_ends_where_it_is(monkeypatch):
-    monkeypatch.setattr("sparing.linalg.lasso.STEPS", 1)
+def test_a_path_out_of_events_ends_where_it_is():
     gram, target, _ = problem(3, 12)
-    assert np.isfinite(LassoPath(gram).penalised(target, 1e-6 * np.abs(target).max())).all()
+    level = 1e-6 * np.abs(target).max()
+    ended = LassoPath(gram, max_events=1).penalised(target, level)
+    assert np.isfinite(ended).all()
+    assert not np.allclose(ended, LassoPath(gram).penalised(target, level))
 
 
 @settings(deadline=None, max_examples=50)

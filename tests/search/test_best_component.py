@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sparing.data import Preprocessing, as_view
+from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity
 from sparing.linalg.truncation import keep_largest
-from sparing.objectives import variance as module
-from sparing.objectives.variance import RayleighObjective
+from sparing.objectives.variance import BY_PRODUCTS, RayleighObjective
 from sparing.search.best_component import best_component
 
 
@@ -18,15 +18,19 @@ def view(rng):
     return as_view(rng.standard_normal((12, 60)) * np.linspace(1, 3, 60), Preprocessing())
 
 
-def test_many_features_are_refitted_by_products(view, rng, monkeypatch):
-    cut = keep_largest(rng.standard_normal((60, 3)), 30)
-    small = best_component(RayleighObjective(view), cut, refit=True)
-    monkeypatch.setattr(module, "WIDE", 20)
-    assert RayleighObjective(view).wide(small.support)
-    wide = best_component(RayleighObjective(view), cut, refit=True)
-    np.testing.assert_array_equal(wide.support, small.support)
-    np.testing.assert_allclose(wide.loadings, small.loadings, atol=1e-6)
-    np.testing.assert_allclose(wide.variance, small.variance, rtol=1e-9)
+def test_many_features_are_refitted_by_products(rng):
+    d = BY_PRODUCTS + 80
+    X = rng.standard_normal((12, d)) * np.linspace(1, 3, d)
+    view = as_view(X, Preprocessing())
+    cut = keep_largest(rng.standard_normal((d, 3)), BY_PRODUCTS + 10)
+    dense = RayleighObjective(DenseGram(as_view(X, Preprocessing()).gram()))
+    by_block = best_component(dense, cut, refit=True)
+    assert RayleighObjective(view).wide(by_block.support)
+    assert not dense.wide(by_block.support)
+    by_products = best_component(RayleighObjective(view), cut, refit=True)
+    np.testing.assert_array_equal(by_products.support, by_block.support)
+    np.testing.assert_allclose(by_products.loadings, by_block.loadings, atol=1e-6)
+    np.testing.assert_allclose(by_products.variance, by_block.variance, rtol=1e-9)
 
 
 @pytest.mark.parametrize("metric", [False, True])

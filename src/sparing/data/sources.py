@@ -69,9 +69,9 @@ def _slice_error(kind: str, start: int, stop: int, said: str) -> ValueError:
     )
 
 
-def source_rows(slices: Slices) -> ArrayRows:
-    """Rows in blocks of at most 64 MiB; they end where chunks of the storage do, if it says so."""
-    n_rows = rows_within(BLOCK_BYTES, slices.shape[1], slices.dtype)
+def source_rows(slices: Slices, block_bytes: int = BLOCK_BYTES) -> ArrayRows:
+    """Rows in blocks of at most so many bytes; they end where chunks of the storage do, if it says so."""
+    n_rows = rows_within(block_bytes, slices.shape[1], slices.dtype)
     for name in ("shards", "chunks"):
         chunks = getattr(slices._source, name, None)
         if isinstance(chunks, tuple) and chunks and isinstance(chunks[0], int) and 0 < chunks[0] <= n_rows:

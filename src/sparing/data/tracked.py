@@ -28,6 +28,8 @@ class TrackedRows(Rows):
         Where finished passes are kept and found again.
     sample_weight : array, optional
         What else belongs to the data of the fit.
+    clock : callable, optional
+        Seconds, from any time on.
     """
 
     def __init__(
@@ -36,13 +38,13 @@ class TrackedRows(Rows):
         say: Callable[[str], None],
         checkpoint: Checkpoint | None = None,
         sample_weight: Any = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         super().__init__()
-        self.rows, self._say, self._checkpoint, self._clock = rows, say, checkpoint, clock
+        self.rows, self._say, self._checkpoint, self._clock = rows, say, checkpoint, clock or time.monotonic
         self.shape, self.dtype, self.is_dense, self.is_local = rows.shape, rows.dtype, rows.is_dense, rows.is_local
         self.is_resident, self.stamp = rows.is_resident, rows.stamp
-        self._number, self._said_at, self._last_said = 0, clock(), 0
+        self._number, self._said_at, self._last_said = 0, self._clock(), 0
         if checkpoint is not None:
             stored = checkpoint.begin(_facts(rows, sample_weight))
             if stored:

@@ -20,15 +20,16 @@ class Transposed(DataMatrix):
     """``X'`` around a view of X that has rows; X' is never formed, and XX' only for few samples.
 
     Feature i of this view is sample i of the base: ``gram_matmat`` is X(X'U), ``gram_columns`` X X[I]'. Where the base
-    holds XX' or X'X in memory they serve here as Gram matrix and row Gram matrix.
+    holds XX' or X'X in memory they serve here as Gram matrix and row Gram matrix. Otherwise XX' is formed for at most
+    ``few_samples``.
     """
 
     has_rows = True
 
-    def __init__(self, base: DataMatrix) -> None:
+    def __init__(self, base: DataMatrix, *, few_samples: int = FEW_SAMPLES) -> None:
         if not base.has_rows or base.n_samples is None:
             raise errors.needs_rows("Choosing data points", base.n_features)
-        self.base = base
+        self.base, self.few_samples = base, few_samples
         self.n_features, self.n_samples = base.n_samples, base.n_features
         self.square_unit = base.square_unit
         self._squares: Array | None = None
@@ -43,7 +44,7 @@ class Transposed(DataMatrix):
     def has_gram(self) -> bool:
         """Does the base hold XX', or is it small?"""
         n, d = self.n_features, self.n_samples or 0
-        return self.base.squares_cheaply or (n <= FEW_SAMPLES and n * n * d <= SMALL_PRODUCT)
+        return self.base.squares_cheaply or (n <= self.few_samples and n * n * d <= SMALL_PRODUCT)
 
     def gram(self) -> Array:
         """``XX'``, for few samples."""

@@ -16,8 +16,8 @@ MIN_BLOCKS = 5
 """Blocks before the first stop. A weak direction hardly meets a random start: its residual looks small while its
 eigenvalue is missed altogether. With five blocks the error was covered in thousands of cases made to fool it."""
 
-MAX_BLOCKS = 16
-MAX_RESTARTS = 8
+MAX_BLOCKS, MAX_RESTARTS = 16, 8
+"""Blocks before a restart, and restarts, at most."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,13 @@ def block_krylov(
     rng: np.random.Generator,
     *,
     tolerance: float,
+    min_blocks: int = MIN_BLOCKS,
 ) -> RitzPairs:
     """Top ``rank`` eigenpairs of a positive semidefinite operator of dimension ``size`` and trace ``total``.
 
     Block Lanczos with full reorthogonalisation (blocks of rank + 3 or a few more, at most 16 before a restart from the
     best Ritz vectors), stopped when the error of the tail, total - sum of values, is below ``tolerance`` of the tail
-    itself.
+    itself and ``min_blocks`` have been looked at.
     """
     block = min(-(-(rank + OVERSAMPLING) // WIDTH) * WIDTH, size)
     start = np.linalg.qr(rng.standard_normal((size, block)))[0]
@@ -73,7 +74,7 @@ def block_krylov(
         projected = np.zeros((0, 0))
         for depth in range(1, most + 1):
             if depth * block > space.shape[1]:
-                room = np.empty((size, min(depth + MIN_BLOCKS, most) * block), order="F")
+                room = np.empty((size, min(depth + min_blocks, most) * block), order="F")
                 room[:, : space.shape[1]] = space
                 space = room
             space[:, (depth - 1) * block : depth * block] = start
@@ -81,7 +82,7 @@ def block_krylov(
             start, coupling, rest = _split(apply(start), basis)
             projected = _bordered(projected, coupling, block)
             complete = float(np.abs(rest).max()) <= rounding
-            if restart == 0 and depth < min(MIN_BLOCKS, most) and not complete:
+            if restart == 0 and depth < min(min_blocks, most) and not complete:
                 continue
             values, rotation = np.linalg.eigh(projected)
             values, rotation = values[::-1], rotation[:, ::-1]
@@ -89,7 +90,7 @@ def block_krylov(
             wanted = min(rank, len(values))
             error = value_error(values, np.linalg.norm(leaving, axis=0), wanted)
             tail = max(total - float(values[:wanted].sum()), 0.0)
-            settled = restart > 0 or depth >= MIN_BLOCKS or complete
+            settled = restart > 0 or depth >= min_blocks or complete
             if settled and error <= max(tolerance * tail, rounding):
                 return _pairs(basis, rotation, values, start @ leaving[:, :wanted], error)
         if restart + 1 < MAX_RESTARTS:

@@ -9,7 +9,7 @@ from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import TIE, keep_largest
 from sparing.results import Array, Indices
 
-STEPS = 20
+EVENTS = 20
 """Events per feature after which a path is given up: only ties that rounding cannot settle take so many."""
 
 
@@ -36,10 +36,12 @@ class LassoPath:
     ----------
     gram : ndarray of shape (d, d)
         Positive definite.
+    max_events : int
+        Events per feature, entering or leaving, after which a path ends where it is.
     """
 
-    def __init__(self, gram: Array) -> None:
-        self.gram = gram
+    def __init__(self, gram: Array, *, max_events: int = EVENTS) -> None:
+        self.gram, self.max_events = gram, max_events
         self._forget()
 
     def _forget(self) -> None:
@@ -76,7 +78,7 @@ class LassoPath:
         """
         b, now = np.zeros_like(target), 1.0
         barred = np.zeros(0, dtype=np.intp)  # what left at this very place: it may come back with the other sign only
-        for _ in range(STEPS * len(target)):
+        for _ in range(self.max_events * len(target)):
             S, signs = self._support, self._signs[self._support]
             rows = self.gram[S]
             ends = np.column_stack([target[S] - level * signs, change[S] - fall * signs])

@@ -32,7 +32,7 @@ NULL = 1e-10
 
 GROWTH = 1e-9
 
-WIDE, ACCURACY = 1024, 1e-10
+BY_PRODUCTS, ACCURACY = 1024, 1e-10
 """Nonzeros from which loadings may come from products alone, and their error as a share of what they leave."""
 
 SWAP_WORK = 2e7
@@ -106,7 +106,7 @@ class RayleighObjective:
     def wide(self, support: Indices) -> bool:
         """Are there so many more features than rows that products with A cost less than its block on them?"""
         n, plain = self.view.n_samples, self.metric is None and self.view.is_psd and not self.view.has_gram
-        return plain and n is not None and len(support) > max(WIDE, n)
+        return plain and n is not None and len(support) > max(BY_PRODUCTS, n)
 
     def _from_products(self, support: Indices) -> tuple[float, Array]:
         """The best quotient on a support from products with A alone."""
@@ -196,8 +196,8 @@ class RayleighObjective:
         pull = np.abs(self.view.gram_columns(support) @ now.v)[others] / self.scale[others]
         return [others[np.argpartition(-pull, SHORTLIST)[:SHORTLIST]], others]
 
-    def _promising(self, support: Indices, now: Solved, others: Indices) -> list[Indices]:
-        """Supports one swap away that beat what is reached, judged for all swaps from one decomposition.
+    def _promising(self, support: Indices, now: Solved, others: Indices, most: int = VERIFIED) -> list[Indices]:
+        """At most so many supports one swap away that beat what is reached, judged for all from one decomposition.
 
         With N = rho M - B, N_SS v = 0 and P a generalized inverse of N_SS: replacing i by j raises the quotient exactly
         where N_jj < the Schur complement of the others, which for all (j, i) is a rank-two formula in P. By how much is
@@ -230,13 +230,13 @@ class RayleighObjective:
             few = np.argpartition(-scores / square[rows], SKETCHED - 1)[:SKETCHED]
             rows, slots, scores = rows[few], slots[few], scores[few]
         if self._thorough:  # then the estimate, which takes M for its diagonal, decides nothing
-            order = np.lexsort((rows * len(support) + slots, -scores / square[rows]))[:VERIFIED]
+            order = np.lexsort((rows * len(support) + slots, -scores / square[rows]))[:most]
             return [np.append(np.delete(support, slots[p]), others[rows[p]]) for p in order]
         t = t[rows, slots][:, None]
         solution = t * P[slots] - C[rows]
         solution -= np.multiply.outer(solution[np.arange(len(slots)), slots] / pivots[slots], v)
         length = np.square(self.scale[others[rows]]) + np.square(solution).sum(axis=1)
-        order = np.lexsort((rows * len(support) + slots, -scores / length))[:VERIFIED]
+        order = np.lexsort((rows * len(support) + slots, -scores / length))[:most]
         return [np.append(np.delete(support, slots[p]), others[rows[p]]) for p in order]
 
     def _shifted(self, support: Indices, rho: float) -> Array:

@@ -57,6 +57,13 @@ def sparse_example(rng, n=900, d=240):
     return sparse.csr_matrix(rng.poisson(0.4 * topics).astype(float))
 
 
+def test_all_features_lose_what_pca_loses(rng):
+    for X in (factors(rng, 300, 60, 6), sparse_example(rng, 300, 60)):
+        found, spectrum, _, _, _ = few(X, 3, 60, length=40)
+        assert len(found.support) == 60
+        assert found.loss == pytest.approx(spectrum.tail, rel=1e-9)
+
+
 def test_at_most_three_readings_of_dense_rows(rng):
     X = factors(rng, 600, 150, 6)
     found, spectrum, _, view, rows = few(X, 3, 18, cuts=60)

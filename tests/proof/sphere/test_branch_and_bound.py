@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sparing.proof.sphere import branch_and_bound as sphere
 from sparing.proof.sphere.branch_and_bound import Cells, Rows, highest
 from sparing.run import Budget
 
@@ -46,8 +45,9 @@ def nonnegative_optimum(V, r):
     return best
 
 
-def solve(V, r, tolerance=1e-3, max_cells=10**5, nonnegative=False, budget=None):
-    return highest(V, r, tolerance=tolerance, max_cells=max_cells, nonnegative=nonnegative, budget=budget or Budget())
+def solve(V, r, tolerance=1e-3, max_cells=10**5, nonnegative=False, budget=None, **work):
+    budget = budget or Budget()
+    return highest(V, r, tolerance=tolerance, max_cells=max_cells, nonnegative=nonnegative, budget=budget, **work)
 
 
 def brute_force(V, r, nonnegative):
@@ -64,9 +64,7 @@ def test_brackets_what_brute_force_finds(kind, nonnegative):
         V, r = rows(kind, rng, d, m), int(rng.integers(1, d + 1))
         best = brute_force(V, r, nonnegative)
         for climbs in (5, 0) if number % 2 else (5,):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sphere, "CLIMBS", climbs)
-                found = solve(V, r, nonnegative=nonnegative)
+            found = solve(V, r, nonnegative=nonnegative, climbs=climbs)
             assert found.bound >= best
             assert found.value <= best * (1 + 1e-12)
             assert found.bound <= max(found.value * (1 + 1e-3), 1e-12)
@@ -83,30 +81,28 @@ def check_direction(V, r, found, nonnegative):
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_holds_wherever_it_stops(nonnegative, rng, monkeypatch):
+def test_holds_wherever_it_stops(nonnegative, rng):
     """Caps from one cell on and an expired budget; without climbing, so that the incumbent hides nothing."""
-    monkeypatch.setattr(sphere, "CLIMBS", 0)
-    monkeypatch.setattr(sphere, "HALVED", 8)
+    work = {"nonnegative": nonnegative, "climbs": 0, "halved": 8}
     for _ in range(40):
         V, r = rng.standard_normal((7, 4)), int(rng.integers(1, 5))
         best = brute_force(V, r, nonnegative)
-        bounds = [solve(V, r, 1e-9, cap, nonnegative).bound for cap in (1, 20, 100, 500)]
+        bounds = [solve(V, r, 1e-9, cap, **work).bound for cap in (1, 20, 100, 500)]
         assert min(bounds) >= best
         assert bounds == sorted(bounds, reverse=True)
-        late = solve(V, r, nonnegative=nonnegative, budget=Budget(deadline=0.0))
+        late = solve(V, r, **work, budget=Budget(deadline=0.0))
         assert late.bound >= best
         assert late.cells == (8 if nonnegative else 4)
 
 
 def test_cells_with_half_their_radius_are_no_proof(rng, monkeypatch):
     """Control: the checks above notice a wrong angle, though only where no incumbent makes up for it."""
-    monkeypatch.setattr(sphere, "CLIMBS", 0)
     true = Cells.cosines
     monkeypatch.setattr(Cells, "cosines", lambda cells: np.cos(np.arccos(true(cells)) / 2))
     wrong = 0
     for _ in range(40):
         V = rng.standard_normal((7, 4))
-        wrong += solve(V, 3).bound < optimum(V, 3)
+        wrong += solve(V, 3, climbs=0).bound < optimum(V, 3)
     assert wrong > 0
 
 
@@ -146,14 +142,13 @@ def test_cells_cover_the_sphere(rng):
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_rows_that_are_not_looked_at_change_nothing(nonnegative, rng, monkeypatch):
+def test_rows_that_are_not_looked_at_change_nothing(nonnegative, rng):
     V = rng.standard_normal((900, 4)) * rng.exponential(size=(900, 1)) ** 2
     C = rng.standard_normal((50, 4))
     C /= np.linalg.norm(C, axis=1, keepdims=True)
     looked_at = []
-    for few in (1, 60, 1000):
-        monkeypatch.setattr(sphere, "FEW", few)
-        searched = Rows(V, 12, nonnegative)
+    for extra_rows in (1, 60, 1000):
+        searched = Rows(V, 12, nonnegative, extra_rows=extra_rows)
         entries = np.maximum(C @ V.T, 0) if nonnegative else C @ V.T
         largest = np.sort(np.square(entries), axis=1)[:, -12:].sum(axis=1)
         np.testing.assert_allclose(searched.reached(C), largest)
@@ -164,9 +159,8 @@ def test_rows_that_are_not_looked_at_change_nothing(nonnegative, rng, monkeypatc
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_climbing_never_falls(nonnegative, rng, monkeypatch):
-    searched = Rows(rng.standard_normal((60, 5)), 7, nonnegative)
-    monkeypatch.setattr(sphere, "CLIMBS", 1)
+def test_climbing_never_falls(nonnegative, rng):
+    searched = Rows(rng.standard_normal((60, 5)), 7, nonnegative, climbs=1)
     C = rng.standard_normal((30, 5))
     C /= np.linalg.norm(C, axis=1, keepdims=True)
     for _ in range(6):
@@ -198,9 +192,8 @@ def test_nothing_to_find():
     assert found.value == found.bound == 0.0
 
 
-def test_reports_progress(rng, monkeypatch):
-    monkeypatch.setattr(sphere, "HALVED", 4)
+def test_reports_progress(rng):
     said = []
-    solve(rng.standard_normal((30, 6)), 9, 1e-9, 1000, budget=Budget(progress=said.append))
+    solve(rng.standard_normal((30, 6)), 9, 1e-9, 1000, budget=Budget(progress=said.append), halved=4)
     assert len(said) > 0
     assert "cells" in said[0]

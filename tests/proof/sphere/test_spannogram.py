@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sparing.proof.sphere import fixed_support, spannogram
+from sparing.proof.sphere import fixed_support as module
+from sparing.proof.sphere import spannogram
 from sparing.proof.sphere.spannogram import LowRank, _Found, _Search, best_direction_in_cone
 from sparing.run import Budget
 
@@ -169,15 +170,15 @@ def test_settling_rows_changes_nothing(n, m, r):
 
 def test_cells_taken_for_points_are_caught(monkeypatch):
     """The control: where cells are coarse, what holds at their centres alone loses rows of the optimum."""
-    monkeypatch.setattr(fixed_support, "FINE", 0.5)
-    true, lost = fixed_support._roles, {}
+    true, lost = module._roles, {}
     for share in (1.0, 0.0):
-        monkeypatch.setattr(fixed_support, "_roles", lambda V, C, angle, r, share=share: true(V, C, share * angle, r))
+        monkeypatch.setattr(module, "_roles", lambda V, C, angle, r, share=share: true(V, C, share * angle, r))
         rng, lost[share] = np.random.default_rng(6), 0
         for _ in range(30):
             V = rng.standard_normal((12, 3))
-            best, narrowed = set(solve(V, 4).support), LowRank.of(V, 4).narrowed(Budget())
-            lost[share] += not set(narrowed.certain) <= best <= set(narrowed.certain) | set(narrowed.open)
+            best = solve(V, 4)
+            certain, possible = module.fixed_support(V, 4, best.value, Budget(), small_angle=1.0)
+            lost[share] += not set(np.flatnonzero(certain)) <= set(best.support) <= set(np.flatnonzero(possible))
     assert lost[1.0] == 0
     assert lost[0.0] > 0
 

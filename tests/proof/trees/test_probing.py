@@ -7,8 +7,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sparing.proof.trees import probing
-from sparing.proof.trees.probing import Prober, Relaxation, _Meter, _Probes, least_gap, probed
+from sparing.proof.trees.probing import (
+    USUAL,
+    Prober,
+    ProbingLimits,
+    Relaxation,
+    _Meter,
+    _Probes,
+    least_gap,
+    probed,
+)
 from sparing.proof.trees.schur_tree import SchurTree
 from sparing.run import Budget
 
@@ -42,8 +50,12 @@ def unknown(r):
     return np.full(r + 1, -np.inf)
 
 
-def solve(A, r, target, max_nodes=10**6, budget=None):
-    return probed(A, r, target, unknown(r), max_nodes=max_nodes, budget=budget or Budget())
+EAGER = ProbingLimits(patience=1, left_to_tree=0, not_inside=0)
+"""Even small problems are probed: the tree gets only what cannot be."""
+
+
+def solve(A, r, target, limits=USUAL, max_nodes=10**6, budget=None):
+    return probed(A, r, target, unknown(r), max_nodes=max_nodes, budget=budget or Budget(), limits=limits)
 
 
 def noise(seed, d=60, n=60):
@@ -51,15 +63,6 @@ def noise(seed, d=60, n=60):
     return X.T @ X / n
 
 
-@pytest.fixture
-def eager(monkeypatch):
-    """Even small problems are probed: the tree gets only what cannot be."""
-    monkeypatch.setattr(probing, "FEW", 0)
-    monkeypatch.setattr(probing, "MANY", 0)
-    monkeypatch.setattr(probing, "PATIENCE", 1)
-
-
-@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("kind", KINDS)
 def test_finds_what_is_there_and_refutes_what_is_not(kind):
     """112 matrices, each with one target below the optimum and one above it, of which some are far."""
@@ -68,15 +71,14 @@ def test_finds_what_is_there_and_refutes_what_is_not(kind):
         d = int(rng.integers(3, 10))
         A, r = matrix(kind, rng, d), int(rng.integers(2, d + 1))
         best, far = optimum(A, r), (1e-7, 1e-3, 0.03, 0.2)[number % 4] * float(np.abs(A).max())
-        assert solve(A, r, best + far).refuted
-        found = solve(A, r, best - far)
+        assert solve(A, r, best + far, EAGER).refuted
+        found = solve(A, r, best - far, EAGER)
         assert not found.refuted
         S = found.support
         assert len(np.unique(S)) == len(S) <= r
         assert np.linalg.eigvalsh(A[np.ix_(S, S)])[-1] >= best - far - 1e-9 * np.abs(A).max()
 
 
-@pytest.mark.usefixtures("eager")
 def test_floors_are_kept():
     rng = np.random.default_rng(1)
     for _ in range(16):
@@ -84,7 +86,7 @@ def test_floors_are_kept():
         most = {t: optimum(A, t) for t in range(1, r + 1)}
         for target, there in ((most[r] * (1 - 1e-6), True), (most[r] * (1 + 1e-6), False)):
             floors = np.array([-np.inf, *(target - most[r - t] - 1e-9 for t in range(1, r)), -np.inf])
-            outcome = probed(A, r, target, floors, max_nodes=10**6, budget=Budget())
+            outcome = probed(A, r, target, floors, max_nodes=10**6, budget=Budget(), limits=EAGER)
             assert (outcome.support is not None) == there
             assert outcome.refuted != there
 
@@ -110,7 +112,6 @@ def test_every_iterate_bounds(kind):
                 assert not probe.refutes(r - 1, best * (1 - 1e-9) if best > 0 else best * (1 + 1e-9))
 
 
-@pytest.mark.usefixtures("eager")
 def test_a_price_too_low_is_caught(monkeypatch):
     """With m - 2 in place of m - 1 something true is refuted."""
     honest = Relaxation.refutes
@@ -119,7 +120,7 @@ def test_a_price_too_low_is_caught(monkeypatch):
     wrong = 0
     for _ in range(40):
         A = matrix("dense", rng, 8)
-        wrong += solve(A, 4, optimum(A, 4) * (1 - 1e-6)).refuted
+        wrong += solve(A, 4, optimum(A, 4) * (1 - 1e-6), EAGER).refuted
     assert wrong > 0
 
 
@@ -135,7 +136,7 @@ def test_features_are_deleted_and_the_optimum_survives():
     meter = _Meter(10**6, Budget())
     whole = Prober(A, r, unknown(r)).begin(meter)
     probes = _Probes(whole, np.arange(60), ~np.eye(60, dtype=bool), r, best * (1 - 1e-9), meter)
-    for most in probing.ROUNDS:
+    for most in USUAL.rounds:
         probes.round(most, 0)
     assert set(S) <= set(probes.alive)
     assert len(probes.alive) < 50
@@ -143,16 +144,14 @@ def test_features_are_deleted_and_the_optimum_survives():
     assert solve(A, r, best * (1 - 1e-6)).support is not None
 
 
-def test_what_is_beside_a_feature_is_searched(monkeypatch):
+def test_what_is_beside_a_feature_is_searched():
     """The same answers where every feature is settled by probes and trees of its own."""
-    monkeypatch.setattr(probing, "ROUNDS", (2, 2, 2))
-    monkeypatch.setattr(probing, "FEW", 10)
-    monkeypatch.setattr(probing, "MANY", 10)
+    limits = ProbingLimits(rounds=(2, 2, 2), left_to_tree=10, not_inside=10)
     for seed in range(3):
         A, r = noise(seed, d=30), 4
         best = optimum(A, r)
-        assert solve(A, r, best * (1 + 1e-6)).refuted
-        S = solve(A, r, best * (1 - 1e-6)).support
+        assert solve(A, r, best * (1 + 1e-6), limits).refuted
+        S = solve(A, r, best * (1 - 1e-6), limits).support
         assert np.linalg.eigvalsh(A[np.ix_(S, S)])[-1] >= best * (1 - 1e-6)
 
 

@@ -8,24 +8,23 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from laws import checked
 from small_problems import matrices, optimum
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DenseGram
 from sparing.methods.deflation import DEFLATIONS
 from sparing.proof.bounds import BranchAndBound
-from sparing.proof.trees import prover, refuter
+from sparing.proof.trees import refuter
 from sparing.proof.trees.pair_table import pairs_reaching
 from sparing.proof.trees.prover import Prover
-from sparing.proof.trees.single_component_proof import as_bound, bound_of_one_component
+from sparing.proof.trees.single_component_proof import as_bound, bound_of_one_component, refuted_again
 from sparing.results import Problem
 from sparing.run import Budget
 from sparing.task import Task
 
 
-def prove(view, size, start=None, max_nodes=10**9, budget=None):
+def prove(view, size, start=None, max_nodes=10**9, budget=None, **limits):
     start = np.arange(size) if start is None else start
-    return Prover(view).prove(
+    return Prover(view, **limits).prove(
         size, start, np.random.default_rng(0), max_nodes=max_nodes, budget=Budget() if budget is None else budget
     )
 
@@ -34,36 +33,38 @@ def view_of(A):
     return DenseGram(A, is_psd=bool(np.linalg.eigvalsh(A)[0] >= -1e-12 * np.abs(A).max()), psd_slack=1e-12)
 
 
-@pytest.fixture(params=["at once", "in turn", "pairs", "leaders"])
-def small_limits(request, monkeypatch):
-    """Every way that thousands of features take, tried on a few."""
-    limits = {"at once": (1000, 1500), "in turn": (1, 1500), "pairs": (1, 4), "leaders": (1, 1)}[request.param]
-    monkeypatch.setattr(prover, "DIRECT", limits[0])
-    for module in (prover, refuter):
-        monkeypatch.setattr(module, "DENSE", limits[1])
-    return request.param
+WAYS = {
+    "at once": {},
+    "in turn": {"direct": 1},
+    "pairs": {"direct": 1, "max_dense": 4},
+    "leaders": {"direct": 1, "max_dense": 1},
+}
+"""Every way that thousands of features take, tried on a few."""
 
 
-def test_the_optimum_is_found_and_proved_from_any_start(small_limits):
+@pytest.mark.parametrize("way", WAYS)
+def test_the_optimum_is_found_and_proved_from_any_start(way):
     proved = 0
     for kind, A in matrices(32, 21):
         for size in range(1, len(A) + 1):
             best, scale = optimum(A, size), np.abs(A).max()
-            proof = prove(view_of(A), size)
+            proof = prove(view_of(A), size, **WAYS[way])
             assert proof.value <= best + 1e-9 * scale
             assert proof.bound >= best - 1e-12 * scale, kind
             proved += proof.bound <= best + 2e-9 * max(abs(best), scale)
-            if small_limits in ("at once", "in turn"):
+            if way in ("at once", "in turn"):
                 assert proof.bound <= best + 2e-9 * max(abs(best), scale), kind
                 assert proof.value >= best - 2e-9 * scale
     assert proved > 60, "all ways lead somewhere"
 
 
-def test_a_recheck_refutes_the_same_targets_again(small_limits):
+@pytest.mark.parametrize("way", WAYS)
+def test_a_recheck_refutes_the_same_targets_again(way):
+    max_dense = WAYS[way].get("max_dense", refuter.DENSE)
     for _, A in matrices(48, 22):
         view, size = view_of(A), max(len(A) // 2, 1)
-        bound = as_bound(prove(view, size))
-        again = checked(bound, view, Problem(1, size, len(A), "variance"))
+        bound = as_bound(prove(view, size, **WAYS[way]))
+        again = refuted_again(view, size, bound.witness, max_dense=max_dense)
         assert again == bound.value or again <= bound.value + 1e-9 * np.abs(A).max()
 
 

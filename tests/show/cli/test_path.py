@@ -67,8 +67,8 @@ def test_missing_values_and_names_in_errors(run, folder):
     assert [step["loss_ratio"] for step in steps] == pytest.approx(want.loss_ratio.tolist())
 
 
+@pytest.mark.usefixtures("slow_reading")
 def test_passes_are_shown_on_terminals(run, monkeypatch):
-    monkeypatch.setattr("sparing.data.tracked.SECONDS", 0)
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: True, raising=False)
     shown = run("path", "wine.csv", "--max-features", 2)
     assert "[sparing] pass 1: 100% of 178 rows" in shown.stderr

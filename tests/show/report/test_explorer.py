@@ -83,8 +83,8 @@ def test_missing_values_count_as_means(written):
         assert again["ratio"] == pytest.approx(step["ratio"])
 
 
-def test_progress_changes_nothing_on_the_page(written, monkeypatch, capsys):
-    monkeypatch.setattr("sparing.data.tracked.SECONDS", 0)
+@pytest.mark.usefixtures("slow_reading")
+def test_progress_changes_nothing_on_the_page(written, capsys):
     _, silent = written(X)
     assert capsys.readouterr().out == ""
     _, told = written(X, verbose=True)

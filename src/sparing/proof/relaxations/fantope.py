@@ -165,12 +165,15 @@ def top_of_all(B: Array, size: int) -> float | None:
     return float(_tops(B, _supports(d, size))[0].max()) + 8 * d * EPS * d * scale_of(B)
 
 
-def shared_part(A: Array, sizes: Sequence[int], start: Array, *, rounds: int, budget: Budget) -> Array:
+def shared_part(
+    A: Array, sizes: Sequence[int], start: Array, *, rounds: int, budget: Budget, enumerated: int = ENUMERATED
+) -> Array:
     """W that makes the sum of the k largest eigenvalues of W plus all lambda^(t)(A - W), t in ``sizes``, small.
 
     lambda^(t) is the most variance of any t features. The function is convex in W. Directions of much variance in
     A - W stand for all of them, their maximum and the eigenvalues are smoothed, and after each round the directions
-    that now have most join them. Whatever it returns proves a bound; how good it is depends on the directions found.
+    that now have most join them: of all supports where these are at most ``enumerated``. Whatever it returns proves a
+    bound; how good it is depends on the directions found.
     """
     d, k, size = len(A), len(sizes), float(np.abs(np.linalg.eigvalsh(A)).max())
     counts = {t: list(sizes).count(t) for t in sorted(set(sizes))}
@@ -178,7 +181,7 @@ def shared_part(A: Array, sizes: Sequence[int], start: Array, *, rounds: int, bu
     W = best = start
     reached = np.inf
     for step in range(rounds + 1):
-        found = {t: _strongest(A - W, t, known[t], budget) for t in counts}
+        found = {t: _strongest(A - W, t, known[t], budget, enumerated) for t in counts}
         value = leading_sum(W, k) + sum(n * found[t][0] for t, n in counts.items())
         if value < reached:
             best, reached = W, value
@@ -245,13 +248,13 @@ def _simple(d: int, size: int) -> Array:
     return np.vstack([eye, (eye[i] + eye[j]) / np.sqrt(2), (eye[i] - eye[j]) / np.sqrt(2)])
 
 
-def _strongest(B: Array, size: int, known: Array, budget: Budget) -> tuple[float, Array]:
+def _strongest(B: Array, size: int, known: Array, budget: Budget, enumerated: int) -> tuple[float, Array]:
     """The most variance found on ``size`` features, and directions (rows) with much of it."""
     d = len(B)
     if size >= d:
         values, vectors = np.linalg.eigh(B)
         return float(values[-1]), vectors[:, ::-1].T[:8]
-    if comb(d, size) <= ENUMERATED:
+    if comb(d, size) <= enumerated:
         supports = _supports(d, size)
     else:
         values, vectors = np.linalg.eigh(B)

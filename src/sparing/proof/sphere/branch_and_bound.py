@@ -39,7 +39,7 @@ CLIMBS = 5
 ENTRIES = 2**18
 """Entries of Vc, for many c, in memory at a time (two mebibytes: they stay in cache)."""
 
-FEW = 64
+EXTRA_ROWS = 64
 """Rows looked at first beside r of them, those with the largest norms; eight times as many where they do not do."""
 
 ONE_CELL = 1000
@@ -101,11 +101,14 @@ class Cells(NamedTuple):
 class Rows:
     """The rows of V by falling norm, so that few of them have to be looked at."""
 
-    def __init__(self, V: Array, size: int, nonnegative: bool) -> None:
+    def __init__(
+        self, V: Array, size: int, nonnegative: bool, *, climbs: int = CLIMBS, extra_rows: int = EXTRA_ROWS
+    ) -> None:
         norms = np.linalg.norm(V, axis=1)
         self.order = np.argsort(-norms, kind="stable")
         self.rows, self.norms = np.ascontiguousarray(V[self.order]), norms[self.order]
         self.size, self.nonnegative, self.spent = min(size, len(V)), nonnegative, 0.0
+        self.climbs, self.extra_rows = climbs, extra_rows
         self.longest = float(np.linalg.norm(self.norms[: self.size]))
         # every entry of Vc is off by less than (m + 4) eps |v_i|, their sum of r squares by less than r eps of it
         self.slack = 4 * (V.shape[1] + self.size + 8) * EPS * self.longest
@@ -117,7 +120,7 @@ class Rows:
 
     def reached(self, C: Array) -> Array:
         """g of every row of C."""
-        values, wanted, count = np.empty(len(C)), np.arange(len(C)), self.size + FEW
+        values, wanted, count = np.empty(len(C)), np.arange(len(C)), self.size + self.extra_rows
         while len(wanted):
             count = min(count, len(self.rows))
             self.spent += len(wanted) * count / ONE_CELL
@@ -134,7 +137,7 @@ class Rows:
 
     def supports(self, C: Array) -> Indices:
         """The r largest entries of Vc for every row of C."""
-        count = self.size + FEW
+        count = self.size + self.extra_rows
         if len(C) > 1 and len(C) * len(self.rows) > ENTRIES:
             return np.concatenate([self.supports(c[None]) for c in C])
         while True:
@@ -148,7 +151,7 @@ class Rows:
 
     def climbed(self, C: Array) -> Array:
         """Every row of C moved to the best direction for its support, and again: g never falls."""
-        for _ in range(CLIMBS):
+        for _ in range(self.climbs):
             chosen = self.rows[self.supports(C)]
             if self.nonnegative:
                 weights = np.maximum(chosen @ C[:, :, None], 0.0)
@@ -167,7 +170,15 @@ class Rows:
 
 
 def highest(
-    V: Array, size: int, *, tolerance: float, max_cells: int, budget: Budget, nonnegative: bool = False
+    V: Array,
+    size: int,
+    *,
+    tolerance: float,
+    max_cells: int,
+    budget: Budget,
+    nonnegative: bool = False,
+    halved: int = HALVED,
+    climbs: int = CLIMBS,
 ) -> Highest:
     """The largest squared singular value of any ``size`` rows of V, from both sides [asteris2014, Alg. 3].
 
@@ -186,13 +197,15 @@ def highest(
         When it has expired the bound is that of the cells open then, as at ``max_cells``.
     nonnegative : bool
         The largest |V'x|^2 over x >= 0 instead.
+    halved, climbs : int
+        Cells halved at a time, and steps of each direction that is improved: they change the work, never the proof.
 
     Notes
     -----
     **Differs from the paper.** Its net of directions is drawn at random and equally fine everywhere; this one is
     refined only where the optimum can be, and what it proves holds always.
     """
-    rows, m = Rows(V, size, nonnegative), V.shape[1]
+    rows, m = Rows(V, size, nonnegative, climbs=climbs), V.shape[1]
     ends = np.concatenate([np.eye(m), -np.eye(m)]) if nonnegative else np.eye(m)  # g(c) = g(-c) otherwise
     count = len(ends)
     cells = Cells(ends, np.arange(count) % m, np.zeros(count, dtype=np.intp), np.full(count, rows.ceiling()))
@@ -222,7 +235,7 @@ def highest(
         if len(waiting.bounds) == 0 or spent >= max_cells or budget.expired:
             break
         order = np.argsort(-waiting.bounds, kind="stable")
-        cells, waiting = waiting.some(order[:HALVED]).halves(), waiting.some(order[HALVED:])
+        cells, waiting = waiting.some(order[:halved]).halves(), waiting.some(order[halved:])
     support = rows.supports(best[None])[0]
     support = support[rows.rows[support] @ best > 0] if nonnegative else support
     return Highest(np.sort(rows.order[support]), best, value, bound, spent)

@@ -18,7 +18,7 @@ from sparing.run import Budget
 
 Mask = NDArray[np.bool_]
 
-FINE = 1e-4
+SMALL_ANGLE = 1e-4
 """The angle at which cells are small enough."""
 
 CELLS = 10_000
@@ -28,20 +28,22 @@ SLACK = 1e-9
 """Share of the longest row by which entries must differ to be told apart: far above rounding."""
 
 
-def fixed_support(V: Array, size: int, value: float, budget: Budget) -> tuple[Mask, Mask]:
+def fixed_support(
+    V: Array, size: int, value: float, budget: Budget, *, small_angle: float = SMALL_ANGLE
+) -> tuple[Mask, Mask]:
     """Rows that every optimum uses, and rows that one may use, given that ``value`` is reached.
 
-    V (d x m) has at least two columns.
+    V (d x m) has at least two columns. Cells are halved until none is wider than ``small_angle``.
     """
     rows = Rows(V, size, nonnegative=True)
     certain, possible = np.ones(len(V), dtype=bool), np.zeros(len(V), dtype=bool)
-    for directions, angle in _where_it_can_be(rows, value, budget):
+    for directions, angle in _where_it_can_be(rows, value, budget, small_angle):
         used, useful = _roles(V, directions, angle, size)
         certain, possible = certain & used, possible | useful
     return certain & possible, possible
 
 
-def _where_it_can_be(rows: Rows, value: float, budget: Budget) -> Iterator[tuple[Array, float]]:
+def _where_it_can_be(rows: Rows, value: float, budget: Budget, small_angle: float) -> Iterator[tuple[Array, float]]:
     """Directions (rows), some at a time, such that every optimum is within the angle of one of them."""
     m = rows.rows.shape[1]
     ends = np.concatenate([np.eye(m), -np.eye(m)])
@@ -54,7 +56,7 @@ def _where_it_can_be(rows: Rows, value: float, budget: Budget) -> Iterator[tuple
         kept = bounds >= np.sqrt(value) * (1 - SLACK)
         angle = float(np.arccos(np.clip(cosines[kept].min(initial=1.0), -1.0, 1.0))) + SLACK
         cells = cells.some(kept)
-        if angle < FINE or len(cells.bounds) > CELLS or budget.expired:
+        if angle < small_angle or len(cells.bounds) > CELLS or budget.expired:
             break
         cells = cells.halves()
     directions = directions[kept]

@@ -34,7 +34,7 @@ TREE_LIMIT = 200
 EPS = float(np.finfo(float).eps)
 BISECTIONS = 24
 ENUMERATED = 500
-"""Nodes with at most this many supports are settled by trying them all."""
+"""Supports of one node that are all tried, at most."""
 
 CLOSED = 1e-10
 """Open nodes that promise less than this share above the incumbent count as closed."""
@@ -70,16 +70,18 @@ class DeletionTree:
         A and A @ A.
     rank : int
         Number of components k.
+    enumerated : int
+        Nodes with at most so many supports are settled by trying them all.
     """
 
-    def __init__(self, gram: Array, squared: Array, rank: int) -> None:
+    def __init__(self, gram: Array, squared: Array, rank: int, *, enumerated: int = ENUMERATED) -> None:
         norms = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
         self.alive = np.flatnonzero(norms > 0)
         outer = np.multiply.outer(norms[self.alive], norms[self.alive])
         part = np.ix_(self.alive, self.alive)
         self.gram, self.squared, self.rank = gram[part] / outer, squared[part] / outer, rank
         smallest = float(np.linalg.eigvalsh(self.gram)[0])
-        self.searchable = smallest > WELL_CONDITIONED
+        self.enumerated, self.searchable = enumerated, smallest > WELL_CONDITIONED
         size = len(self.alive)
         # eigenvalues of R^-T B R^-1 are wrong by at most about this share of the largest
         self.margin = 16 * size * EPS * (1.0 + size / max(smallest, EPS))
@@ -188,7 +190,7 @@ class DeletionTree:
         without, kept, excess = without[~needed], int(needed.sum()), len(columns) - size
         if kept >= size:
             return [_Node(0.0, tie, columns[:size], size)] if kept == size else []
-        if comb(len(columns) - kept, size - kept) <= ENUMERATED:
+        if comb(len(columns) - kept, size - kept) <= self.enumerated:
             return [_Node(0.0, tie, self._best_of_all(columns, kept, size), size)]
         bound = min(whole, -node.priority, float(np.sort(without)[-excess]))
         if bound <= captured * (1 + CLOSED):

@@ -32,20 +32,11 @@ FIRST, THEN = 50, 10
 BALANCED = 10
 """Iterations between two looks at the penalty."""
 
-ROUNDS = (6, 12, 25)
-"""Iterations for one feature, round after round: first those that are easily refuted, in what is then smaller."""
-
 HOPELESS = {3: 0.02, 6: 0.01, 12: 0.005}
 """After so many iterations a probe ends where its bound is above the target by more than this share."""
 
-PATIENCE = 6
-"""A round ends when one in so many of the features left have failed one after the other."""
-
 REFRESHED, AGAIN = 8, 5
 """When one in so many features is gone the iterate for all features gets so many more iterations."""
-
-FEW, MANY = 50, 110
-"""So few features are left to the tree at once; and only more than so many are worth a search beside each of them."""
 
 INSIDE = 5_000
 """Nodes of the tree at most for what is beside one feature."""
@@ -61,6 +52,31 @@ PART = 0.6
 
 TIGHT, SETTLED = 1e-9, 1e-3
 """The least gap that is tried, as a share of the best value; it is tried once the gap is below the other one."""
+
+
+@dataclass(frozen=True)
+class ProbingLimits:
+    """How far features are probed before what is left is the tree's.
+
+    Attributes
+    ----------
+    rounds : tuple of int
+        Iterations for one feature, round after round: first those that are easily refuted, in what is then smaller.
+    patience : int
+        A round ends when one in so many of the features left have failed one after the other.
+    left_to_tree : int
+        So few features are left to the tree at once.
+    not_inside : int
+        Only with more features than this is it worth to search what is beside each of them.
+    """
+
+    rounds: tuple[int, ...] = (6, 12, 25)
+    patience: int = 6
+    left_to_tree: int = 50
+    not_inside: int = 110
+
+
+USUAL = ProbingLimits()
 
 
 @dataclass
@@ -92,9 +108,18 @@ class _Root(SchurTree):
 class _Probes:
     """Features that may be among m of G that reach the target, with the iterate for all of them."""
 
-    def __init__(self, whole: Relaxation, alive: Indices, allowed: Mask, m: int, target: float, meter: _Meter) -> None:
+    def __init__(
+        self,
+        whole: Relaxation,
+        alive: Indices,
+        allowed: Mask,
+        m: int,
+        target: float,
+        meter: _Meter,
+        limits: ProbingLimits = USUAL,
+    ) -> None:
         self.whole, self.alive, self.allowed = whole, alive, allowed
-        self.m, self.target, self.meter = m, target, meter
+        self.m, self.target, self.meter, self.limits = m, target, meter, limits
         self.support: Indices | None = None
         self._look()
 
@@ -103,7 +128,7 @@ class _Probes:
         failed = gone = 0
         for feature in self.alive[np.argsort(np.diagonal(self.whole.Z), kind="stable")]:
             p = int(np.searchsorted(self.alive, feature))
-            if self.meter.empty or len(self.alive) <= enough or failed > len(self.alive) // PATIENCE:
+            if self.meter.empty or len(self.alive) <= enough or failed > len(self.alive) // self.limits.patience:
                 return
             if self._refuted(p, most, inside):
                 self._keep(np.delete(np.arange(len(self.alive)), p))
@@ -145,8 +170,8 @@ class _Probes:
     def _refuted_inside(self, p: int, beside: Indices, probe: Relaxation) -> bool:
         """The same by probing what is beside it, and the tree for what is left of that."""
         allowed = self.allowed[beside[:, None], beside]
-        inner = _Probes(probe, self.alive[beside], allowed, self.m - 1, self.target, self.meter)
-        inner.round(ROUNDS[0], FEW)
+        inner = _Probes(probe, self.alive[beside], allowed, self.m - 1, self.target, self.meter, self.limits)
+        inner.round(self.limits.rounds[0], self.limits.left_to_tree)
         outcome = inner.rest(np.full(self.m, -np.inf), INSIDE)
         if outcome.support is not None:
             self.support = np.append(outcome.support, self.alive[p])
@@ -180,10 +205,11 @@ class Prober:
         At least 2 and at most d.
     floors : ndarray of shape (size + 1,)
         As ``SchurTree`` takes them; those of a target hold for every higher one.
+    limits : ProbingLimits
     """
 
-    def __init__(self, A: Array, size: int, floors: Array) -> None:
-        self.A, self.size, self.floors = A, size, floors
+    def __init__(self, A: Array, size: int, floors: Array, limits: ProbingLimits = USUAL) -> None:
+        self.A, self.size, self.floors, self.limits = A, size, floors, limits
         self._whole: Relaxation | None = None
         self.bound = np.inf  # what nothing exceeds, by the dual of all features
 
@@ -196,12 +222,13 @@ class Prober:
         whole = self.begin(meter)
         if self.bound < target:  # a recheck of that very bound must end here
             return Outcome(None, True, meter.nodes)
-        whole = Relaxation.of(node.G) if len(node.free) <= FEW else whole.keep(node.free)
-        probes = _Probes(whole, node.free, node.allowed, self.size, target, meter)
+        limits = self.limits
+        whole = Relaxation.of(node.G) if len(node.free) <= limits.left_to_tree else whole.keep(node.free)
+        probes = _Probes(whole, node.free, node.allowed, self.size, target, meter, limits)
         if self.size > 2:
-            for most in ROUNDS:
-                probes.round(most, FEW)
-            probes.round(ROUNDS[0], MANY, inside=True)
+            for most in limits.rounds:
+                probes.round(most, limits.left_to_tree)
+            probes.round(limits.rounds[0], limits.not_inside, inside=True)
         if not meter.empty:
             budget.say(f"{self.size} features: {len(probes.alive)} of {len(self.A)} not refuted by probing")
         outcome = probes.rest(self.floors, max_nodes)
@@ -235,13 +262,22 @@ class Prober:
         return float(np.median(bounds))
 
 
-def probed(A: Array, size: int, target: float, floors: Array, *, max_nodes: int, budget: Budget) -> Outcome:
+def probed(
+    A: Array,
+    size: int,
+    target: float,
+    floors: Array,
+    *,
+    max_nodes: int,
+    budget: Budget,
+    limits: ProbingLimits = USUAL,
+) -> Outcome:
     """Does any support of ``size`` features of A reach the target? By the dual, by probing, by the tree on the rest.
 
     Parameters are those of ``Prober`` and of ``SchurTree``.
     """
     with single_threaded_blas():
-        return Prober(A, size, floors).refute(target, max_nodes=max_nodes, budget=budget)
+        return Prober(A, size, floors, limits).refute(target, max_nodes=max_nodes, budget=budget)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ DIRECT = 1000
 GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
 """Targets above the best that are tried where the best itself is not proved, by turns from the middle."""
 
-FIRST, FEW = 0.1, 400
+FIRST_SHARE, FIRST_NODES = 0.1, 400
 """What the search for a proof may spend at first where probing comes next; and nodes that it always has."""
 
 PASSES = 4
@@ -47,16 +47,16 @@ class Proof:
 class Prover(Refuter):
     """Chooses the targets: above the best support known, which gets better on the way."""
 
-    def __init__(self, view: DataMatrix) -> None:
-        super().__init__(view)
-        self.objective = RayleighObjective(self.view)
+    def __init__(self, view: DataMatrix, *, direct: int = DIRECT, max_dense: int = DENSE) -> None:
+        super().__init__(view, max_dense=max_dense)
+        self.direct, self.objective = direct, RayleighObjective(self.view)
 
     def prove(self, size: int, support: Indices, rng: np.random.Generator, *, max_nodes: int, budget: Budget) -> Proof:
         """Improve the support, and refute what is above it, as far as nodes and time allow.
 
         An interruption from the keyboard ends the search and keeps what it has.
         """
-        nested = self.view.is_psd and self.view.n_features > DIRECT
+        nested = self.view.is_psd and self.view.n_features > self.direct
         sizes = range(1, size + 1) if nested else (size,)
         known: dict[int, Indices] = {size: support}
         try:
@@ -96,8 +96,8 @@ class Prover(Refuter):
         spent, probing = self.nodes, self.can_probe(size)
         if self._proved(size, best):
             return best
-        part = FIRST if probing else 0.6
-        first = max(int(part * max_nodes), min(FEW, int(0.8 * max_nodes)))
+        part = FIRST_SHARE if probing else 0.6
+        first = max(int(part * max_nodes), min(FIRST_NODES, int(0.8 * max_nodes)))
         best, refuted = self._attempt(size, best, 0.0, rng, first, budget.share(part))
         if probing and not refuted:
             left = max_nodes - (self.nodes - spent)
@@ -168,16 +168,17 @@ class Prover(Refuter):
 
     def _nearby(self, size: int, target: float, rng: np.random.Generator, budget: Budget) -> Indices:
         """A support above the target, from a quick search among many features that are left; or none."""
-        if self.view.n_features <= DIRECT or size < 2:
+        if self.view.n_features <= self.direct or size < 2:
             return np.zeros(0, dtype=np.intp)
         features = self.candidates(size, target, self.floors(size, target), budget)
         if features is None or len(features) < size:
             return np.zeros(0, dtype=np.intp)
-        if len(features) > DENSE // 3 and self.table is not None:
-            strongest = np.argsort(-self.table.strength(size), kind="stable")[: DENSE // 3]
+        few = self.max_dense // 3
+        if len(features) > few and self.table is not None:
+            strongest = np.argsort(-self.table.strength(size), kind="stable")[:few]
             features = np.sort(self.table.features[strongest])
-        elif len(features) > DENSE // 3:
-            features = np.sort(features[np.argsort(-self.own[features], kind="stable")[: DENSE // 3]])
+        elif len(features) > few:
+            features = np.sort(features[np.argsort(-self.own[features], kind="stable")[:few]])
         if len(features) < size:
             return np.zeros(0, dtype=np.intp)
         inside = self.objective.restricted(features)

@@ -47,8 +47,8 @@ Step = tuple[int, float, bool]
 class Refuter:
     """What is known of the sparse components of one view, and what it refutes."""
 
-    def __init__(self, view: DataMatrix) -> None:
-        self.view = view.cached()
+    def __init__(self, view: DataMatrix, *, max_dense: int = DENSE) -> None:
+        self.view, self.max_dense = view.cached(), max_dense
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
         # what centring leaves in X makes the same variance differ from one way of computing it to another
@@ -89,7 +89,7 @@ class Refuter:
             return Outcome(None, False, 1)
         if len(features) < size or size == 1:
             return Outcome(None, True, 1)
-        if len(features) > DENSE:
+        if len(features) > self.max_dense:
             return self._by_leaders(features, size, target, floors, max_nodes, budget)
         tree = SchurTree(self.view.restricted(features).gram(), size, target, floors, said=self.said)
         return _renumbered(tree.search(max_nodes, budget), features)
@@ -115,7 +115,7 @@ class Refuter:
     def candidates(self, size: int, target: float, floors: Array, budget: Budget) -> Indices | None:
         """Features that may be in a support that reaches the target; nothing where they are too many to tell."""
         features = np.flatnonzero(self.own >= (floors[1] if size > 1 else target))
-        if len(features) <= DENSE or size < 2:
+        if len(features) <= self.max_dense or size < 2:
             return features
         level = target if size == 2 else floors[2]
         table = self._pairs(features, level, budget) if level > 0 else None

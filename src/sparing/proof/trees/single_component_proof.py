@@ -10,7 +10,7 @@ from sparing.gram import DataMatrix, DenseGram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.trees.prover import Proof, Prover
-from sparing.proof.trees.refuter import Refuter
+from sparing.proof.trees.refuter import DENSE, Refuter
 from sparing.results import Array, Bound
 from sparing.run import Budget
 
@@ -30,9 +30,9 @@ def as_bound(proof: Proof) -> Bound:
     return Bound(proof.bound, "branch_and_bound", "branch and bound", "always", proof.steps, reached)
 
 
-def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any) -> float:
+def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any, *, max_dense: int = DENSE) -> float:
     """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
-    refuter = Refuter(view)
+    refuter = Refuter(view, max_dense=max_dense)
     for size, target, probing in steps:
         step = int(size), float(target)
         if refuter.refute(*step, max_nodes=RECHECKED, budget=Budget(), probing=bool(probing)).refuted:
