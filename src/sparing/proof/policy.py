@@ -42,8 +42,8 @@ def prove(task: Task, incumbent: Encoder, run: Run) -> list[Bound]:
 
 def _in_turn(task: Task, run: Run) -> Iterator[tuple[BoundMethod, Run]]:
     """Bounds that apply with what they may spend, the cheapest first."""
-    methods = sorted((kind() for kind in BOUNDS.values()), key=lambda method: method.cost(task))
-    applicable = [method for method in methods if method.applies(task)]
+    methods = [kind() for kind in BOUNDS.values() if kind.objective == task.problem.objective]
+    applicable = sorted((each for each in methods if each.applies(task)), key=lambda method: method.cost(task))
     yield from ((method, run) for method in applicable if method.cost(task) <= run.effort.proof_cost)
     if run.budget.deadline is not None:
         unlimited = replace(run, effort=EXHAUSTIVE)

@@ -12,10 +12,12 @@ from sparing.task import Task
 class BoundMethod(Protocol):
     """A frozen dataclass whose fields are its settings; all of them have defaults, with which ``check`` is run.
 
+    ``objective`` is what it is about: ``loss`` or ``variance``.
     ``iterates``, where it is there and true, says that a check rests on an iteration where the spectrum is not exact.
     """
 
     name: ClassVar[str]
+    objective: ClassVar[str]
     reference: ClassVar[Reference]
 
     def applies(self, task: Task) -> bool:

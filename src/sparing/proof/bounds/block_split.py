@@ -41,6 +41,7 @@ class BlockSplit:
     """
 
     name: ClassVar = "block_split"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("golub1996", "Sec. 2.3 and Theorem 7.2.1, for blocks and what is between them")
 
     def applies(self, task: Task) -> bool:

@@ -32,6 +32,7 @@ class BranchAndBound:
     max_nodes: int | None = None
 
     name: ClassVar = "branch_and_bound"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("berk2019", "Algorithm 1")
 
     def applies(self, task: Task) -> bool:

@@ -100,6 +100,7 @@ class DirectOptimality:
     max_iter: int | None = None
 
     name: ClassVar = "direct_optimality"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality")
 
     def applies(self, task: Task) -> bool:

@@ -32,6 +32,7 @@ class DisjointSupports:
     max_nodes: int = 20_000
 
     name: ClassVar = "disjoint_supports"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("asteris2015", "Sec. 1, disjoint supports")
 
     def applies(self, task: Task) -> bool:

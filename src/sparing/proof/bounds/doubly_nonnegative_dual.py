@@ -44,6 +44,7 @@ class DoublyNonnegativeDual:
     tolerance: float = 1e-7
 
     name: ClassVar = "doubly_nonnegative_dual"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation; one-sided")
 
     def applies(self, task: Task) -> bool:

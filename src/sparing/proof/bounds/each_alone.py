@@ -27,6 +27,7 @@ class EachAlone:
     single: Bound | None = None
 
     name: ClassVar = "each_alone"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("fan1949", "Theorem 1")
 
     def applies(self, task: Task) -> bool:

@@ -31,6 +31,7 @@ class LargestDiagonals:
     """
 
     name: ClassVar = "largest_diagonals"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("fan1949", "Theorem 1, for A - mu I")
 
     def applies(self, task: Task) -> bool:

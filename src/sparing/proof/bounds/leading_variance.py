@@ -26,6 +26,7 @@ class LeadingVariance:
     """
 
     name: ClassVar = "leading_variance"
+    objective: ClassVar = "variance"
     iterates: ClassVar = True  # where the spectrum is not exact; a certificate has to say so
     reference: ClassVar = Reference("fan1949", "Theorem 1")
 

@@ -30,6 +30,7 @@ class LossTree:
     max_nodes: int | None = None
 
     name: ClassVar = "loss_tree"
+    objective: ClassVar = "loss"
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def applies(self, task: Task) -> bool:

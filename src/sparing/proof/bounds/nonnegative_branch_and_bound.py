@@ -33,6 +33,7 @@ class NonnegativeBranchAndBound:
     max_iter: int | None = None
 
     name: ClassVar = "nonnegative_branch_and_bound"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("berk2019", "Algorithm 1, on A with entries raised")
 
     def applies(self, task: Task) -> bool:

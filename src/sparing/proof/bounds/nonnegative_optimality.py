@@ -103,6 +103,7 @@ class NonnegativeOptimality:
     max_iter: int = 40
 
     name: ClassVar = "nonnegative_optimality"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality; in wedges, for x >= 0")
 
     def applies(self, task: Task) -> bool:

@@ -55,6 +55,7 @@ class OrthogonalDual:
     rounds: int | None = None
 
     name: ClassVar = "orthogonal_dual"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("vu2013", "Alg. 1, the dual of its problem")
 
     def applies(self, task: Task) -> bool:

@@ -22,6 +22,7 @@ class PcaLoss:
     """
 
     name: ClassVar = "pca_loss"
+    objective: ClassVar = "loss"
     iterates: ClassVar = True  # where the spectrum is not exact; a certificate has to say so
     reference: ClassVar = Reference("eckart1936", "Theorem 1")
 

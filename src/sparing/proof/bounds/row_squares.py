@@ -24,6 +24,7 @@ class RowSquares:
     """
 
     name: ClassVar = "row_squares"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("golub1996", "Sec. 2.3, the Frobenius norm bounds the 2-norm")
 
     def applies(self, task: Task) -> bool:

@@ -25,6 +25,7 @@ class RowSums:
     """
 
     name: ClassVar = "row_sums"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("golub1996", "Theorem 7.2.1, circles of Gershgorin")
 
     def applies(self, task: Task) -> bool:

@@ -36,6 +36,7 @@ class SemidefiniteDual:
     tolerance: float = 1e-4
 
     name: ClassVar = "semidefinite_dual"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation")
 
     def applies(self, task: Task) -> bool:

@@ -130,6 +130,7 @@ class SharedPart:
     rounds: int | None = None
 
     name: ClassVar = "shared_part"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
 
     def applies(self, task: Task) -> bool:

@@ -45,6 +45,7 @@ class SharperDual:
     max_relaxed: int = 200
 
     name: ClassVar = "sharper_dual"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("li2020", "Sec. on relaxation (16), its dual")
 
     def applies(self, task: Task) -> bool:

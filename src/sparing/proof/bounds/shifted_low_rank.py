@@ -48,6 +48,7 @@ class ShiftedLowRank:
     shifted: bool = True
 
     name: ClassVar = "shifted_low_rank"
+    objective: ClassVar = "variance"
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2, rank-d case; shifted")
 
     def applies(self, task: Task) -> bool:
