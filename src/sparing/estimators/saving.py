@@ -13,11 +13,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sparing.data.codec import Codec, Unplain
 from sparing.data.genotypes import GenotypeCoding
 from sparing.data.readers.npy import header_of
 from sparing.data.writing import replacing
 from sparing.errors import files, models
-from sparing.estimators.codec import Unplain, decoded, encoded
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
@@ -32,6 +32,13 @@ FORMAT, VERSION = "sparing model", 1
 HEADER = "model.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The date of all parts: the same model is the same file, whenever it is saved."""
+
+CODEC = Codec(
+    records=re.compile(r"sparing\.(results|data|certificates|clustering|methods|proof)\b"),
+    functions=re.compile(r"sparing\.proof\.(bounds|trees|sphere)\.\w+:(recompute\w*|bound_of_one_component)"),
+)
+"""Results, and functions that compute a bound again from the data and a witness, with the one that some of them are
+given. Each of them proves what is true or nothing, whatever certificate it is named in."""
 
 CLASSES: dict[str, Any] = {
     kind.__name__: kind
@@ -169,7 +176,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 def _plain(model: str, where: str, value: Any, keep: Any) -> Any:
     try:
-        return encoded(value, keep)
+        return CODEC.encode(value, keep)
     except Unplain as part:
         raise models.cannot_save(model, where, part.value) from part
 
@@ -187,11 +194,11 @@ def _loaded(path: object, file: BinaryIO) -> Any:
             return _array(archive, parts.pop(name))  # each once, or a small file could fill all memory
 
         kind = CLASSES[header["class"]]
-        model = kind(**{key: decoded(value, arrays) for key, value in header["parameters"].items()})
+        model = kind(**{key: CODEC.decode(value, arrays) for key, value in header["parameters"].items()})
         for key, value in header["fitted"].items():
             if not re.fullmatch(r"[a-z]\w*_|_[a-z]\w*", key) or hasattr(kind, key):
                 raise ValueError(f"{key!r} is nothing that is fitted")
-            setattr(model, key, decoded(value, arrays))
+            setattr(model, key, CODEC.decode(value, arrays))
     return _consistent(model)
 
 

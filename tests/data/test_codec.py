@@ -1,4 +1,4 @@
-"""Results of passes survive being stored, bit for bit, and nothing else is let in."""
+"""Plain data survive being stored, bit for bit, and nothing else is let in."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from sparing.data.checkpoint import CODEC
+from sparing.data.codec import Codec
 from sparing.data.csc import CscBlock
 from sparing.data.dense import DenseBlock
 from sparing.data.jobs import ColumnMoments
-from sparing.data.records import decoded, encoded
 from sparing.data.sketch import Sketch
 from sparing.data.standardized import Standardization, StandardizedBlock
 
 
-def again(thing):
-    arrays = []
-    text = json.dumps(encoded(thing, arrays))
-    return decoded(json.loads(text), arrays)
+def again(thing, codec=CODEC):
+    arrays = {}
+
+    def keep(array):
+        arrays[str(len(arrays))] = array
+        return str(len(arrays) - 1)
+
+    text = json.dumps(codec.encode(thing, keep), allow_nan=False)
+    return codec.decode(json.loads(text), arrays.__getitem__)
 
 
 def test_numbers_keep_value_and_type():
@@ -53,23 +59,38 @@ def test_blocks_of_rows(kind, rng):
 @pytest.mark.parametrize("thing", [object(), {1: 2}, np.array([object()]), print, np.random.default_rng(0)])
 def test_what_cannot_be_stored_is_refused_at_once(thing):
     with pytest.raises(TypeError, match="cannot be stored"):
-        encoded(thing, [])
+        again(thing)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        {"class": ["os", "system"], "fields": {}},
-        {"class": ["sparing.data.jobs", "np"], "fields": {}},
-        {"class": ["sparing.data.jobs", "dataclass"], "fields": {}},
-        {"class": ["sparing.data.nowhere", "A"], "fields": {}},
-        {"class": ["sparing.data.standardized", "Covariance"], "fields": {}},
-        {"array": 3},
-        {"sparse": "csr_array", "parts": []},
+        {"~object": ["os:system", {}]},
+        {"~object": ["sparing.data.jobs:np", {}]},
+        {"~object": ["sparing.data.jobs:dataclass", {}]},
+        {"~object": ["sparing.data.nowhere:A", {}]},
+        {"~object": ["sparing.data.codec:_found", {}]},
+        {"~record": ["sparing.data.standardized:DenseGram", {}]},
+        {"~record": ["sparing.data.dense:DenseBlock", {}]},
+        {"~check": "sparing.data.codec:_found"},
+        {"~array": 3},
+        {"~sparse": ["csr_array", [1, 1], []]},
+        {"~sparse": ["csc_array", [1, 1], {"~array": "0"}]},
         {"what": 1},
-        [1, 2],
+        {"~tuple": [], "~float": "1"},
     ],
 )
 def test_what_was_not_stored_is_not_made(text):
     with pytest.raises((ValueError, LookupError, AttributeError, ImportError)):
-        decoded(text, [np.zeros(1)])
+        CODEC.decode(text, {"0": np.zeros(1)}.__getitem__)
+
+
+def test_without_leave_no_object_is_made_past_its_constructor():
+    """A codec for files of others: records go through their constructors, and other classes are refused."""
+    strict = Codec(records=CODEC.records)
+    moments = again(ColumnMoments(3.0, np.ones(2), np.ones(2)), strict)
+    assert isinstance(moments, ColumnMoments)
+    with pytest.raises(TypeError, match="DenseBlock cannot be stored"):
+        again(DenseBlock(np.ones((2, 2))), strict)
+    with pytest.raises(ValueError, match="not among what may be named"):
+        strict.decode({"~object": ["sparing.data.dense:DenseBlock", {}]}, None)
