@@ -222,14 +222,15 @@ HOSTILE = {
         "fitted", "certificate_", {"~record": ["sparing.proof.trees.nonnegative_proof:prove_nonnegative", {}]}
     ),
     "class of ours that is no record": put("fitted", "certificate_", {"~record": ["sparing.data.rows:Rows", {}]}),
+    "record by its module": put(
+        "fitted", "certificate_", {"~record": ["sparing.results:Reference", {"key": "a", "where": "b"}]}
+    ),
     "imported name": put(
         "fitted", "certificate_", {"~record": ["sparing.proof.trees.nonnegative_proof:rounded_up", {}]}
     ),
     "foreign record": put("fitted", "certificate_", {"~record": ["subprocess:Popen", {"args": "true"}]}),
     "module by a long way": put("fitted", "certificate_", {"~record": ["sparing.data.readers.text:csv", {}]}),
-    "record of ours with odd fields": put(
-        "fitted", "certificate_", {"~record": ["sparing.results:Reference", {"a": 1}]}
-    ),
+    "record of ours with odd fields": put("fitted", "certificate_", {"~record": ["Reference", {"a": 1}]}),
     "unknown kind": put("fitted", "mean_", {"~eval": "1"}),
     "two kinds": put("fitted", "mean_", {"~tuple": [], "~list": []}),
     "array that is not there": put("fitted", "mean_", {"~array": "../../etc/passwd"}),
@@ -316,7 +317,10 @@ def test_compressed_files_could_be_bombs(file):
 
 def test_files_of_later_versions_and_absent_ones(file):
     save_model(clone(MODELS[0]).fit(X), file)
-    changed(file, put("version", 2))
+    changed(file, put("version", 1))
+    with pytest.raises(ModelFileError, match="read no more: fit and save it again"):
+        load_model(file)
+    changed(file, put("version", 3))
     with pytest.raises(ModelFileError, match="Upgrade sparing"):
         load_model(file)
     with pytest.raises(FileNotFoundError, match="no such file"):

@@ -70,7 +70,7 @@ json_values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["~array", "~names", "~float", "~tuple", "~record", "a"]),
+            st.sampled_from(["~array", "~names", "~float", "~tuple", "~record", "~object", "~sparse", "a"]),
             inner,
             max_size=2,
         )

@@ -18,15 +18,18 @@ from typing import IO, Any
 import numpy as np
 
 from sparing import errors
+from sparing.data.codec import PackageCodec
 from sparing.data.fingerprint import fingerprint
-from sparing.data.records import decoded, encoded
 
 HEADER = "sparing-checkpoint.json"
 PASS = "sparing-pass-{:05d}.npz"
 OURS = (HEADER, "sparing-pass-[0-9]*.npz", "sparing-*.unfinished")
 """What is deleted after a fit; other files in the folder are nobody's business."""
 
-FORMAT = 1
+FORMAT = 2
+CODEC = PackageCodec("sparing.data")
+"""Results of jobs: any class of the data layer, as it was."""
+
 ADVICE = "Delete that folder to start again, or choose another path as checkpoint."
 TEXT = 60
 """Characters of a parameter that are kept to be shown."""
@@ -85,9 +88,14 @@ class Checkpoint:
         return _loaded(file)[1]
 
     def _store(self, name: str, mark: str, result: Any) -> None:
-        arrays: list[Any] = []
-        text = json.dumps({"format": FORMAT, "mark": mark, "result": encoded(result, arrays)})
-        members = {"text": np.frombuffer(text.encode(), np.uint8), **{f"a{i}": a for i, a in enumerate(arrays)}}
+        members: dict[str, Any] = {}
+
+        def keep(array: Any) -> str:
+            members[place := f"a{len(members)}"] = array
+            return place
+
+        text = json.dumps({"format": FORMAT, "mark": mark, "result": CODEC.encode(result, keep)})
+        members["text"] = np.frombuffer(text.encode(), np.uint8)
         self._write(name, lambda file: np.savez(file, **members))
 
     def remove(self) -> None:
@@ -165,10 +173,9 @@ def _loaded(file: Path) -> tuple[str, Any]:
     try:
         with file.open("rb") as handle, np.load(handle, allow_pickle=False) as members:
             text = json.loads(members["text"].tobytes())
-            arrays = [members[f"a{i}"] for i in range(len(members.files) - 1)]
-        if text["format"] != FORMAT:
-            raise _version_error(file, text["format"])
-        return str(text["mark"]), decoded(text["result"], arrays)
+            if text["format"] != FORMAT:
+                raise _version_error(file, text["format"])
+            return str(text["mark"]), CODEC.decode(text["result"], members.__getitem__)
     except errors.CheckpointError:
         raise
     except Exception as broken:  # whatever a damaged file makes zipfile, json, NumPy or Python's tokens raise

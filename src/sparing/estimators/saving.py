@@ -14,10 +14,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
+from sparing.certificates import (
+    Certificate,
+    ReconstructionCertificate,
+    RegressionCertificate,
+    StreamCertificate,
+    VarianceCertificate,
+)
+from sparing.clustering import GapSearch
+from sparing.data import Preprocessing
+from sparing.data.codec import Codec, Unplain
 from sparing.data.coding import Coding
+from sparing.data.genotypes import GenotypeCoding
 from sparing.data.readers.npy import header_of
 from sparing.data.writing import replacing
-from sparing.estimators.codec import Unplain, decoded, encoded
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
@@ -25,13 +35,37 @@ from sparing.estimators.restrict import WIDE
 from sparing.estimators.sparse_encoder import SparseEncoder
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
-from sparing.estimators.sparse_pca import SparsePCA
-from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
+from sparing.estimators.sparse_pca import BLOCK_SOLVERS, SparsePCA
+from sparing.estimators.sparse_pca_regressor import REGRESSION_SELECTORS, SparsePCARegressor
+from sparing.methods.deflation import CONSTRAINTS, DEFLATIONS
+from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
+from sparing.proof.bounds import BOUNDS
+from sparing.results import Bound, Guarantee, Problem, Reference
 
-FORMAT, VERSION = "sparing model", 1
+FORMAT, VERSION = "sparing model", 2
 HEADER = "model.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The date of all parts: the same model is the same file, whenever it is saved."""
+
+REGISTRIES = {
+    "selector": REGRESSION_SELECTORS,
+    "solver": {**SOLVERS, **BLOCK_SOLVERS},
+    "nonnegative solver": NONNEGATIVE_SOLVERS,
+    "deflation": {**DEFLATIONS, **CONSTRAINTS},
+}
+"""Algorithms that users may pass as instances."""
+
+RECORDS: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *(Certificate, VarianceCertificate, ReconstructionCertificate, RegressionCertificate, StreamCertificate),
+        *(Bound, Guarantee, Problem, Reference, Preprocessing, GenotypeCoding, GapSearch),
+        *(record for bound in BOUNDS.values() for record in getattr(bound, "witnesses", ())),
+    )
+} | {f"{kind} {name}": each for kind, registry in REGISTRIES.items() for name, each in registry.items()}
+
+CODEC = Codec(RECORDS)
+"""What a model consists of, by names that stay when modules move."""
 
 CLASSES: dict[str, Any] = {
     kind.__name__: kind
@@ -178,7 +212,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 def _plain(model: str, where: str, value: Any, keep: Any) -> Any:
     try:
-        return encoded(value, keep)
+        return CODEC.encode(value, keep)
     except Unplain as part:
         raise TypeError(
             f"{model} cannot be saved: {where} is a {type(part.value).__name__}, and only numbers, text, arrays and "
@@ -192,6 +226,8 @@ def _loaded(path: object, file: BinaryIO) -> Any:
         header = json.loads(archive.read(parts.pop(HEADER)))
         if header["format"] != FORMAT or not isinstance(header["version"], int):
             raise ValueError("it says to be something else")
+        if header["version"] < VERSION:
+            raise ValueError(f"it has format {header['version']}, which is read no more: fit and save it again")
         if header["version"] > VERSION:
             raise errors.ModelFileError(
                 f"Cannot load {str(path)!r}: it has format {header['version']}, written by sparing "
@@ -202,11 +238,11 @@ def _loaded(path: object, file: BinaryIO) -> Any:
             return _array(archive, parts.pop(name))  # each once, or a small file could fill all memory
 
         kind = CLASSES[header["class"]]
-        model = kind(**{key: decoded(value, arrays) for key, value in header["parameters"].items()})
+        model = kind(**{key: CODEC.decode(value, arrays) for key, value in header["parameters"].items()})
         for key, value in header["fitted"].items():
             if not re.fullmatch(r"[a-z]\w*_|_[a-z]\w*", key) or hasattr(kind, key):
                 raise ValueError(f"{key!r} is nothing that is fitted")
-            setattr(model, key, decoded(value, arrays))
+            setattr(model, key, CODEC.decode(value, arrays))
     return _consistent(model)
 
 

@@ -12,8 +12,9 @@ from sparing.task import Task
 class BoundMethod(Protocol):
     """A frozen dataclass whose fields are its settings; all of them have defaults, with which ``check`` is run.
 
-    ``objective`` is what it is about: ``loss`` or ``variance``.
-    ``iterates``, where it is there and true, says that a check rests on an iteration where the spectrum is not exact.
+    ``objective`` is what it is about: ``loss`` or ``variance``. ``witnesses``, where it is there, are the records that
+    its witness is made of; ``iterates``, where it is there and true, says that a check rests on an iteration where the
+    spectrum is not exact.
     """
 
     name: ClassVar[str]

@@ -101,6 +101,7 @@ class DirectOptimality:
 
     name: ClassVar = "direct_optimality"
     objective: ClassVar = "variance"
+    witnesses: ClassVar = (Dominance,)
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality")
 
     def applies(self, task: Task) -> bool:

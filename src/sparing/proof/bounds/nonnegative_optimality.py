@@ -104,6 +104,7 @@ class NonnegativeOptimality:
 
     name: ClassVar = "nonnegative_optimality"
     objective: ClassVar = "variance"
+    witnesses: ClassVar = (Cover, Proof)
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality; in wedges, for x >= 0")
 
     def applies(self, task: Task) -> bool:

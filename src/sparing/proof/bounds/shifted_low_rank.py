@@ -49,6 +49,7 @@ class ShiftedLowRank:
 
     name: ClassVar = "shifted_low_rank"
     objective: ClassVar = "variance"
+    witnesses: ClassVar = (SphereSearch,)
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2, rank-d case; shifted")
 
     def applies(self, task: Task) -> bool:

@@ -1,0 +1,178 @@
+"""Values as plain data: JSON for what is small, arrays beside it, and nothing that could run when it is read.
+
+Of classes only names are written, and only those that a codec knows are looked up when reading. There are no functions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import re
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+Json = Any
+"""What the json module reads and writes."""
+
+Keep = Callable[[Any], str]
+"""Puts an array aside and says under which name."""
+
+SPARSE = {"csc_array": sparse.csc_array, "csc_matrix": sparse.csc_matrix}
+
+
+class Unplain(TypeError):
+    """A value that is no plain data."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+        super().__init__(f"a {type(value).__module__}.{type(value).__qualname__} cannot be stored")
+
+
+class Codec:
+    """Numbers, texts, arrays, sparse columns, tuples and lists, and the records of a registry, by their names there.
+
+    Parameters
+    ----------
+    records : mapping from str to type
+        Dataclasses and named tuples, which are stored by what they are made from; reading calls their constructors.
+    """
+
+    def __init__(self, records: Mapping[str, type]) -> None:
+        self._kinds = dict(records)
+        self._names = {kind: name for name, kind in records.items()}
+
+    def encode(self, value: Any, keep: Keep) -> Json:
+        """A value as JSON; arrays are put aside. ``Unplain`` for anything that is no plain data."""
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return _array(value, keep)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else {"~float": repr(float(value))}
+        if isinstance(value, list):
+            return [self.encode(item, keep) for item in value]
+        kind = type(value)
+        if kind is tuple:
+            return {"~tuple": [self.encode(item, keep) for item in value]}
+        if kind.__name__ in SPARSE:
+            parts = (value.data, value.indices, value.indptr)
+            return {"~sparse": [kind.__name__, list(value.shape), *(_array(part, keep) for part in parts)]}
+        if (name := self._name_of(kind)) is None:
+            raise Unplain(value)
+        if is_record(kind):
+            fields = _initial(value) if dataclasses.is_dataclass(kind) else value._asdict()
+            return {"~record": [name, self._fields(fields, keep)]}
+        return {"~object": [name, self._fields(vars(value), keep)]}
+
+    def decode(self, json: Json, arrays: Callable[[str], Any]) -> Any:
+        """The value again. ValueError or the like for anything that this codec does not write."""
+        if isinstance(json, list):
+            return [self.decode(item, arrays) for item in json]
+        if not isinstance(json, dict):
+            return json
+        if len(json) != 1:
+            raise ValueError("a part of it is of no known kind")
+        (kind, content), *_ = json.items()
+        if kind == "~names":
+            return np.array([_text(name) for name in content], dtype=object)
+        if kind == "~array":
+            array = arrays(_text(content))
+            return array if array.ndim else array[()]
+        if kind == "~float":
+            return float(_text(content))
+        if kind == "~tuple":
+            return tuple(self.decode(content, arrays))
+        if kind == "~sparse":
+            name, shape, *parts = content
+            matrix = SPARSE[_text(name)](tuple(self.decode(parts, arrays)), shape=tuple(shape))
+            matrix.check_format(full_check=True)
+            return matrix
+        if kind in ("~record", "~object"):
+            name, fields = content
+            found = self._kind_of(_text(name))
+            if is_record(found) != (kind == "~record"):
+                raise ValueError(f"{name!r} is of another kind")
+            again = self._again(fields, arrays)
+            return found(**again) if kind == "~record" else _with_attributes(found, again)
+        raise ValueError(f"a part of it is of the unknown kind {kind!r}")
+
+    def _fields(self, values: dict[str, Any], keep: Keep) -> Json:
+        return {name: self.encode(value, keep) for name, value in values.items()}
+
+    def _again(self, fields: Json, arrays: Callable[[str], Any]) -> dict[str, Any]:
+        return {name: self.decode(value, arrays) for name, value in dict(fields).items()}
+
+    def _name_of(self, kind: type) -> str | None:
+        return self._names.get(kind)
+
+    def _kind_of(self, name: str) -> type:
+        if name not in self._kinds:
+            raise ValueError(f"{name!r} is not among what may be named")
+        return self._kinds[name]
+
+
+class PackageCodec(Codec):
+    """The same for all classes of a package, by their modules: for files of one's own and one's own version.
+
+    Classes that are no records are stored by their attributes; reading calls no constructor, so nothing is checked.
+    """
+
+    def __init__(self, package: str) -> None:
+        super().__init__({})
+        self.package = package
+
+    def _is_inside(self, module: str) -> bool:
+        return module == self.package or module.startswith(f"{self.package}.")
+
+    def _name_of(self, kind: type) -> str | None:
+        return f"{kind.__module__}:{kind.__qualname__}" if self._is_inside(kind.__module__) else None
+
+    def _kind_of(self, name: str) -> type:
+        module, _, qualified = name.partition(":")
+        if self._is_inside(module) and re.fullmatch(r"[\w.]+", module) and qualified.isidentifier():
+            found = getattr(import_module(module), qualified)
+            if isinstance(found, type) and found.__module__ == module:
+                return found
+        raise ValueError(f"{name!r} is not among what may be named")
+
+
+def is_record(kind: type) -> bool:
+    """A dataclass or a named tuple?"""
+    return dataclasses.is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+
+
+def _array(value: Any, keep: Keep) -> Json:
+    """Numbers put aside, texts as they are."""
+    if value.dtype.kind in "fiub":
+        return {"~array": keep(np.asarray(value))}
+    if value.dtype == object and isinstance(value, np.ndarray) and all(isinstance(item, str) for item in value.flat):
+        return {"~names": value.tolist()}
+    raise Unplain(value)
+
+
+def _initial(value: Any) -> dict[str, Any]:
+    """What a dataclass was made from."""
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
+
+
+def _with_attributes(kind: type, attributes: dict[str, Any]) -> Any:
+    """An instance of a class as it was: a constructor that checks or computes is not called."""
+    thing: Any = object.__new__(kind)
+    for name, value in attributes.items():
+        object.__setattr__(thing, name, value)
+    return thing
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a name in it is no text")
+    return value
