@@ -18,8 +18,8 @@ from scipy import sparse
 
 from hard.files import X, h5ad, write_model, write_npz, write_parquet, write_sparse_npz
 from sparing import load_model, open_data
-from sparing.data.readers import base, text
 from sparing.data.readers import memory_check as room
+from sparing.data.readers.text import LONGEST_LINE
 from sparing.errors import ModelFileError, UnreadableError
 
 NO_ROOM = "not enough memory for what it says to hold"
@@ -132,20 +132,29 @@ def test_tables_whose_row_has_no_room(tmp_path, little):
     refused(tmp_path / "X.h5", NO_ROOM)
 
 
-def test_parquet_of_rows_that_are_not_stored(tmp_path, monkeypatch):
+def number(value: int) -> bytes:
+    """A whole number of 64 bits as a field of Parquet's header has it."""
+    digits = [2 * value >> shift & 127 for shift in range(0, (2 * value).bit_length(), 7)]
+    return b"\x16" + bytes([digit | 128 for digit in digits[:-1]] + digits[-1:])
+
+
+def test_parquet_of_rows_that_are_not_stored(tmp_path):
     """A run of one value may be of any length."""
     path = write_parquet(tmp_path)
     assert open_data(path).shape == (len(X), X.shape[1] + 1)
-    monkeypatch.setattr(base, "LARGE", 100)
-    monkeypatch.setattr(base, "EMPTY", 0.01)
-    refused(path, "bytes are stored of")
+    content = path.read_bytes()
+    body, header = content[: -8 - int.from_bytes(content[-8:-4], "little")], content[:-8]
+    header = header[len(body) :].replace(number(len(X)), number(2**29), 1)
+    path.write_bytes(body + header + struct.pack("<I", len(header)) + b"PAR1")
+    refused(path, f"{path.stat().st_size} bytes are stored of {2**29 * 8 * (X.shape[1] + 1)}")
 
 
-def test_lines_that_are_endless(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "LONGEST_LINE", 1000)
-    for name, content in {"X.csv": "a,b\n" + "1," * 600, "X.tsv": "a\tb\n" + "1\t" * 600, "Y.csv": "x" * 2000}.items():
-        (tmp_path / name).write_text(content)
-        refused(tmp_path / name, "a line of it has more than 1000 characters")
+def test_lines_that_are_endless(tmp_path):
+    for name, content in {"X.tsv": "a\tb\n1\t", "Y.csv": "x"}.items():
+        with (tmp_path / name).open("wb") as file:  # zeros that take no room
+            file.write(content.encode())
+            file.truncate(LONGEST_LINE + len(content))
+        refused(tmp_path / name, f"a line of it has more than {LONGEST_LINE} characters")
     (tmp_path / "X.mtx").write_text("%%MatrixMarket matrix array real general\n%" + "x" * 2**22 + "\n1 1\n1\n")
     refused(tmp_path / "X.mtx", "a line has more than")
 
@@ -196,19 +205,17 @@ def test_an_array_of_a_model_is_read_once(tmp_path):
         load_model(path)
 
 
-def test_room_is_what_the_system_says(tmp_path, monkeypatch):
-    memory, container = tmp_path / "meminfo", tmp_path / "max"
-    monkeypatch.setattr(room, "MEMORY", memory)
-    monkeypatch.setattr(room, "CONTAINER", container)
-    assert room.available() > 2**20  # of another system, or of none
+def test_room_is_what_the_system_says(tmp_path):
+    memory, container = files = tmp_path / "meminfo", tmp_path / "max"
+    assert room.available(*files) > 2**20  # of another system, or of none
     memory.write_text("MemTotal:       64 kB\n")  # of an old one
-    assert room.available() > 2**20
+    assert room.available(*files) > 2**20
     memory.write_text("MemTotal:       64 kB\nMemAvailable:       32 kB\n")
-    assert room.available() == 32 * 1024
+    assert room.available(*files) == 32 * 1024
     container.write_text("max\n")
-    assert room.available() == 32 * 1024
+    assert room.available(*files) == 32 * 1024
     container.write_text("1000\n")
-    assert room.available() == 1000
+    assert room.available(*files) == 1000
 
 
 def test_valid_files_are_read_as_before(tmp_path):

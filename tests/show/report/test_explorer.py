@@ -92,17 +92,16 @@ def test_progress_changes_nothing_on_the_page(written, capsys):
     assert told == silent
 
 
-def test_names_and_numbers_of_samples_are_told(written, monkeypatch):
+def test_names_and_numbers_of_samples_are_told(written):
     contents, text = written(X, labels=np.arange(60), sample_names=[f"<{i}>" for i in range(60)], title="<i>t</i>")
     assert contents["samples"][7] == "<7>"
     assert contents["labels"]["kind"] == "scale"
     assert contents["names"]["8"] == "x8"
     assert "<title>&lt;i&gt;t&lt;/i&gt;</title>" in text
     assert "drawn for" not in text
-    monkeypatch.setattr("sparing.show.report.contents.MOST_SAMPLES", 10)
-    contents, text = written(X)
-    assert len(contents["samples"]) == 10
-    assert "Scores are drawn for 10 samples, chosen at random" in text
+    contents, text = written(make_spiked(2100, 9, n_nonzero=3, random_state=0).X)
+    assert len(contents["samples"]) == 2000
+    assert "Scores are drawn for 2000 samples, chosen at random" in text
 
 
 def test_a_thousand_features_stay_below_five_megabytes(tmp_path):

@@ -18,14 +18,14 @@ def check_room(path: Path, needed: int) -> None:
         raise errors.beyond_memory(path)
 
 
-def available() -> float:
-    """Bytes that can be had, as far as the system says."""
+def available(memory: Path = MEMORY, container: Path = CONTAINER) -> float:
+    """Bytes that can be had, as far as these files of the system say."""
     limits = [math.inf]
     with suppress(OSError, ValueError, AttributeError):
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     with suppress(OSError, ValueError, KeyError):  # which not every system has, nor every line of it
-        fields = dict(line.split(":") for line in MEMORY.read_text().splitlines())
+        fields = dict(line.split(":") for line in memory.read_text().splitlines())
         limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
     with suppress(OSError, ValueError):  # which says "max" where there is none
-        limits.append(int(CONTAINER.read_text()))
+        limits.append(int(container.read_text()))
     return min(limits)
