@@ -143,14 +143,14 @@ class Stored(CountedRows):
 
 def test_auto_means_few_for_large_rows_outside_of_memory(rng):
     model, X = clone(FEW).set_params(passes="auto"), counts(rng)
-    assert "from a sketch" in str(model.fit(Stored(X, module.LARGE)).certificate_)
+    assert "from a sketch" in str(model.fit(Stored(X, module.LARGE_BYTES)).certificate_)
     assert "from a sketch" not in str(model.fit(X).certificate_)  # in memory
-    assert "from a sketch" not in str(model.fit(Stored(X, module.LARGE - 1)).certificate_)
+    assert "from a sketch" not in str(model.fit(Stored(X, module.LARGE_BYTES - 1)).certificate_)
 
 
 @pytest.mark.parametrize(("fewer", "few"), [(0, True), (1, False)])
 def test_the_size_of_dense_rows_is_that_of_their_numbers(fewer, few):
-    rows = CountedRows(np.broadcast_to(0.0, (module.LARGE // (8 * module.NARROW) - fewer, module.NARROW)))
+    rows = CountedRows(np.broadcast_to(0.0, (module.LARGE_BYTES // (8 * module.NARROW) - fewer, module.NARROW)))
     assert module.gram_or_rows(rows, passes="auto", precomputed=False).gram == few
 
 
@@ -158,7 +158,7 @@ def test_auto_never_refuses(rng):
     X, joint = counts(rng, 100), clone(ANY).set_params(strategy="joint")
     with pytest.raises(ValueError, match="passes='any'"):
         clone(joint).set_params(passes="few").fit(X)
-    same(clone(joint).set_params(passes="auto").fit(Stored(X, module.LARGE)), joint.fit(X))
+    same(clone(joint).set_params(passes="auto").fit(Stored(X, module.LARGE_BYTES)), joint.fit(X))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from small_problems import covariance, nonnegative_optimum
 from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity
 from sparing.objectives.nonnegative import (
-    DECOMPOSED,
+    SUPPORT_DECOMPOSED,
     NonnegativeObjective,
     best_nonnegative,
     positive_part,
@@ -108,14 +108,14 @@ def test_exchanges_find_what_climbing_misses(rng):
 
 
 def test_supports_too_large_to_decompose_are_climbed_by_products(rng):
-    d = DECOMPOSED + 50
+    d = SUPPORT_DECOMPOSED + 50
     w = np.where(np.arange(d) < d - 30, rng.uniform(0.2, 1.2, d), rng.uniform(-1.0, 0.0, d))
     X = rng.standard_normal((600, d)) + rng.standard_normal((600, 1)) * w
     A = X.T @ X
     objective, start = NonnegativeObjective(DenseGram(A)), np.ones(d)
     exact, _ = upward(A, None, start)
     by_products, x = objective.climbed(start, d)
-    assert DECOMPOSED < np.count_nonzero(x) < d
+    assert SUPPORT_DECOMPOSED < np.count_nonzero(x) < d
     assert objective.ratio(start) < 0.9 * exact
     assert by_products == pytest.approx(exact, rel=1e-4)
     assert by_products == pytest.approx(objective.ratio(x), rel=1e-9)

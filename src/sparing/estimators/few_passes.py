@@ -14,7 +14,7 @@ from sparing.data.sketch import Condensed, CountSketch, sketch_of
 
 PASSES = ("auto", "any", "few")
 
-LARGE = 2**32
+LARGE_BYTES = 2**32
 """Bytes of rows outside of memory (4 GiB) from which ``passes="auto"`` means few."""
 
 NARROW = 1024
@@ -63,7 +63,7 @@ def _few(rows: Rows, passes: Any) -> bool:
     """Does the user, or the size of the rows, ask for few passes?"""
     if not isinstance(passes, str) or passes not in PASSES:
         raise errors.unknown_choice("passes", passes, PASSES)
-    return passes == "few" or (passes == "auto" and not rows.is_resident and rows.n_bytes >= LARGE)
+    return passes == "few" or (passes == "auto" and not rows.is_resident and rows.n_bytes >= LARGE_BYTES)
 
 
 def sketch_length(is_dense: bool, n_nonzero: int, n_features: int) -> int:

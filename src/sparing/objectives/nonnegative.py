@@ -18,7 +18,7 @@ from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices
 from sparing.run import Budget
 
-DECOMPOSED = 400
+SUPPORT_DECOMPOSED = 400
 """Nonzeros up to which the block of a support is decomposed; beyond that products with B do it."""
 
 TURNS = 50
@@ -117,7 +117,7 @@ class NonnegativeObjective(RayleighObjective):
     def exchanged(self, x: Array, n_nonzero: int, max_swaps: int) -> tuple[float, Array]:
         """A local optimum that no single exchange of features found improves; ``x`` is one that is climbed."""
         rho, x = self.settled(x)
-        for _ in range(max_swaps if np.count_nonzero(x) <= DECOMPOSED else 0):
+        for _ in range(max_swaps if np.count_nonzero(x) <= SUPPORT_DECOMPOSED else 0):
             if self.budget.expired:
                 break
             trials = [self.climbed(trial, n_nonzero) for trial in self._exchanges(rho, x, n_nonzero)]
@@ -148,7 +148,7 @@ class NonnegativeObjective(RayleighObjective):
     def settled(self, x: Array) -> tuple[float, Array]:
         """The local optimum on the support of x that lies uphill."""
         support = np.flatnonzero(x)
-        if len(support) > DECOMPOSED:
+        if len(support) > SUPPORT_DECOMPOSED:
             return self._by_products(x)
         rho, v = upward(*self._blocks(support), x[support])
         out = np.zeros_like(x)

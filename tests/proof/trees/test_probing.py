@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparing.proof.trees.probing import (
-    USUAL,
+    USUAL_LIMITS,
     Prober,
     ProbingLimits,
     Relaxation,
@@ -54,7 +54,7 @@ EAGER = ProbingLimits(patience=1, left_to_tree=0, not_inside=0)
 """Even small problems are probed: the tree gets only what cannot be."""
 
 
-def solve(A, r, target, limits=USUAL, max_nodes=10**6, budget=None):
+def solve(A, r, target, limits=USUAL_LIMITS, max_nodes=10**6, budget=None):
     return probed(A, r, target, unknown(r), max_nodes=max_nodes, budget=budget or Budget(), limits=limits)
 
 
@@ -136,7 +136,7 @@ def test_features_are_deleted_and_the_optimum_survives():
     meter = _Meter(10**6, Budget())
     whole = Prober(A, r, unknown(r)).begin(meter)
     probes = _Probes(whole, np.arange(60), ~np.eye(60, dtype=bool), r, best * (1 - 1e-9), meter)
-    for most in USUAL.rounds:
+    for most in USUAL_LIMITS.rounds:
         probes.round(most, 0)
     assert set(S) <= set(probes.alive)
     assert len(probes.alive) < 50

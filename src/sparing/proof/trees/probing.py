@@ -76,7 +76,7 @@ class ProbingLimits:
     not_inside: int = 110
 
 
-USUAL = ProbingLimits()
+USUAL_LIMITS = ProbingLimits()
 
 
 @dataclass
@@ -116,7 +116,7 @@ class _Probes:
         m: int,
         target: float,
         meter: _Meter,
-        limits: ProbingLimits = USUAL,
+        limits: ProbingLimits = USUAL_LIMITS,
     ) -> None:
         self.whole, self.alive, self.allowed = whole, alive, allowed
         self.m, self.target, self.meter, self.limits = m, target, meter, limits
@@ -208,7 +208,7 @@ class Prober:
     limits : ProbingLimits
     """
 
-    def __init__(self, A: Array, size: int, floors: Array, limits: ProbingLimits = USUAL) -> None:
+    def __init__(self, A: Array, size: int, floors: Array, limits: ProbingLimits = USUAL_LIMITS) -> None:
         self.A, self.size, self.floors, self.limits = A, size, floors, limits
         self._whole: Relaxation | None = None
         self.bound = np.inf  # what nothing exceeds, by the dual of all features
@@ -270,7 +270,7 @@ def probed(
     *,
     max_nodes: int,
     budget: Budget,
-    limits: ProbingLimits = USUAL,
+    limits: ProbingLimits = USUAL_LIMITS,
 ) -> Outcome:
     """Does any support of ``size`` features of A reach the target? By the dual, by probing, by the tree on the rest.
 
