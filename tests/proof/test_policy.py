@@ -34,10 +34,10 @@ def asked():
 def registered(asked, monkeypatch):
     """Puts bounds of these costs and values in place of ours; an exception is raised."""
 
-    def register(**given):
+    def register(its_objective="variance", **given):
         def kind_of(its_name, its_cost, value):
             class Method:
-                name = its_name
+                name, objective = its_name, its_objective
 
                 def applies(self, task):
                     return not math.isnan(its_cost)
@@ -95,9 +95,9 @@ def test_nothing_dear_is_computed_once_a_value_is_proved(registered, asked):
 def test_losses_are_proved_from_below(registered):
     loss = found().loss
     assert loss == pytest.approx(6.0)
-    registered(free=(0.0, 1.0), sharp=(0.1, loss * (1 - 1e-7)), dear=(0.4, 1.0))
+    registered("loss", free=(0.0, 1.0), sharp=(0.1, loss * (1 - 1e-7)), dear=(0.4, 1.0))
     assert proved(Problem(1, 2, 4)) == ["free", "sharp"]
-    registered(free=(0.0, 1.0), high=(0.1, loss * (1 - 1e-5)), dear=(0.4, 1.0))
+    registered("loss", free=(0.0, 1.0), high=(0.1, loss * (1 - 1e-5)), dear=(0.4, 1.0))
     assert proved(Problem(1, 2, 4)) == ["free", "high", "dear"]
 
 
@@ -159,7 +159,7 @@ def test_an_interruption_before_anything_is_proved_is_one(registered):
 
 
 def test_an_interruption_of_a_certificate_that_does_not_speak_of_it_is_one(registered):
-    registered(free=(0.0, 1.0), long=(0.1, KeyboardInterrupt))
+    registered("loss", free=(0.0, 1.0), long=(0.1, KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         proved(Problem(1, 2, 4))
 

@@ -106,7 +106,8 @@ class CachedGram(Derived):
             self.remember(known, self._stored[self._slot[known]].T)
         needed = self._count + len(new)
         if needed > len(self._stored):
-            room = np.empty((max(needed, min(2 * needed, self.entries // self.n_features)), self.n_features))
+            most = self.entries // self.n_features
+            room = np.empty((max(needed, min(needed + needed // 4, most)), self.n_features))
             room[: self._count] = self._stored[: self._count]
             self._stored = room
         self._stored[self._count : needed] = self.base.gram_columns(new).T

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from sparing.methods.settings import check_settings
 from sparing.results import Array, Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
-
-if TYPE_CHECKING:
-    pass
 
 TIES = ("new", "objective", "first")
 

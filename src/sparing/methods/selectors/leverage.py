@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from sparing.methods.selectors.filling import Filling, order_of_draws
 from sparing.results import Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

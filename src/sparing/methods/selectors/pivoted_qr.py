@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from sparing.methods.selectors.filling import Filling
 from sparing.results import Array, Indices, Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

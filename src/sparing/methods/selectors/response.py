@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from sparing.methods.selectors.greedy import ROUNDING, Greedy
 from sparing.results import Array, Reference, Selection, Spectrum
 from sparing.run import Run
 from sparing.task import Task
-
-if TYPE_CHECKING:
-    pass
 
 AIMS = ("pca", "targets")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from sparing.methods.selectors.filling import Filling
 from sparing.results import Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Numbers that no result can pass: one file per bound. A new one is registered here and nowhere else."""
 
 from sparing.proof.bounds.base import BoundMethod
-from sparing.proof.bounds.block_split import BlockSplit
 from sparing.proof.bounds.branch_and_bound import BranchAndBound
 from sparing.proof.bounds.direct_optimality import DirectOptimality
 from sparing.proof.bounds.disjoint_supports import DisjointSupports
@@ -33,7 +32,6 @@ BOUNDS: dict[str, type[BoundMethod]] = {
     "shifted_low_rank": ShiftedLowRank,
     "semidefinite_dual": SemidefiniteDual,
     "sharper_dual": SharperDual,
-    "block_split": BlockSplit,
     "nonnegative_branch_and_bound": NonnegativeBranchAndBound,
     "doubly_nonnegative_dual": DoublyNonnegativeDual,
     "nonnegative_optimality": NonnegativeOptimality,
@@ -46,7 +44,6 @@ BOUNDS: dict[str, type[BoundMethod]] = {
 
 __all__ = [
     "BOUNDS",
-    "BlockSplit",
     "BoundMethod",
     "BranchAndBound",
     "DirectOptimality",
