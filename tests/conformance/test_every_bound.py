@@ -54,6 +54,8 @@ def task_of(matrix: str, problem: Problem) -> Task:
 
 def method_of(name, task):
     """A bound as the registry has it; that of each component alone needs one of them."""
+    if name == "nonnegative_optimality":
+        return BOUNDS[name](max_cells=6, max_iter=10)  # every step gives a bound
     if BOUNDS[name] is not EachAlone:
         return BOUNDS[name]()
     alone = Problem(1, task.n_nonzero, task.gram.n_features, "variance", nonnegative=task.problem.nonnegative)
@@ -266,7 +268,7 @@ def compute(name, view, size, nonnegative=False):
     found = RayleighObjective(view).component(RayleighObjective(view).grown(1 if nonnegative else size))
     incumbent = Encoder(found.support, found.loadings[None], np.zeros((0, view.n_features)), np.zeros(0), np.nan)
     task = Task(view, Problem(1, size, view.n_features, "variance", nonnegative=nonnegative), spectrum)
-    return BOUNDS[name]().bound(task, incumbent, Run(rng)), task
+    return method_of(name, task).bound(task, incumbent, Run(rng)), task
 
 
 @one_component

@@ -44,6 +44,9 @@ MAKE = {
     ),
 }
 estimators = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
+KINDS = ("batch", "joint", "variance", "nonnegative")
+kinds = pytest.mark.parametrize("make", [MAKE[name] for name in KINDS], ids=KINDS)
+"""One of each kind, for what the skeleton of a fit decides, not its algorithm."""
 
 
 def crossed(axis, values, smoke):
@@ -90,7 +93,7 @@ def test_scores_read_only_their_own_features(make, rng):
     assert not np.allclose(model.transform(changed), model.transform(X))
 
 
-@estimators
+@kinds
 def test_transform_centres_scales_and_does_not_depend_on_the_batch(make, rng):
     X = data(rng)
     model = make(scale=True).fit(X)
@@ -165,7 +168,7 @@ def assert_same_in(storage, make, shape):
     np.testing.assert_allclose(other.loss_ratio_, plain.loss_ratio_, rtol=1e-7)
 
 
-@estimators
+@kinds
 def test_memory_mapped_data_give_the_same_answer_and_are_not_copied(make, tmp_path, rng):
     X = data(rng, 3000, 60)
     stored = np.memmap(tmp_path / "X.bin", dtype=np.float64, mode="w+", shape=X.shape)
@@ -175,7 +178,7 @@ def test_memory_mapped_data_give_the_same_answer_and_are_not_copied(make, tmp_pa
     np.testing.assert_allclose(mapped.transform(stored), plain.transform(X), atol=1e-9)
 
 
-@estimators
+@kinds
 def test_float32_in_float32_out_and_the_same_features(make, rng):
     X = data(rng)
     wide, narrow = make().fit(X), make().fit(X.astype(np.float32))
@@ -208,7 +211,7 @@ def test_nothing_depends_on_the_unit_of_the_data(make, size, rng):
     np.testing.assert_allclose(back, plain.inverse_transform(plain.transform(X)), rtol=1e-6)
 
 
-@estimators
+@kinds
 def test_permuted_features_are_the_same_features(make, rng):
     X, order = data(rng), rng.permutation(12)
     plain, permuted = make().fit(X), make().fit(X[:, order])
@@ -216,7 +219,7 @@ def test_permuted_features_are_the_same_features(make, rng):
     np.testing.assert_allclose(permuted.loss_ratio_, plain.loss_ratio_, rtol=1e-9)
 
 
-@estimators
+@kinds
 def test_duplicated_constant_and_zero_columns_change_nothing(make, rng):
     X = data(rng)
     padded = np.column_stack([X, X[:, :3], np.full(80, 7.0), np.zeros(80)])
@@ -254,7 +257,7 @@ def test_counts_at_their_limits(r, rng):
     assert every.loss_ratio_ == 1.0
 
 
-@estimators
+@kinds
 def test_frames_names_pipelines_clones_and_pickles(make, rng):
     frame = pd.DataFrame(data(rng), columns=[f'gene "{j}" <b>' for j in range(12)])
     model = make().set_output(transform="pandas")
@@ -274,7 +277,7 @@ def test_frames_names_pipelines_clones_and_pickles(make, rng):
     assert piped.transform(frame).shape == (80, len(piped[-1].components_))
 
 
-@estimators
+@kinds
 def test_a_seed_gives_one_answer_also_in_threads(make, rng):
     """Two at once here, every kind of estimator in eight: tests/hard/test_threads.py."""
     X = data(rng, 60, 200)
@@ -283,7 +286,7 @@ def test_a_seed_gives_one_answer_also_in_threads(make, rng):
     np.testing.assert_array_equal(one, other)
 
 
-@estimators
+@kinds
 def test_certifying_never_changes_the_components(make, rng):
     X = data(rng, 50, 400)
     with_proof, without = make().fit(X), make(certify=False).fit(X)

@@ -13,7 +13,7 @@ from sparing.datasets import load_pitprops, make_spiked
 from sparing.estimators.path_search import PROOF_NODES, path_search
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.results import Selection
-from sparing.run import DEFAULT, Run
+from sparing.run import QUICK, Run
 
 X = make_spiked(60, 25, n_nonzero=4, random_state=1).X
 
@@ -153,8 +153,8 @@ def test_small_losses_of_nearly_one_direction_keep_their_digits(improve):
 def test_all_proofs_together_cost_a_few_certificates():
     """Noise, where no tree closes: each number of features had the nodes of a certificate of its own, a minute."""
     X = np.random.default_rng(0).standard_normal((60, 24))
-    walk = path_search(X, 5, Preprocessing(), 24, Run(np.random.default_rng(0)))
+    walk = path_search(X, 5, Preprocessing(), 24, Run(np.random.default_rng(0), effort=QUICK))
     spent = sum(proof.witness[1] for proof in walk.proofs if proof is not None)
-    assert DEFAULT.tree_nodes(24) < spent <= PROOF_NODES * DEFAULT.tree_nodes(24) + 24
+    assert QUICK.tree_nodes(24) < spent <= PROOF_NODES * QUICK.tree_nodes(24) + 24
     assert np.all(walk.bound <= walk.loss_ratio)
     assert walk.bound[10] > 1.0, "the number in the middle had its share"

@@ -49,7 +49,9 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("page", STORIES)
+@pytest.mark.parametrize(
+    "page", [page if STORIES[page][1] is None else pytest.param(page, marks=pytest.mark.long) for page in STORIES]
+)
 def test_a_page_quotes_what_its_story_prints(page, shared_path, tmp_path, monkeypatch):
     script, data = STORIES[page]
     if not (ROOT / "examples" / script).exists():

@@ -46,6 +46,11 @@ MODELS = [
 EIGHT = range(8)
 
 
+def mostly_long(*some):
+    """All models, those that are not among some for `make hard` alone."""
+    return [model if model in some else pytest.param(model, marks=pytest.mark.long) for model in MODELS]
+
+
 def table(n: int = 60, d: int = 15) -> np.ndarray:
     rng = np.random.default_rng(1)
     signal = rng.standard_normal((n, 3)) @ rng.standard_normal((3, d))
@@ -69,7 +74,7 @@ def assert_equal(one: dict, other: dict, tolerance: float = 0.0) -> None:
             np.testing.assert_array_equal(other[name], value, err_msg=name)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("model", mostly_long(MODELS[3], MODELS[7]), ids=str)
 def test_eight_threads_learn_what_one_does(model):
     X = table()
     alone = learned(model, X)
@@ -174,7 +179,7 @@ STORAGES = {
 
 
 @pytest.mark.parametrize("storage", STORAGES.values(), ids=STORAGES.keys())
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("model", mostly_long(MODELS[3], MODELS[5], MODELS[6], MODELS[9]), ids=str)
 def test_every_storage_learns_the_same(model, storage, tmp_path):
     X = table()
     assert_equal(learned_in_memory(MODELS.index(model)), learned(model, storage(X, tmp_path)), 1e-6)

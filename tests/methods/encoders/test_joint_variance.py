@@ -209,11 +209,11 @@ def free_and_restricted(A, k, r, seed=0):
     [
         (load_wine, 3, 3, 0),
         (load_wine, 2, 4, 1),
-        (load_breast_cancer, 4, 5, 0),
+        pytest.param(load_breast_cancer, 4, 5, 0, marks=pytest.mark.long),
         (load_pitprops, 2, 4, 0),
         (load_pitprops, 3, 3, 1),
         (load_diabetes, 3, 3, 1),
-        (load_digits, 2, 4, 0),
+        pytest.param(load_digits, 2, 4, 0, marks=pytest.mark.long),
     ],
 )
 def test_what_is_free_has_no_less_than_what_is_restricted(load, k, r, seed):
