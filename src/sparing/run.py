@@ -115,7 +115,17 @@ class Effort:
         return int(self.most_steps / 2 * min((200 / n_features) ** 3, 1.0))
 
 
-QUICK = Effort(nodes=100, tree_work=1e7, joint_work=100, joint_restarts=40, loss_perturbations=100)
+QUICK = Effort(
+    proof_cost=0.1,
+    nodes=100,
+    tree_work=1e7,
+    most_steps=100,
+    least_steps=20,
+    orthogonal_rounds=2,
+    joint_work=100,
+    joint_restarts=40,
+    loss_perturbations=100,
+)
 DEFAULT = Effort()
 THOROUGH = Effort(
     proof_cost=5.0,

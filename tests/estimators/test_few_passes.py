@@ -18,8 +18,8 @@ from sparing.proof.trees.deletion_tree import TREE_LIMIT
 
 K, R = 3, 9
 D = module.NARROW + 16
-ANY = SparseEncoder(K, n_nonzero=R, passes="any", random_state=0)
-FEW = SparseEncoder(K, n_nonzero=R, passes="few", random_state=0)
+ANY = SparseEncoder(K, n_nonzero=R, passes="any", effort="quick", random_state=0)
+FEW = SparseEncoder(K, n_nonzero=R, passes="few", effort="quick", random_state=0)
 
 
 @pytest.fixture
@@ -232,8 +232,8 @@ def test_what_is_not_finite_is_named(row, value, wide, rng):
 MODELS = {
     "any": ANY,
     "few": FEW,
-    "variance": SparsePCA(2, n_nonzero=5, random_state=0),
-    "nonnegative": NonnegativeSparsePCA(2, n_nonzero=5, random_state=0),
+    "variance": SparsePCA(2, n_nonzero=5, effort="quick", random_state=0),
+    "nonnegative": NonnegativeSparsePCA(2, n_nonzero=5, effort="quick", random_state=0),
 }
 
 

@@ -123,7 +123,7 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
 from hard.test_threads import MODELS, learned, table
-X = table(150, 40)
+X = table(80, 24)
 found = [learned(model, X) for model in MODELS]
 print(json.dumps([{name: np.asarray(value).tolist() for name, value in numbers.items()} for numbers in found]))
 """
