@@ -152,6 +152,18 @@ def _public(kind: type) -> str:
     return f"{package if named else kind.__module__}.{kind.__name__}"
 
 
+def with_output(text: str) -> str:
+    """The text of a page with blocks that show all that a command printed as it is stored: they begin alike."""
+    stored = [file.read_text().rstrip().splitlines() for file in sorted(RESULTS.rglob("*.txt"))]
+
+    def printed(match: re.Match[str]) -> str:
+        lines = match[2].rstrip().splitlines()
+        same = [each for each in stored if not match[1] and lines and each[:1] == lines[:1] and len(each) == len(lines)]
+        return "```\n" + "\n".join(same[0]) + "\n```" if len(same) == 1 else match[0]
+
+    return BLOCK.sub(printed, text)
+
+
 def not_printed(text: str) -> list[str]:
     """Lines of output on a page, in blocks without a language, that no command printed."""
     shown = [line.strip() for language, block in BLOCK.findall(text) if not language for line in block.splitlines()]
@@ -163,7 +175,7 @@ def fill() -> None:
     stored_lines.cache_clear()
     for page in PAGES:
         before = (ROOT / page).read_text()
-        if (after := with_registries(filled(page, before))) != before:
+        if (after := with_output(with_registries(filled(page, before)))) != before:
             (ROOT / page).write_text(after)
             print(f"{page}: filled in")
 

@@ -23,6 +23,14 @@ def test_pages_are_filled_in(page):
     assert pages.filled(page, text) == text, "run python benchmarks/pages.py"
 
 
+def test_output_of_a_command_is_put_in_its_place():
+    text = (pages.ROOT / "docs" / "speed.md").read_text()
+    start = text.index("Speed: whole fit")
+    wrong = text[:start] + text[start:].replace(" ms", " min", 5)
+    assert pages.with_output(text) == text
+    assert pages.with_output(wrong) == text
+
+
 @pytest.mark.parametrize("page", pages.PAGES)
 def test_registries_are_listed(page):
     text = (pages.ROOT / page).read_text()
