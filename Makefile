@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PEERS  := $(VENV)/peers
 
-.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale goldens papers peers hard clean
+.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale goldens papers peers stress clean
 .DEFAULT_GOAL := test
 
 # What is imported is compiled once and kept, whatever the shell says: most of what is installed is never imported,
@@ -73,11 +73,11 @@ papers: $(READY)  ## tables and figures of the papers again, from the real data 
 peers: $(PEERS)/.ready  ## other packages beside this one, on the real data in SPARING_DATA, and docs/peers.md
 	OPENBLAS_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/peers/run.py
 
-hard: $(READY)  ## long tests, and ten minutes of trying to break it: odd data, hostile files, interruptions, leaks
-	SPARING_WEATHER=hard OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+stress: $(READY)  ## long tests, and ten minutes of trying to break it: odd data, hostile files, interruptions, leaks
+	SPARING_STRESS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python -m pytest -m long --numprocesses auto --dist worksteal
-	SPARING_WEATHER=hard SPARING_HARD_SECONDS=$${SPARING_HARD_SECONDS:-480} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/python -m pytest tests/hard --numprocesses auto --dist worksteal
+	SPARING_STRESS=1 SPARING_STRESS_SECONDS=$${SPARING_STRESS_SECONDS:-480} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m pytest tests/stress --numprocesses auto --dist worksteal
 
 clean:
 	rm -rf $(VENV) dist out

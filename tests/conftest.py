@@ -10,14 +10,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hard.weather import IS_HARD
+from stress.outcomes import IS_STRESS
 
 
 def pytest_collection_modifyitems(items):
-    """Long tests are for `make hard`: the test command is for every change."""
+    """Long tests are for `make stress`: the test command is for every change."""
     for item in items:
-        if not IS_HARD and item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip(reason="a larger problem than a shorter test has: for `make hard`"))
+        if not IS_STRESS and item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.skip(reason="a larger problem than a shorter test has: for `make stress`"))
 
 
 @pytest.fixture

@@ -279,7 +279,7 @@ def test_frames_names_pipelines_clones_and_pickles(make, rng):
 
 @kinds
 def test_a_seed_gives_one_answer_also_in_threads(make, rng):
-    """Two at once here, every kind of estimator in eight: tests/hard/test_threads.py."""
+    """Two at once here, every kind of estimator in eight: tests/stress/test_threads.py."""
     X = data(rng, 60, 200)
     with ThreadPoolExecutor(2) as threads:
         one, other = threads.map(lambda _: make().fit(X).components_, range(2))

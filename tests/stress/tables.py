@@ -13,7 +13,7 @@ import polars as pl
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hard.weather import IS_HARD
+from stress.outcomes import IS_STRESS
 
 Rng = np.random.Generator
 
@@ -70,7 +70,7 @@ KINDS: dict[str, Callable[[Rng, int, int], np.ndarray]] = {
 }
 
 LARGEST_OF_ALL = 40
-LARGEST = LARGEST_OF_ALL if IS_HARD else 20
+LARGEST = LARGEST_OF_ALL if IS_STRESS else 20
 
 SCALES = (1.0, 1.0, 1.0, 1e-150, 1e-148, 1e-100, 1e-30, 1e-8, 1e8, 1e30, 1e100, 1e148, 1e150)
 

@@ -62,8 +62,8 @@ def main() -> None:
     import numpy as np
 
     import sparing
-    from hard.weather import assert_is_ours
     from sparing.data.readers import READERS
+    from stress.outcomes import assert_is_ours
 
     for name in set(READERS.values()):
         __import__(f"sparing.data.readers.{name}")

@@ -15,7 +15,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from hard.files import FORMATS
 from sparing import (
     ColumnSelector,
     DoublySparseEncoder,
@@ -30,6 +29,7 @@ from sparing import (
     polish,
     sparsity_path,
 )
+from stress.files import FORMATS
 
 MODELS = [
     ColumnSelector(4, random_state=0),
@@ -47,7 +47,7 @@ EIGHT = range(8)
 
 
 def mostly_long(*some):
-    """All models, those that are not among some for `make hard` alone."""
+    """All models, those that are not among some for `make stress` alone."""
     return [model if model in some else pytest.param(model, marks=pytest.mark.long) for model in MODELS]
 
 
@@ -122,7 +122,7 @@ PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from hard.test_threads import MODELS, learned, table
+from stress.test_threads import MODELS, learned, table
 X = table(80, 24)
 found = [learned(model, X) for model in MODELS]
 print(json.dumps([{name: np.asarray(value).tolist() for name, value in numbers.items()} for numbers in found]))

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hard.files import FORMATS
-from hard.weather import hard_only
 from sparing import (
     ColumnSelector,
     DoublySparseEncoder,
@@ -27,6 +25,8 @@ from sparing import (
     open_data,
     save_model,
 )
+from stress.files import FORMATS
+from stress.outcomes import stress_only
 
 FITS = 1000
 GROWTH = 4 * 2**20
@@ -44,7 +44,7 @@ MODELS = [
     SparsePCARegressor(1, n_nonzero=2, random_state=0),
 ]
 
-pytestmark = [hard_only, pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")]
+pytestmark = [stress_only, pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")]
 
 
 def in_use() -> int:

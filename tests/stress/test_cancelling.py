@@ -21,8 +21,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
-from hard.files import FORMATS
-from hard.weather import hard_only, weather
 from sparing import (
     ColumnSelector,
     DoublySparseEncoder,
@@ -42,6 +40,8 @@ from sparing.data.readers import temporary_files as scratch
 from sparing.errors import CheckpointError, UnwritableError
 from sparing.linalg import single_threaded_blas
 from sparing.show.report import explore
+from stress.files import FORMATS
+from stress.outcomes import examples_of, stress_only
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 """An interruption inside a finaliser is heard by nobody."""
@@ -103,9 +103,9 @@ def state_of(model) -> dict[str, str]:
     return {name: repr(value) for name, value in vars(model).items()}
 
 
-@hard_only
+@stress_only
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@weather(4)
+@examples_of(4)
 @given(share=st.floats(0.0, 1.0), fitted_before=st.booleans())
 def test_ctrl_c_leaves_a_model_as_it_was(model, share, fitted_before):
     y = np.arange(len(X)) % 5
@@ -126,8 +126,8 @@ def test_ctrl_c_leaves_a_model_as_it_was(model, share, fitted_before):
     assert blas_threads() == pools
 
 
-@hard_only
-@weather(40)
+@stress_only
+@examples_of(40)
 @given(microseconds=st.integers(1, 900))
 def test_the_cap_of_threads_is_lifted_whenever_the_interruption_comes(microseconds):
     pools, threads = blas_threads(), set(threading.enumerate())
@@ -144,9 +144,9 @@ def test_the_cap_of_threads_is_lifted_whenever_the_interruption_comes(microsecon
     assert blas_threads() == pools
 
 
-@hard_only
+@stress_only
 @pytest.mark.parametrize("name", ["csv", "h5", "h5ad, csc", "bed", "parquet", "zarr"])
-@weather(3)
+@examples_of(3)
 @given(share=st.floats(0.0, 1.0))
 def test_ctrl_c_while_a_file_is_read_leaves_no_threads_and_no_temporary_files(name, share, tmp_path_factory):
     folder = tmp_path_factory.mktemp("interrupted")
@@ -259,7 +259,7 @@ def page(path: Path) -> None:
     explore(X[:, :8], path, n_components=2, random_state=0)
 
 
-@weather(5)
+@examples_of(5)
 @given(share=st.floats(0.0, 0.999))
 def test_a_full_disk_while_a_model_is_saved(share, tmp_path_factory):
     file = tmp_path_factory.mktemp("full") / "some.model"
@@ -278,7 +278,7 @@ def test_a_full_disk_while_a_model_is_saved(share, tmp_path_factory):
     np.testing.assert_array_equal(load_model(file).components_, old.components_)
 
 
-@weather(4)
+@examples_of(4)
 @given(room=st.integers(0, 3000))
 def test_a_full_disk_while_passes_are_kept(room, tmp_path_factory):
     folder = tmp_path_factory.mktemp("full") / "kept"

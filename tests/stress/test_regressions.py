@@ -1,4 +1,4 @@
-"""What hard weather broke once, each with the smallest case that does."""
+"""What stress tests broke once, each with the smallest case that does."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ from scipy import io, sparse
 from threadpoolctl import threadpool_info
 
 import sparing
-from hard.files import write_parquet, write_zarr
-from hard.models import PUBLIC
-from hard.tables import make_table
 from sparing import (
     ColumnSelector,
     DoublySparseEncoder,
@@ -41,6 +38,9 @@ from sparing.data.transposed import Transposed
 from sparing.errors import SparingWarning, UnreadableError
 from sparing.linalg import single_threaded_blas, threads
 from sparing.methods.encoders.elastic_net import ElasticNet
+from stress.files import write_parquet, write_zarr
+from stress.models import PUBLIC
+from stress.tables import make_table
 
 ESTIMATORS = [getattr(sparing, name) for name in sorted(PUBLIC)]
 

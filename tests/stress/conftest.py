@@ -1,7 +1,7 @@
-"""How hard the weather is: a short part in every test run, or rounds with new seeds until the time is over.
+"""How much stress: a short part in every test run, or rounds with new seeds until the time is over.
 
-``SPARING_WEATHER=hard`` (what ``make hard`` sets) repeats every property with new seeds for its share of
-``SPARING_HARD_SECONDS``; otherwise the same few examples are tried each time.
+``SPARING_STRESS=1`` (what ``make stress`` sets) repeats every property with new seeds for its share of
+``SPARING_STRESS_SECONDS``; otherwise the same few examples are tried each time.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, seed, settings
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much, HealthCheck.large_base_example]
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, suppress_health_check=QUIET)
-settings.register_profile("hard", deadline=None, database=None, suppress_health_check=QUIET, print_blob=True)
+settings.register_profile("stress", deadline=None, database=None, suppress_health_check=QUIET, print_blob=True)
 
 HERE = Path(__file__).parent
-IS_HARD = os.environ.get("SPARING_WEATHER") == "hard"
-SECONDS = float(os.environ.get("SPARING_HARD_SECONDS", "600"))
+IS_STRESS = os.environ.get("SPARING_STRESS") == "1"
+SECONDS = float(os.environ.get("SPARING_STRESS_SECONDS", "600"))
 
 
 def pytest_collection_modifyitems(items) -> None:
@@ -35,8 +35,8 @@ SHARE = pytest.StashKey[float]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem) -> bool | None:
-    """In hard weather a property is tried again and again, each time with another seed."""
-    if not IS_HARD or not _is_property(pyfuncitem):
+    """Under stress a property is tried again and again, each time with another seed."""
+    if not IS_STRESS or not _is_property(pyfuncitem):
         return None
     names = pyfuncitem._fixtureinfo.argnames
     arguments = {name: pyfuncitem.funcargs[name] for name in names}

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparing
-from hard.models import PUBLIC, assert_sound
-from hard.weather import outcome, weather
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS
 from sparing.methods.deflation import DEFLATIONS
 from sparing.methods.encoders.elastic_net import ElasticNet
 from sparing.methods.selectors import SELECTORS
 from sparing.methods.settings import check_settings
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
+from stress.models import PUBLIC, assert_sound
+from stress.outcomes import examples_of, outcome
 
 X = np.random.default_rng(0).standard_normal((15, 4))
 CHEAP = {"n_permutations": 2, "n_init": 1}
@@ -43,7 +43,7 @@ anything = st.one_of(
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
-@weather(40)
+@examples_of(40)
 @given(data=st.data())
 def test_a_model_or_a_sentence(name, data):
     kind = getattr(sparing, name)
@@ -66,7 +66,7 @@ nonsense = st.sampled_from(["a", b"a", [], {}, 1.5, np.nan, -1, 0, object(), np.
 
 
 @pytest.mark.parametrize(("kind", "estimator"), ALGORITHMS, ids=lambda value: getattr(value, "__name__", ""))
-@weather(6)
+@examples_of(6)
 @given(data=st.data())
 def test_settings_of_algorithms(kind, estimator, data):
     fields = [field.name for field in dataclasses.fields(kind)]

@@ -16,11 +16,11 @@ import pytest
 import zarr
 from scipy import sparse
 
-from hard.files import X, h5ad, write_model, write_npz, write_parquet, write_sparse_npz
 from sparing import load_model, open_data
 from sparing.data.readers import memory_check as room
 from sparing.data.readers.text import LONGEST_LINE
 from sparing.errors import ModelFileError, UnreadableError
+from stress.files import X, h5ad, write_model, write_npz, write_parquet, write_sparse_npz
 
 NO_ROOM = "not enough memory for what it says to hold"
 
@@ -182,7 +182,7 @@ def test_codecs_that_would_run_code(filters, compressor, tmp_path):
 
 
 def test_genotypes_of_other_sizes_than_their_lists(tmp_path):
-    from hard.files import write_bed
+    from stress.files import write_bed
 
     path = write_bed(tmp_path)
     for size in (0, 3, 10**6):

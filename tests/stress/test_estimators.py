@@ -1,4 +1,4 @@
-"""Every estimator in all weathers: a model that is what it says, or a sentence."""
+"""Every estimator under stress: a model that is what it says, or a sentence."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hard.files import FORMATS
-from hard.models import (
+from sparing import SparseEncoder, SparsePCA, certify, explained_variance, information_loss, polish, sparsity_path
+from stress.files import FORMATS
+from stress.models import (
     MODELS,
     PUBLIC,
     assert_components_sound,
@@ -19,15 +20,14 @@ from hard.models import (
     assert_sound,
     dense,
 )
-from hard.tables import KINDS, LARGEST_OF_ALL, STORAGES, Weather, tables
-from hard.weather import IS_HARD, outcome, weather
-from sparing import SparseEncoder, SparsePCA, certify, explained_variance, information_loss, polish, sparsity_path
+from stress.outcomes import IS_STRESS, examples_of, outcome
+from stress.tables import KINDS, LARGEST_OF_ALL, STORAGES, Weather, tables
 
-GUIDE = Path(__file__).parents[2] / "docs" / "hard-weather.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "robustness.md"
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
-def test_every_public_estimator_is_out_in_the_weather():
+def test_every_public_estimator_is_here():
     assert {name.split()[-1] for name in MODELS} == PUBLIC
 
 
@@ -52,7 +52,7 @@ def targets(table: Weather) -> np.ndarray:
 
 
 @every_model
-@weather(8)
+@examples_of(8)
 @given(data=st.data())
 def test_a_sound_model_or_a_sentence(name, data):
     model, table = data.draw(MODELS[name]), data.draw(tables())
@@ -75,7 +75,7 @@ def test_a_sound_model_or_a_sentence(name, data):
         assert np.isfinite(dense(outcome(lambda: model.transform(table.X)))).all()
 
 
-@weather(12)
+@examples_of(12)
 @given(table=tables(largest=20), k=st.integers(1, 3), r=st.integers(1, 8), scale=st.booleans(), pca=st.booleans())
 def test_covariances(table, k, r, scale, pca):
     X = dense(table.X)
@@ -88,7 +88,7 @@ def test_covariances(table, k, r, scale, pca):
         assert_components_sound(model, C)
 
 
-@weather(5)
+@examples_of(5)
 @given(table=tables(largest=25), k=st.integers(1, 3), density=st.floats(0.05, 1), scale=st.booleans())
 def test_foreign_loadings(table, k, density, scale):
     rng = np.random.default_rng(table.seed)
@@ -112,8 +112,8 @@ def test_foreign_loadings(table, k, density, scale):
         assert shares is None or (np.isfinite(shares).all() and shares.max() <= 1 and shares.min() >= -1e-6)
 
 
-@weather(8)
-@given(table=tables(largest=25 if IS_HARD else 12), k=st.integers(1, 3), improve=st.booleans(), scale=st.booleans())
+@examples_of(8)
+@given(table=tables(largest=25 if IS_STRESS else 12), k=st.integers(1, 3), improve=st.booleans(), scale=st.booleans())
 def test_paths(table, k, improve, scale):
     path = outcome(lambda: sparsity_path(table.X, k, improve=improve, scale=scale, random_state=0))
     if path is not None:
@@ -145,7 +145,7 @@ COLUMNS = {
 }
 
 
-@weather(25)
+@examples_of(25)
 @given(
     kinds=st.lists(st.sampled_from(tuple(COLUMNS)), min_size=1, max_size=5),
     n=st.integers(2, 12),

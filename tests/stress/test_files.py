@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hard.files import FORMATS, damage, write_model
-from hard.sandbox import Sandbox
-from hard.weather import outcome, weather
 from sparing import SparseEncoder, load_model, open_data
 from sparing.data import checkpoint as module
 from sparing.data.readers import READERS
 from sparing.errors import ModelFileError
+from stress.files import FORMATS, damage, write_model
+from stress.outcomes import examples_of, outcome
+from stress.sandbox import Sandbox
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_the_files_are_valid(name, valid, sandbox):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@weather(8)
+@examples_of(8)
 @given(data=st.data())
 def test_rows_or_a_sentence(name, valid, sandbox, tmp_path_factory, data):
     folder = valid[name].parent
@@ -86,7 +86,7 @@ def places_in(header, path=()):
         yield from places_in(header[key], (*path, key))
 
 
-@weather(20)
+@examples_of(20)
 @given(data=st.data())
 def test_models_with_other_contents(data, tmp_path_factory):
     file = tmp_path_factory.mktemp("models") / "some.model"
@@ -117,7 +117,7 @@ class Stopped(BaseException):
     """What no code of the library catches."""
 
 
-@weather(12)
+@examples_of(12)
 @given(data=st.data())
 def test_checkpoints(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("checkpoint")

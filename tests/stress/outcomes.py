@@ -1,4 +1,4 @@
-"""What a property in hard weather may see: a result, or a sentence of this package; nothing else."""
+"""What a stress test may see: a result, or a sentence of this package; nothing else."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ import sparing
 from sparing.errors import SparingWarning
 
 SOURCE = Path(sparing.__file__).parent
-IS_HARD = os.environ.get("SPARING_WEATHER") == "hard"
-hard_only = pytest.mark.skipif(not IS_HARD, reason="what depends on the moment or on the machine is for `make hard`")
+IS_STRESS = os.environ.get("SPARING_STRESS") == "1"
+stress_only = pytest.mark.skipif(
+    not IS_STRESS, reason="what depends on the moment or on the machine is for `make stress`"
+)
 
 
-def weather(examples: int) -> settings:
-    """Settings of a property: so many examples in an ordinary run, rounds of several times as many in a hard one."""
-    profile = settings.get_profile("hard" if IS_HARD else "ci")
-    return settings(profile, max_examples=5 * examples if IS_HARD else examples)
+def examples_of(examples: int) -> settings:
+    """Settings of a property: so many examples in an ordinary run, rounds of several times as many under stress."""
+    profile = settings.get_profile("stress" if IS_STRESS else "ci")
+    return settings(profile, max_examples=5 * examples if IS_STRESS else examples)
 
 
 def outcome(act: Callable[[], Any], also: tuple[type[Exception], ...] = ()) -> Any:
