@@ -14,7 +14,6 @@ from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.proof.bounds.shifted_low_rank import ShiftedLowRank
-from sparing.proof.sphere import low_rank
 from sparing.results import Problem
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -91,27 +90,24 @@ def test_pit_props():
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_few_rows_give_what_the_gram_matrix_gives(nonnegative, rng, monkeypatch):
+def test_few_rows_give_what_the_gram_matrix_gives(nonnegative, rng):
     """Through XX', from dense and sparse data, centred or not; with fewer rows than the rank too."""
     for n in (3, 9, 30):
         X = np.where(rng.random((n, 40)) < 0.5, rng.standard_normal((n, 40)), 0.0) + 0.1
         for storage, center in ((X, True), (X, False), (sparse.csr_array(X), True)):
             view = as_view(storage, Preprocessing(center=center))
-            monkeypatch.setattr(low_rank, "GRAM_DECOMPOSED", 1000)
             narrow = bound(view, 4, 4, nonnegative=nonnegative, accuracy=1e-9).value
-            monkeypatch.setattr(low_rank, "GRAM_DECOMPOSED", 10)
-            wide = bound(view, 4, 4, nonnegative=nonnegative, accuracy=1e-9).value
+            wide = bound(view, 4, 4, nonnegative=nonnegative, accuracy=1e-9, max_gram=10).value
             np.testing.assert_allclose(wide, narrow, rtol=1e-8)
 
 
-def test_wide_data_against_brute_force(rng, monkeypatch):
-    monkeypatch.setattr(low_rank, "GRAM_DECOMPOSED", 2)
+def test_wide_data_against_brute_force(rng):
     for n in (2, 4, 7):
         X = rng.standard_normal((n, 9))
         view = as_view(X, Preprocessing(center=False))
         for r in (1, 3, 5):
-            assert bound(view, r, 3).value >= optimum(view.gram(), r)
-            assert bound(view, r, 3, nonnegative=True).value >= nonnegative_optimum(view.gram(), r)
+            assert bound(view, r, 3, max_gram=2).value >= optimum(view.gram(), r)
+            assert bound(view, r, 3, nonnegative=True, max_gram=2).value >= nonnegative_optimum(view.gram(), r)
 
 
 @pytest.mark.parametrize("max_cells", [1, 300, 50_000])
@@ -128,17 +124,17 @@ def test_bounds_are_computed_again_from_data_and_witness(max_cells, rng):
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_the_bound_of_the_paper_is_the_sum_and_never_below_the_shifted_one(nonnegative, rng, monkeypatch):
+def test_the_bound_of_the_paper_is_the_sum_and_never_below_the_shifted_one(nonnegative, rng):
     for wide in (False, True):
-        monkeypatch.setattr(low_rank, "GRAM_DECOMPOSED", 2 if wide else 1000)
+        options = {"max_gram": 2 if wide else 1000}
         X = rng.standard_normal((12, 7)) * np.linspace(3, 1, 7)
         view = as_view(X, Preprocessing(center=False))
         values, vectors = np.linalg.eigh(view.gram())
         V = vectors[:, -3:] * np.sqrt(values[-3:])
         best = nonnegative_optimum(V @ V.T, 3) if nonnegative else optimum(V @ V.T, 3)
-        printed = bound(view, 3, 3, nonnegative=nonnegative, shifted=False)
+        printed = bound(view, 3, 3, nonnegative=nonnegative, shifted=False, **options)
         np.testing.assert_allclose(printed.value, best + values[-4], rtol=1e-6)
-        assert bound(view, 3, 3, nonnegative=nonnegative).value < printed.value
+        assert bound(view, 3, 3, nonnegative=nonnegative, **options).value < printed.value
         problem = Problem(1, 3, 7, "variance", nonnegative=nonnegative)
         np.testing.assert_allclose(checked(printed, view, problem), printed.value, rtol=1e-9)
 

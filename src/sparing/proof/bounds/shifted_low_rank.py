@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sparing.proof.hypotheses import valid_for
-from sparing.proof.sphere.low_rank import SphereSearch, decomposable, search_surrogate, searched_again
+from sparing.proof.sphere.low_rank import (
+    GRAM_DECOMPOSED,
+    SphereSearch,
+    decomposable,
+    search_surrogate,
+    searched_again,
+)
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -32,9 +38,10 @@ class ShiftedLowRank:
     max_cells : int
         Cells of the sphere at most, where a flat spectrum makes all directions alike: a second or so. The bound is that
         of the open cells then; a lower rank may give a better one.
-
     shifted : bool
         False for the bound of the paper: the eigenvectors times the roots of their eigenvalues as they are.
+    max_gram : int
+        The most features for which A is decomposed, and not XX'.
 
     Notes
     -----
@@ -46,6 +53,7 @@ class ShiftedLowRank:
     accuracy: float = 1e-7
     max_cells: int = 50_000
     shifted: bool = True
+    max_gram: int = GRAM_DECOMPOSED
 
     name: ClassVar = "shifted_low_rank"
     objective: ClassVar = "variance"
@@ -68,7 +76,12 @@ class ShiftedLowRank:
         rank = (8 if problem.nonnegative else 6) if self.rank is None else self.rank
         effort = SphereSearch(rank, self.accuracy, self.max_cells, self.shifted)
         found = search_surrogate(
-            task.gram, problem.n_nonzero, effort, nonnegative=problem.nonnegative, budget=run.budget
+            task.gram,
+            problem.n_nonzero,
+            effort,
+            nonnegative=problem.nonnegative,
+            budget=run.budget,
+            max_gram=self.max_gram,
         )
         witness = effort._replace(max_cells=2 * found.cells)  # with more cells no bound rises, however ties are broken
         named = "the shifted low rank bound" if self.shifted else "the low rank bound of the paper"

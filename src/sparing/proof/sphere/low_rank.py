@@ -50,10 +50,16 @@ def decomposable(view: DataMatrix) -> bool:
 
 
 def search_surrogate(
-    view: DataMatrix, n_nonzero: int, effort: SphereSearch, *, nonnegative: bool, budget: Budget
+    view: DataMatrix,
+    n_nonzero: int,
+    effort: SphereSearch,
+    *,
+    nonnegative: bool,
+    budget: Budget,
+    max_gram: int = GRAM_DECOMPOSED,
 ) -> Searched:
     """The bound of a surrogate of low rank, for unit x with at most ``n_nonzero`` nonzeros, or nonnegative ones."""
-    split = _split if view.n_features <= GRAM_DECOMPOSED else _split_by_rows
+    split = _split if view.n_features <= max_gram else _split_by_rows
     V, rest = split(view, effort.rank, effort.shifted)
     if V.shape[1] == 0:
         return Searched(rounded_up(rest, view), np.zeros(view.n_features), 0)
