@@ -72,6 +72,14 @@ class Effort:
 
     Attributes
     ----------
+    descents : int
+        Local searches of the driver, at most.
+    shortlist, refined : int
+        Candidates that a descent keeps looking at; swaps evaluated exactly before it counts as a local optimum.
+    unseen : float
+        The driver ends where no larger share of descents ended at an optimum of their own.
+    working_set, working_sets : int
+        Features beside each of the best supports that are searched together; times that they are selected anew.
     proof_cost : float
         A bound is computed where its estimated cost is at most this, in seconds of one slow core.
     nodes : int
@@ -90,6 +98,12 @@ class Effort:
         Perturbations of the joint encoder, over all components.
     """
 
+    descents: int = 64
+    shortlist: int = 48
+    refined: int = 24
+    unseen: float = 0.1
+    working_set: int = 100
+    working_sets: int = 4
     proof_cost: float = 0.5
     nodes: int = 500
     tree_work: float = 4e7
