@@ -17,7 +17,7 @@ def pytest_collection_modifyitems(items):
     """Long tests are for `make stress`: the test command is for every change."""
     for item in items:
         if not IS_STRESS and item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip(reason="a larger problem than a shorter test has: for `make stress`"))
+            item.add_marker(pytest.mark.skip(reason="takes long: `make stress` runs it"))
 
 
 @pytest.fixture
