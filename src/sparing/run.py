@@ -72,14 +72,28 @@ class Effort:
 
     Attributes
     ----------
+    below : Effort, optional
+        The effort whose answer this one starts from, so that more effort never ends with less.
+    worthwhile : float
+        Share of PCA's loss that the search must be able to gain, or it does not start.
+    by_loss : bool
+        Supports are compared by what they capture, not only by what they span of the principal components: that needs
+        products with A @ A.
+    populations, starts : int
+        Searches whose ends are searched together at last, and starts of each of them.
+    working_sets, patience : int
+        Working sets that are searched one after the other, and how many without any gain before the search ends.
+    working_set : int
+        Features that a working set has beside each of the best supports: those with the most promising swaps.
     descents : int
-        Local searches of the driver, at most.
+        Crossovers and perturbations of the best supports that are climbed from in each working set, for supports of up
+        to 30 features; fewer where supports are longer and each costs more.
     shortlist, refined : int
-        Candidates that a descent keeps looking at; swaps evaluated exactly before it counts as a local optimum.
+        Candidates that a descent keeps looking at; swaps looked at closely before it counts as a local optimum.
     unseen : float
-        The driver ends where no larger share of descents ended at an optimum of their own.
-    working_set, working_sets : int
-        Features beside each of the best supports that are searched together; times that they are selected anew.
+        The search ends where no larger share of descents ended at an optimum of their own.
+    enumerated : int
+        Supports that are all tried, where there are no more.
     proof_cost : float
         A bound is computed where its estimated cost is at most this, in seconds of one slow core.
     nodes : int
@@ -98,12 +112,19 @@ class Effort:
         Perturbations of the joint encoder, over all components.
     """
 
-    descents: int = 64
+    below: Effort | None = None
+    worthwhile: float = 5e-4
+    populations: int = 0
+    starts: int = 8
+    by_loss: bool = False
+    working_sets: int = 1
+    patience: int = 1
+    descents: int = 2
+    working_set: int = 64
     shortlist: int = 48
     refined: int = 24
     unseen: float = 0.1
-    working_set: int = 100
-    working_sets: int = 4
+    enumerated: int = 4096
     proof_cost: float = 0.5
     nodes: int = 500
     tree_work: float = 4e7
@@ -115,6 +136,15 @@ class Effort:
     joint_work: float = 1.2e4
     joint_restarts: int = 400
     loss_perturbations: int = 240
+
+    @property
+    def levels(self) -> tuple[Effort, ...]:
+        """This effort after all those whose answers it starts from, the least first."""
+        return (*(self.below.levels if self.below else ()), self)
+
+    def descents_of(self, n_nonzero: int) -> int:
+        """Descents in each working set, for supports of this size."""
+        return max(1, round(self.descents * float(min(1.0, (30 / n_nonzero) ** 1.5))))
 
     def tree_nodes(self, n_features: int) -> int:
         """Nodes of the deletion tree."""
@@ -140,8 +170,18 @@ QUICK = Effort(
     joint_restarts=40,
     loss_perturbations=100,
 )
-DEFAULT = Effort()
+DEFAULT = Effort(
+    QUICK, worthwhile=1e-6, by_loss=True, populations=1, working_sets=3, patience=2, descents=20, working_set=100
+)
 THOROUGH = Effort(
+    DEFAULT,
+    worthwhile=0.0,
+    by_loss=True,
+    populations=8,
+    working_sets=6,
+    patience=3,
+    descents=16,
+    working_set=100,
     proof_cost=5.0,
     nodes=5000,
     tree_work=4e8,
@@ -155,6 +195,7 @@ THOROUGH = Effort(
 )
 EFFORTS = {"quick": QUICK, "default": DEFAULT, "thorough": THOROUGH}
 EXHAUSTIVE = Effort(
+    DEFAULT,
     proof_cost=math.inf,
     nodes=10**9,
     tree_work=1e18,

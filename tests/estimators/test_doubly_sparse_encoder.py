@@ -315,7 +315,7 @@ def test_a_fit_on_sparse_data_never_holds_them_dense_nor_anything_n_by_n():
     tracemalloc.start()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # noise has a flat spectrum
-        model(n_components=k, n_nonzero=r, n_rows=r).fit(table)
+        model(n_components=k, n_nonzero=r, n_rows=r, effort="quick").fit(table)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 2 * stored + 4 * 8 * (n + d) * (k + r)

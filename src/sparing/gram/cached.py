@@ -11,8 +11,8 @@ from sparing.gram.base import DataMatrix
 from sparing.gram.derived import Derived
 from sparing.results import Array, Indices
 
-ENTRIES = 2**25
-"""Numbers kept (a quarter of a gibibyte); where there would be more, all but the columns asked for are forgotten."""
+ENTRIES = 2**24
+"""Numbers kept (an eighth of a gibibyte); where there would be more, all but the columns asked for are forgotten."""
 
 
 class CachedGram(Derived):
@@ -73,6 +73,15 @@ class CachedGram(Derived):
             columns.flags.writeable = False
             return columns
         return cast(Array, self._stored[slots].T)
+
+    @property
+    def squares_cheaply(self) -> bool:
+        """As the base."""
+        return self.base.squares_cheaply
+
+    def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
+        """``(A @ A)[J, J]``, by the base where it does so cheaply, else from columns that are kept."""
+        return self.base.gram_squared(J) if self.squares_cheaply else super().gram_squared(J, gram_columns)
 
     def restricted(self, J: Indices) -> DataMatrix:
         """Rows and columns J. One unknown feature among known ones needs no column: symmetry has its entries."""

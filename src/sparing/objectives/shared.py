@@ -7,14 +7,29 @@ of it where k is T's rank.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparing.results import Array, Indices
+from sparing.gram import DataMatrix
+from sparing.gram.base import runs
+from sparing.linalg.signs import first_largest
+from sparing.results import Array, Indices, Spectrum
+from sparing.task import Target
 
 RIDGE = 1e-11
 """Added to unit columns: dependent sets stay harmless, and no value rises by it."""
+
+DEFINITE = (1e2, 1e5, 1e8, 1e11, 1e14)
+"""Factors of the ridge until a Gram matrix that rounding made indefinite has its Cholesky factors."""
+
+SCANNED, SCORED = 4, 2**16
+"""Features whose swaps are scored for each one that is wanted, those that would add most on their own; and swaps that
+are scored anyway, a few milliseconds."""
+
+POWER_STEPS = 2
+"""Block power steps that sharpen the score of a swap."""
 
 INDEPENDENT = 1e-9
 """Share of a unit column that must be left beside the others, or a swap is no gain but rounding."""
@@ -37,19 +52,23 @@ class SharedCapture:
         A and B on the working set.
     rank : int
         Number of components k.
+    rounding : ndarray of shape (u,), optional
+        Share of each column's square that may be rounding, where that is more than usual: it is added to the ridge, so
+        that nothing is captured by directions that only rounding makes.
     """
 
-    def __init__(self, gram: Array, weight: Array, rank: int) -> None:
+    def __init__(self, gram: Array, weight: Array, rank: int, rounding: Array | None = None) -> None:
         squares = np.maximum(np.diagonal(gram), 0.0)
         norms = np.where(squares > 0, np.sqrt(squares), np.inf)  # of a column that is nothing, nothing is captured
         outer = np.multiply.outer(norms, norms)
-        self.gram = gram / outer + np.diag(np.where(squares > 0, RIDGE, 1.0))
+        ridge = np.full(len(gram), RIDGE) if rounding is None else np.maximum(rounding, RIDGE)
+        self.gram = gram / outer + np.diag(np.where(squares > 0, ridge, 1.0))
         self.weight, self.rank, self.size = weight / outer, rank, len(gram)
 
     def fitted(self, supports: Indices) -> tuple[Array, SharedState]:
         """Captured variances, and what swaps are scored by."""
         rows, columns = supports[:, :, None], supports[:, None, :]
-        inverse = np.linalg.inv(np.linalg.cholesky(self.gram[rows, columns]))
+        inverse = cast(Array, np.linalg.inv(_cholesky(self.gram[rows, columns])))
         G = inverse @ self.weight[rows, columns] @ inverse.transpose(0, 2, 1)
         values, vectors = np.linalg.eigh((G + G.transpose(0, 2, 1)) / 2)
         k = min(self.rank, supports.shape[1])
@@ -66,6 +85,173 @@ class SharedCapture:
         rows, columns = supports[:, :, None], candidates[:, None, :]
         gains = captured_gains(SharedState(*state), self.gram[rows, columns], self.weight[rows, columns])
         return np.where((rows == columns).any(axis=1)[:, None, :], -np.inf, gains)
+
+    def sharper_values(self, supports: Indices, state: SharedState, slots: Indices, taken: Indices) -> Array:
+        """Lower bounds of the values after some swaps (S, c), sharper than their scores.
+
+        The components of a support, the new feature in the place of the old one, go through block power steps in
+        the span of the new support. What any k directions there capture is a lower bound.
+        """
+        n, count = taken.shape
+        directions = SharedState(*state).inverse.transpose(0, 2, 1) @ SharedState(*state).vectors
+        trials = np.repeat(supports[:, None, :], count, axis=1)
+        trials[np.arange(n)[:, None], np.arange(count), slots] = taken
+        alike = np.sign(self.gram[np.take_along_axis(supports, slots, axis=1), taken])
+        H = np.repeat(directions[:, None], count, axis=1)
+        H[np.arange(n)[:, None], np.arange(count), slots] *= np.where(alike == 0, 1.0, alike)[:, :, None]
+        trials, H = trials.reshape(n * count, -1), H.reshape(n * count, *H.shape[2:])
+        rows, columns = trials[:, :, None], trials[:, None, :]
+        gram, weight = self.gram[rows, columns], self.weight[rows, columns]
+        for _ in range(POWER_STEPS):
+            H = np.linalg.solve(gram, weight @ H)
+            H /= np.maximum(np.abs(H).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        below, above = H.transpose(0, 2, 1) @ gram @ H, H.transpose(0, 2, 1) @ weight @ H
+        scale = np.einsum("skk->sk", below)[:, :, None]
+        below = below + RIDGE * scale * np.eye(H.shape[2])
+        return cast(Array, np.einsum("skk->s", np.linalg.solve(below, above)).reshape(n, count))
+
+    def extended(self, support: Indices) -> Indices:
+        """One feature more, the one that adds most to what the components capture now."""
+        _, state = self.fitted(support[None])
+        gains = added_gains(state, self.gram[support], self.weight[support])
+        gains[support] = -np.inf
+        return np.append(support, first_largest(gains))
+
+    def pruned(self, support: Indices) -> Indices:
+        """All features but the one that is missed least."""
+        fewer = np.array([np.delete(support, slot) for slot in range(len(support))])
+        return cast(Indices, fewer[first_largest(self.fitted(fewer)[0])])
+
+
+class CapturedVariance:
+    """Variance captured by supports among all features of a view, with its blocks for working sets.
+
+    Parameters
+    ----------
+    view : DataMatrix
+    target : Target
+        What is to be spanned.
+    by_loss : bool
+        Where the target are the k principal components: the variance of X that k components capture counts. Else what
+        is spanned of the target, which is less but needs no column of A @ A.
+    """
+
+    def __init__(self, view: DataMatrix, target: Target, *, by_loss: bool = True) -> None:
+        self.view, self.target = view.cached(), target
+        self.rank = target.cross.shape[1]
+        self._by_loss = by_loss and isinstance(target, Spectrum)
+        left, whole = view.gram_diagonal(), view.unprojected_diagonal()
+        self.usable = left > 0
+        self._norms = np.sqrt(np.where(self.usable, left, np.inf))
+        self._squared: dict[int, Array] = {}  # columns of A @ A, as long as somebody looks at them
+        self._rounding = RIDGE * np.divide(whole, left, out=np.ones_like(left), where=self.usable)
+
+    def on(self, features: Indices) -> SharedCapture:
+        """The objective of a working set, in memory."""
+        cross = self.target.cross[features]
+        weight = self.view.gram_squared(features) if self._by_loss else cross @ cross.T  # may have read A's columns
+        return SharedCapture(self.view.restricted(features).gram(), weight, self.rank, self._rounding[features])
+
+    def starts(self, size: int, count: int, width: int, rng: np.random.Generator) -> Indices:
+        """Supports to start from: greedy choices for random weights of the components, each among half of a pool."""
+        target = self.target
+        squares = np.square(target.cross).sum(axis=1)
+        scores = np.divide(squares, np.square(self._norms), out=np.zeros_like(squares), where=self.usable)
+        width = min(max(width, 4 * size), int(self.usable.sum()))
+        pool = np.sort(np.argpartition(-scores, width - 1)[:width])
+        weights = np.sqrt(rng.dirichlet(np.ones(self.rank), count))
+        allowed = rng.random((count, width)).argsort(axis=1) < max(width // 2, size)
+        gram = self.view.restricted(pool).gram()
+        return pool[greedy_supports(gram, target.cross[pool], weights, allowed, size)]
+
+    def outside(self, supports: Indices, width: int) -> Array:
+        """The score of each feature's best swap into each support (S, d), of what may be among the ``width`` best.
+
+        No swap is scored above the addition of its feature alone, so that all others, at -inf, need no table of swaps.
+        """
+        union = np.unique(supports)
+        gram = self.view.gram_columns(union)
+        cross = self.target.cross
+        weight = self._squared_columns(union, gram) if self._by_loss else cross @ cross[union].T
+        scores = np.full((len(supports), len(gram)), -np.inf)
+        for one, support in enumerate(supports):
+            places = np.searchsorted(union, support)
+            blocks = gram[np.ix_(support, places)], weight[np.ix_(support, places)]
+            _, state = SharedCapture(*blocks, self.rank, self._rounding[support]).fitted(np.arange(len(support))[None])
+
+            def unit(features: Any, places: Indices = places, support: Indices = support) -> tuple[Array, Array]:
+                """A and B between the support and some features, of unit columns."""
+                lengths = np.multiply.outer(self._norms[support], self._norms[features])
+                return gram[features][:, places].T / lengths, weight[features][:, places].T / lengths
+
+            added = np.empty(len(gram))
+            for strip in runs(len(gram), 8 * len(support)):
+                added[strip] = added_gains(state, *unit(strip))
+            added[~self.usable], added[support] = -np.inf, -np.inf
+            scanned = min(max(SCANNED * width, SCORED // len(support)), len(added))
+            some = np.argpartition(-added, scanned - 1)[:scanned]
+            rows, weights = unit(some)
+            scores[one, some] = captured_gains(state, rows[None], weights[None])[0].max(axis=0)
+            scores[one, added == -np.inf] = -np.inf
+        return scores
+
+    def _squared_columns(self, J: Indices, gram_columns: Array) -> Array:
+        """``(A @ A)[:, J]``; what an earlier look has needed is not computed again."""
+        new = np.array([place for place, j in enumerate(J) if int(j) not in self._squared], dtype=np.intp)
+        if len(new):
+            fresh = self.view.gram_matmat(np.ascontiguousarray(gram_columns[:, new]))
+            known = {int(j): self._squared[int(j)] for j in np.delete(J, new)}
+            self._squared = known | {int(J[place]): column for place, column in zip(new, fresh.T, strict=True)}
+        return np.column_stack([self._squared[int(j)] for j in J])
+
+
+def greedy_supports(gram: Array, cross: Array, weights: Array, allowed: NDArray[np.bool_], size: int) -> Indices:
+    """Forward selection of columns that span T diag(w), for many w (S, k) and allowed columns (S, u) in lockstep.
+
+    With Q an orthonormal basis of what is chosen, kept are X'Q, X'(T - QQ'T) and what is left of each column's square.
+    """
+    n, rows = len(weights), np.arange(len(weights))
+    square = np.diagonal(gram)
+    left, cross = np.tile(square, (n, 1)), cross * weights[:, None, :]
+    basis, chosen = np.zeros((n, size, len(gram))), np.zeros((n, size), dtype=np.intp)
+    free = allowed.copy()
+    for step in range(size):
+        gains = np.square(cross).sum(axis=2) / np.where(left > INDEPENDENT * square, left, np.inf)
+        best = np.where(free, gains, -1.0).argmax(axis=1)
+        root = np.sqrt(np.maximum(left[rows, best], INDEPENDENT * square[best]))[:, None]
+        fresh = gram[best] - np.einsum("sp,spu->su", basis[rows, :step, best], basis[:, :step])
+        fresh, target = fresh / root, cross[rows, best] / root
+        cross -= fresh[:, :, None] * target[:, None, :]
+        left -= np.square(fresh)
+        basis[:, step], chosen[:, step], free[rows, best] = fresh, best, False
+    return chosen
+
+
+def _cholesky(gram: Array) -> Array:
+    """Cholesky factors, with the least ridge that lets them be: it can only lower what is captured."""
+    try:
+        return cast(Array, np.linalg.cholesky(gram))
+    except np.linalg.LinAlgError:
+        eye = np.eye(gram.shape[-1])
+        for factor in DEFINITE:
+            try:
+                return cast(Array, np.linalg.cholesky(gram + factor * RIDGE * eye))
+            except np.linalg.LinAlgError:
+                continue
+        raise
+
+
+def added_gains(state: SharedState, gram: Array, weight: Array) -> Array:
+    """Lower bounds of what capture(S) gains by each feature more, from A_Sj and B_Sj (r, c) of unit columns.
+
+    As for swaps, of which none gains more than its feature alone would add to all of S.
+    """
+    inverse, values, vectors = (part[0] for part in state)
+    root, turned = np.sqrt(values)[:, None], vectors.T @ inverse
+    known = inverse @ gram
+    left = 1.0 - np.einsum("rc,rc->c", known, known)
+    of_j = (turned @ weight) / root - root * (turned @ gram)
+    return cast(Array, np.einsum("kc,kc->c", of_j, of_j) / np.where(left > INDEPENDENT, left, np.inf))
 
 
 def captured_gains(state: SharedState, gram: Array, weight: Array) -> Array:
@@ -92,3 +278,11 @@ def captured_gains(state: SharedState, gram: Array, weight: Array) -> Array:
     )
     beside = np.where(independent, left, 0.0)[:, None, :] + squared
     return np.where(beside > INDEPENDENT, gained / np.maximum(beside, INDEPENDENT) - own, -np.inf)
+
+
+def captured_by(gram: Array, squared: Array, rank: int, supports: Indices) -> Array:
+    """What many supports capture, from A and A @ A as they are: no ridge, and none is needed by those who call."""
+    rows, columns = supports[:, :, None], supports[:, None, :]
+    inverse = np.linalg.inv(np.linalg.cholesky(gram[rows, columns]))
+    G = inverse @ squared[rows, columns] @ inverse.transpose(0, 2, 1)
+    return cast(Array, np.linalg.eigvalsh(G)[:, -rank:].sum(axis=1))

@@ -1,17 +1,18 @@
 """Steepest swaps of many supports in lockstep: one stacked decomposition serves all of them.
 
 An objective scores all swaps of a support at once by lower bounds of their gains, so that a swap with a positive score
-is a gain for sure. Near an optimum, where the bounds see nothing, the best few swaps are evaluated exactly.
+is a gain for sure. Near an optimum, where the scores see nothing, sharper bounds of the best few swaps are computed.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparing.results import Array, Indices
+from sparing.run import Budget, Run
 
 GROWTH = 1e-10
 """Share of a value that a step must gain; less may be rounding."""
@@ -31,6 +32,9 @@ class SwapObjective(Protocol):
         ``candidates`` (S, c) are all features where they are not given; a feature of the support itself gains -inf.
         """
 
+    def sharper_values(self, supports: Indices, state: Any, slots: Indices, taken: Indices) -> Array:
+        """Lower bounds of the values after some swaps of each support (S, c), sharper than their scores and dearer."""
+
 
 class Descent:
     """Supports that climb together, each until no swap gains.
@@ -42,7 +46,7 @@ class Descent:
     shortlist : int
         Candidates that a support keeps looking at after one look at all of them, until they fail.
     refined : int
-        Swaps that are evaluated exactly before a support counts as a local optimum.
+        Swaps that are looked at more closely before a support counts as a local optimum.
     """
 
     def __init__(self, objective: SwapObjective, supports: Indices, *, shortlist: int, refined: int) -> None:
@@ -54,7 +58,7 @@ class Descent:
         self._short = np.zeros((n_supports, min(max(shortlist, size // 2), objective.size)), dtype=np.intp)
         self._has_short = np.zeros(n_supports, dtype=bool)
 
-    def run(self, budget: Any) -> None:
+    def run(self, budget: Budget) -> None:
         """Climb until all have arrived, or time is up."""
         active = np.arange(len(self.supports))
         while len(active) and not budget.expired:
@@ -78,14 +82,12 @@ class Descent:
             if len(again):  # swaps that gain one by one need not gain together
                 one = np.ones(len(again), dtype=np.intp)
                 single, _ = _swapped(self.supports[who[again]], gains[again], candidates[again], least[again], one)
-                lost = ~self._accept(who[again], single)
-                self._has_short[who[again[lost]]] = False
+                stuck[again] = ~self._accept(who[again], single)  # what was promised was rounding
         self._has_short[who[stuck]] = False
-        if not look_at_all:
+        if not look_at_all or not stuck.any():
             return who[:0]
-        return who[
-            [place for place in np.flatnonzero(stuck) if not self._refine(who[place], gains[place], candidates[place])]
-        ]
+        arrived = ~self._refine(who[stuck], gains[stuck], candidates[stuck])
+        return cast(Indices, who[stuck][arrived])
 
     def _gains(self, who: Indices, look_at_all: bool) -> tuple[Array, Indices]:
         """Scores of swaps with the shortlist of each support, which a look at all candidates makes anew."""
@@ -108,17 +110,29 @@ class Descent:
             part[chosen] = new[better]
         return better
 
-    def _refine(self, one: int, gains: Array, candidates: Indices) -> bool:
-        """Evaluate the most promising swaps of a support exactly; is one of them a gain?"""
-        count = min(self.refined, int(np.isfinite(gains).sum()))
-        if count == 0:
-            return False
-        places = np.argpartition(-gains, count - 1, axis=None)[:count]
-        slots, columns = np.unravel_index(places, gains.shape)
-        trials = np.repeat(self.supports[one][None], count, axis=0)
-        trials[np.arange(count), slots] = candidates[columns]
-        best = int(np.argmax(self.objective.fitted(trials)[0]))
-        return bool(self._accept(np.array([one]), trials[best : best + 1])[0])
+    def _refine(self, who: Indices, gains: Array, candidates: Indices) -> NDArray[np.bool_]:
+        """Look more closely at the most promising swaps of supports without a good one; which of them gain?"""
+        count = min(self.refined, gains[0].size)
+        places = np.argpartition(-gains.reshape(len(who), -1), count - 1, axis=1)[:, :count]
+        slots, columns = np.unravel_index(places, gains.shape[1:])
+        taken = np.take_along_axis(candidates, columns, axis=1)
+        scores = np.take_along_axis(gains.reshape(len(who), -1), places, axis=1)
+        possible = scores > -np.inf
+        supports = self.supports[who]
+        taken = np.where(possible, taken, np.take_along_axis(supports, slots, axis=1))  # no swap at all
+        state = tuple(part[who] for part in self._state)
+        sharper = self.objective.sharper_values(supports, state, slots, taken)
+        values = np.where(possible, np.maximum(sharper, self.values[who, None] + scores), -np.inf)
+        rows, best = np.arange(len(who)), values.argmax(axis=1)
+        supports[rows, slots[rows, best]] = taken[rows, best]
+        return self._accept(who, supports)
+
+
+def local_optimum(objective: SwapObjective, support: Indices, run: Run) -> Indices:
+    """Where the steepest swaps of one support lead to."""
+    descent = Descent(objective, support[None], shortlist=run.effort.shortlist, refined=run.effort.refined)
+    descent.run(run.budget)
+    return cast(Indices, descent.supports[0])
 
 
 def _swapped(

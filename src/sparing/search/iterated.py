@@ -5,10 +5,15 @@ The one driver of the library. It knows supports and an objective, no linear alg
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb
+from typing import Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
 from sparing.run import Run
 from sparing.search.descent import Descent, SwapObjective
@@ -22,11 +27,35 @@ ELITE = 8
 NEARBY, ANYWHERE = 12, 0.25
 """Replacements of a feature that a perturbation prefers, and the share of features that come from anywhere."""
 
-SAME = 1e-9
-"""Share of a value by which another working set must better it."""
+LOOKED = 4
+"""Of these, the supports around which a working set is selected."""
+
+SAME = 1e-10
+"""Share of a value by which a round must better it."""
+
+WORKING_ENTRIES = 2**23
+"""Numbers in the Gram columns of a working set, at most (64 MiB): fewer features where columns are long."""
+
+TOGETHER = 2048
+"""Supports evaluated together where all are tried."""
 
 PERTURBED = (2, 6)
 """Features that a perturbation replaces, at least and at most."""
+
+
+class Problem(Protocol):
+    """Supports among all features of a view: working sets in memory, and a look at what is outside."""
+
+    usable: NDArray[np.bool_]
+
+    def on(self, features: Indices) -> SwapObjective:
+        """The objective of a working set, in memory."""
+
+    def outside(self, supports: Indices, width: int) -> Array:
+        """The score of each feature's best swap into each support (S, d), by one product with A.
+
+        -inf for features of the support, and for others that are not among the ``width`` best.
+        """
 
 
 class Elite:
@@ -36,9 +65,22 @@ class Elite:
         self.found: dict[tuple[int, ...], float] = {}
         self.ended: dict[tuple[int, ...], int] = {}
 
-    def admit(self, supports: Indices, values: Array) -> None:
-        """Remember where descents ended."""
-        for support, value in zip(np.sort(supports, axis=1).tolist(), values.tolist(), strict=True):
+    def search(self, objective: SwapObjective, features: Indices, starts: Indices, run: Run) -> None:
+        """Climb inside a working set, from supports there and then from crossovers and perturbations of the best."""
+        self.descend(objective, features, starts, run)
+        for count in batches(run.effort.descents_of(starts.shape[1])):
+            if run.budget.expired:
+                break
+            inside = np.searchsorted(features, self.supports)
+            self.descend(objective, features, features[_offspring(objective, inside, count, run.rng)], run)
+
+    def descend(self, objective: SwapObjective, features: Indices, starts: Indices, run: Run) -> None:
+        """Climb from some supports inside a working set, and remember where that ended."""
+        inside, effort = np.searchsorted(features, starts), run.effort
+        descent = Descent(objective, inside, shortlist=effort.shortlist, refined=effort.refined)
+        descent.run(run.budget)
+        ends = np.sort(features[descent.supports], axis=1)
+        for support, value in zip(ends.tolist(), descent.values.tolist(), strict=True):
             place = tuple(support)
             self.found[place] = value
             self.ended[place] = self.ended.get(place, 0) + 1
@@ -51,29 +93,62 @@ class Elite:
 
     @property
     def best(self) -> float:
-        """The best value."""
-        return max(self.found.values())
+        """The best value; none at first."""
+        return max(self.found.values(), default=-np.inf)
 
     @property
     def unseen(self) -> float:
         """Share of descents that ended where no other did: what is still to be found, by Good and Turing."""
-        return sum(count == 1 for count in self.ended.values()) / sum(self.ended.values())
+        descents = sum(self.ended.values())
+        return sum(count == 1 for count in self.ended.values()) / descents if descents > POPULATION else 1.0
 
 
-def iterated_search(objective: SwapObjective, starts: Indices, run: Run, *, descents: int) -> tuple[Indices, Array]:
-    """The best supports that descents from the starts, and from what becomes of their ends, lead to; best first."""
-    elite, spent, population = Elite(), 0, starts
-    while True:
-        descent = Descent(objective, population, shortlist=run.effort.shortlist, refined=run.effort.refined)
-        descent.run(run.budget)
-        elite.admit(descent.supports, descent.values)
-        spent += len(population)
-        settled = spent > POPULATION and elite.unseen <= run.effort.unseen
-        if spent >= descents or settled or run.budget.expired:
+def search_all(problem: Problem, starts: Indices, run: Run) -> Indices:
+    """The best supports that descents from the starts, and from what becomes of their ends, lead to; best first.
+
+    Each round selects a working set anew, from what all features could add to the best supports so far; descents there
+    go on from these, then from crossovers and perturbations of them. It ends where a few rounds bring nothing, or
+    where nearly all descents end at known optima and another working set has brought nothing.
+    """
+    usable, size = np.flatnonzero(problem.usable), starts.shape[1]
+    if size >= len(usable):
+        return starts
+    if comb(len(usable), size) <= run.effort.enumerated:
+        return usable[_best_of_all(problem.on(usable), size)][None]
+    elite, effort, supports, since = Elite(), run.effort, starts, 0
+    for _ in range(effort.working_sets):
+        features = _working_set(problem, supports, usable, effort.working_set)
+        best = elite.best
+        elite.search(problem.on(features), features, supports, run)
+        supports, since = elite.supports, 0 if elite.best > best * (1 + SAME) else since + 1
+        settled = elite.unseen <= effort.unseen and (since > 0 or len(features) == len(usable))
+        if run.budget.expired or since >= effort.patience or settled:
             break
-        population = _offspring(objective, elite.supports, min(POPULATION, descents - spent), run.rng)
-    supports = elite.supports
-    return supports, np.array([elite.found[tuple(support)] for support in supports.tolist()])
+    return supports
+
+
+def _working_set(problem: Problem, supports: Indices, usable: Indices, width: int) -> Indices:
+    """The features of the best supports, and those with the most promising swaps into the first of them."""
+    width = max(1, min(width, WORKING_ENTRIES // (LOOKED * len(problem.usable))))
+    if len(usable) <= LOOKED * width:
+        return usable
+    scores = problem.outside(supports[:LOOKED], width)
+    near = np.argpartition(-scores, width - 1, axis=1)[:, :width]
+    promising = near[np.take_along_axis(scores, near, axis=1) > -np.inf]
+    return np.union1d(promising, supports).astype(np.intp)
+
+
+def _best_of_all(objective: SwapObjective, size: int) -> Indices:
+    """The support of this size with the largest value, by trying all of them."""
+    supports = np.array(list(combinations(range(objective.size), size)), dtype=np.intp)
+    parts = np.array_split(supports, -(-len(supports) // TOGETHER))
+    return cast(Indices, supports[first_largest(np.concatenate([objective.fitted(part)[0] for part in parts]))])
+
+
+def batches(count: int) -> Iterator[int]:
+    """A number of descents, as many at a time as climb together."""
+    for first in range(0, count, POPULATION):
+        yield min(POPULATION, count - first)
 
 
 def _offspring(objective: SwapObjective, elite: Indices, count: int, rng: np.random.Generator) -> Indices:
@@ -107,32 +182,3 @@ def _perturbed(support: Indices, nearby: Indices, n_features: int, rng: np.rando
         if len(options):
             child[slot] = rng.choice(options)
     return child
-
-
-def search_all(
-    objective_on: Callable[[Indices], SwapObjective],
-    outside: Callable[[Indices], Array],
-    starts: Indices,
-    run: Run,
-    *,
-    descents: int,
-) -> Indices:
-    """The best support among all features, by searches in working sets that are selected anew until nothing improves.
-
-    ``objective_on(features)`` is the objective of a working set in memory; ``outside(supports)`` has the best swap
-    estimate of every feature for each support (S, d), by one product with A.
-    """
-    supports, best = starts, -np.inf
-    for number in range(run.effort.working_sets):
-        scores = outside(supports[:ELITE])
-        width = min(run.effort.working_set, scores.shape[1])
-        near = np.argpartition(-scores, width - 1, axis=1)[:, :width]
-        features = np.union1d(near[np.take_along_axis(scores, near, axis=1) > -np.inf], supports)
-        inside, first = np.searchsorted(features, supports), number == 0
-        count = len(inside) if first else descents
-        found, values = iterated_search(objective_on(features), inside, run, descents=count)
-        supports = features[found]
-        if run.budget.expired or (not first and values[0] <= best * (1 + SAME)):
-            break
-        best = float(values[0])
-    return supports

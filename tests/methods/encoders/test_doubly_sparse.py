@@ -94,12 +94,15 @@ def test_more_data_points_approach_the_encoder_with_the_best_decoder(rng):
 
 
 def test_choosing_again_never_loses_more_and_sometimes_less(rng):
+    gained = []
     for X in (data(rng), data(rng, 60, 20), load_wine().data):
-        before, after = (
-            encode(DoublySparse(Greedy(), 10, sweeps=sweeps), X, 3, 10, scale=True)[0] for sweeps in (0, 2)
-        )
-        assert after.loss <= before.loss
-    assert after.loss < 0.999 * before.loss  # wine
+        for size in (4, 7, 10):
+            before, after = (
+                encode(DoublySparse(Greedy(), size, sweeps=sweeps), X, 3, size, scale=True)[0] for sweeps in (0, 2)
+            )
+            assert after.loss <= before.loss
+            gained.append(after.loss < 0.999 * before.loss)
+    assert any(gained)
 
 
 def test_the_safeguard_replaces_a_bad_choice_and_completes_a_short_one(rng):
@@ -141,7 +144,7 @@ def test_dependent_and_duplicated_rows_and_columns_are_taken_once(rng):
 
 def test_progress_is_told_and_time_ends_the_sweeps(rng):
     X, said = data(rng, 60, 20), []
-    slow, _, _ = encode(DoublySparse(Greedy(), 6, sweeps=0), X, 3, 6)
+    slow, _, _ = encode(DoublySparse(Greedy(swaps=False), 6, sweeps=0), X, 3, 6)  # no time, no search
     budget = Budget(deadline=-1.0, progress=said.append)
     assert budget.expired
     stopped, _, _ = encode(DoublySparse(Greedy(), 6), X, 3, 6, budget=budget)

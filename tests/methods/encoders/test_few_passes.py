@@ -21,7 +21,7 @@ from sparing.methods.encoders import Batch, FewPasses
 from sparing.methods.encoders import few_passes as module
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked
 from sparing.methods.selectors import DualSet, Greedy
-from sparing.objectives.loss import SharedLoss
+from sparing.objectives.shared import SharedCapture
 from sparing.run import Run
 from sparing.task import Task
 
@@ -145,8 +145,8 @@ def test_control_norms_of_features_must_be_exact(shared):
         rng = np.random.default_rng(0)
         target = top_spectrum(surrogate, 5, rng)
         chosen = Greedy().select(Task.of_columns(surrogate, 30, target), Run(rng))
-        core = SharedLoss(*_gram_and_square(view, chosen.columns), 5)
-        losses[name] = view.total - float(core.captured(np.arange(len(chosen.columns))[None])[0])
+        core = SharedCapture(*_gram_and_square(view, chosen.columns), 5)
+        losses[name] = view.total - float(core.fitted(np.arange(len(chosen.columns))[None])[0][0])
     tail = top_spectrum(view, 5, rng, tolerance=1e-9).tail
     assert losses["none"] - tail > 1.25 * (losses["exact norms"] - tail)
 
@@ -188,13 +188,13 @@ def test_fewest_is_the_shortest_run_or_better(rng):
     A = np.cov(factors(rng, 200, 30, 4), rowvar=False)
     view = as_view(A, Preprocessing(precomputed=True))
     spectrum = top_spectrum(view, 2, rng)
-    core = SharedLoss(view.gram(), view.gram() @ view.gram(), 2)
-    ratios = [spectrum.loss_ratio(spectrum.total - core.captured(np.arange(r)[None])[0]) for r in range(2, 31)]
-    chosen = fewest(core, spectrum, 1.05, 30)
-    assert spectrum.loss_ratio(spectrum.total - core.captured(chosen[None])[0]) <= 1.05
+    core = SharedCapture(view.gram(), view.gram() @ view.gram(), 2)
+    ratios = [spectrum.loss_ratio(spectrum.total - core.fitted(np.arange(r)[None])[0][0]) for r in range(2, 31)]
+    chosen = fewest(core, spectrum, 1.05, 30, Run(rng))
+    assert spectrum.loss_ratio(spectrum.total - core.fitted(chosen[None])[0][0]) <= 1.05
     assert len(chosen) <= 2 + int(np.argmax(np.array(ratios) <= 1.05))
-    assert len(fewest(core, spectrum, 1.0, 3)) == 3  # not reached: all there are
-    assert len(fewest(core, spectrum, 1e9, 30)) == 2
+    assert len(fewest(core, spectrum, 1.0, 3, Run(rng))) == 3  # not reached: all there are
+    assert len(fewest(core, spectrum, 1e9, 30, Run(rng))) == 2
 
 
 def test_a_completed_sketch_has_exact_directions_and_norms(rng):

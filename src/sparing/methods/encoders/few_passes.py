@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +17,11 @@ from sparing.linalg.ritz import RitzSpace
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.methods.selectors import Selector
 from sparing.methods.selectors.subspace import Subspace
-from sparing.objectives.loss import SharedLoss
+from sparing.objectives.shared import SharedCapture
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Encoder, Indices, Reference, Selection, Spectrum
 from sparing.run import Run
+from sparing.search.descent import local_optimum
 from sparing.task import Task
 
 OVERSAMPLING = 6
@@ -89,11 +90,11 @@ class FewPasses:
         columns, image = view.one_pass(GramColumns(core), GramProduct(space.wanted))
         space.absorb(image)
         spectrum = space.spectrum(view, rank)
-        search = SharedLoss(columns[core], columns.T @ columns, spectrum.rank)
+        search = SharedCapture(columns[core], columns.T @ columns, spectrum.rank)
         if n_nonzero is None:
-            chosen = fewest(search, spectrum, max_loss, min(most, len(core)))
+            chosen = fewest(search, spectrum, max_loss, min(most, len(core)), run)
         else:
-            chosen = search.swapped(np.arange(min(n_nonzero, len(core))), CORE)
+            chosen = local_optimum(search, np.arange(min(n_nonzero, len(core))), run)
         selection = Selection(core[chosen], columns[:, chosen])
         return encoder_on(selection, spectrum.rank, spectrum.total), spectrum, selection
 
@@ -116,7 +117,9 @@ class FewPasses:
     def _candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, run: Run) -> Indices:
         """Features that may be chosen: those that gain most before, between and after the choices on the sketch."""
         size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
-        chosen = self.selector.select(Task.of_columns(surrogate, n_nonzero, target), run)
+        spanned = Subspace(target.basis, target.cross, target.gram)  # no squares: a sketch only names candidates
+        quick = replace(run, effort=run.effort.levels[0])
+        chosen = self.selector.select(Task.of_columns(surrogate, n_nonzero, spanned), quick)
         state = Spanning(target.cross, surrogate.gram_diagonal(), n_nonzero)
         rankings = [chosen.columns]
         for some in np.array_split(np.arange(len(chosen.columns)), min(STAGES, n_nonzero)):
@@ -137,11 +140,11 @@ class FewPasses:
         return core
 
 
-def fewest(search: SharedLoss, spectrum: Spectrum, max_loss: float, most: int) -> Indices:
+def fewest(search: SharedCapture, spectrum: Spectrum, max_loss: float, most: int, run: Run) -> Indices:
     """The shortest run of the features in their order that keeps the loss, and fewer of them where swaps allow it."""
 
     def fits(chosen: Indices) -> bool:
-        return spectrum.loss_ratio(spectrum.total - float(search.captured(chosen[None])[0])) <= max_loss
+        return spectrum.loss_ratio(spectrum.total - float(search.fitted(chosen[None])[0][0])) <= max_loss
 
     low, high = min(spectrum.rank, most), most
     while low < high:  # losses fall with every feature of a nested run
@@ -149,7 +152,7 @@ def fewest(search: SharedLoss, spectrum: Spectrum, max_loss: float, most: int) -
         low, high = (low, middle) if fits(np.arange(middle)) else (middle + 1, high)
     chosen = np.arange(high)
     while len(chosen) > spectrum.rank and fits(chosen):
-        fewer = search.swapped(search.pruned(chosen), CORE)
+        fewer = local_optimum(search, search.pruned(chosen), run)
         if not fits(fewer):
             break
         chosen = fewer

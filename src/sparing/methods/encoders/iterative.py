@@ -12,12 +12,14 @@ from sparing.gram import DataMatrix, Projected
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.span import encoder_with
 from sparing.methods.selectors import Selector
-from sparing.methods.selectors.greedy import SMALL
 from sparing.objectives.joint import LossAlternation
 from sparing.objectives.residual import Residual
 from sparing.results import Array, Encoder, Reference, Spectrum
 from sparing.run import Run
 from sparing.task import Task
+
+SMALL = 64
+"""Features up to which directions are taken out of rows, to all digits; the price rises with d^3."""
 
 COMPACTED = 2**22
 """Entries of X up to which it is made as short as it is wide by its rows."""

@@ -21,7 +21,7 @@ from typing import cast
 import numpy as np
 
 from sparing.gram import DataMatrix
-from sparing.objectives.loss import captured_by
+from sparing.objectives.shared import captured_by
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
