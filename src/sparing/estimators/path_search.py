@@ -13,7 +13,7 @@ from sparing.data import Preprocessing, as_rows, as_view
 from sparing.data.tracked import TrackedRows
 from sparing.estimators.inputs import check_has_variance, fit_context
 from sparing.estimators.parameters import count
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path
 from sparing.proof.bounds import LossTree, PcaLoss
@@ -59,7 +59,7 @@ class PathSearch:
 
     def certificates(self, run: Run) -> list[Certificate]:
         """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""
-        view = CachedGram(self.view)
+        view = self.view.cached()
         out = []
         with fit_context(self.view, self.spectrum.rank):
             view.gram_columns(np.unique(np.concatenate(self.supports)))  # all that follows reads no more of X
@@ -110,7 +110,7 @@ def path_search(
 
 def _measured(view: DataMatrix, spectrum: Spectrum, path: Path) -> Path:
     """The path with losses as those of fits are measured."""
-    remembered = CachedGram(view)
+    remembered = view.cached()
     remembered.gram_columns(np.unique(np.concatenate(path.supports)))
     found = [_encoder(remembered, spectrum, support).components for support in path.supports]
     return Path(path.supports, np.array([information_loss_of(view, components) for components in found]))

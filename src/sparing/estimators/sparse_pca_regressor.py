@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.certificates.regression import certify_regression
-from sparing.data import Rows, StandardizedRows
+from sparing.data import Rows, standardized
 from sparing.data.targets import Targets
 from sparing.estimators.base import Fit, FittingEstimator
 from sparing.estimators.encoding import in_precision_of
@@ -198,7 +198,7 @@ class SparsePCARegressor(
         check_is_fitted(self)
         rows = self._filled(checked_rows(self, X, reset=False))
         with features_named(self):
-            view = StandardizedRows(rows, mean=self.mean_, deviation=self.scale_)
+            view = standardized(rows, mean=self.mean_, deviation=self.scale_)
         return view.columns(self.support_), rows
 
     def _algorithm(self) -> Regression:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.signs import first_largest
 from sparing.methods.selectors.greedy import NOTICEABLE, SMALL, SWAPPING, WORTHWHILE, Greedy, Pool
 from sparing.objectives.loss import SharedLoss, captured_by
@@ -66,8 +66,7 @@ def improved_path(
     union = np.unique(np.concatenate([*chosen, found.columns[:n_columns]]))
     if view.n_features <= SMALL:
         union = np.flatnonzero(view.gram_diagonal() > 0)
-    known = CachedGram(view)
-    known.remember(found.columns, found.gram_columns)
+    known = view.cached(found.columns, found.gram_columns)
     columns = known.gram_columns(union)
     gram, squared = columns[union], columns.T @ columns
     supports = [np.searchsorted(union, found.columns[: i + 1]) for i in range(n_columns)]

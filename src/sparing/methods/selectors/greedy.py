@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
 from sparing.objectives.loss import SharedLoss
@@ -85,13 +85,13 @@ class Greedy:
 
     def select(self, task: Task, run: Run) -> Selection:
         """Nested forward selection, then swaps; without swaps the order of ``columns`` is that of choice."""
-        known = CachedGram(task.gram)
+        known = task.gram.cached()
         chosen = self._chosen(known, task, run.rng)  # whose states and pools are gone when all columns are together
         return Selection(chosen, known.gram_columns(chosen))
 
-    def _chosen(self, known: CachedGram, task: Task, rng: np.random.Generator) -> Indices:
+    def _chosen(self, known: DataMatrix, task: Task, rng: np.random.Generator) -> Indices:
         """The columns, in the order of choice; swaps only where they may gain something."""
-        view, target = known.base, task.target
+        view, target = known.origin, task.target
         state, pool = self._grown(known, task.n_nonzero, target)
         chosen = pool.chosen
         if not self.swaps or not 0 < len(chosen) < view.n_features:
@@ -107,12 +107,12 @@ class Greedy:
         improved = self._improved(known, pool, target, NOTICEABLE * (least + excess), rng)
         return _better(known, target, chosen, improved)
 
-    def _grown(self, known: CachedGram, n_columns: int, target: Target) -> tuple[Spanning, Pool]:
+    def _grown(self, known: DataMatrix, n_columns: int, target: Target) -> tuple[Spanning, Pool]:
         """Blocked forward selection: exact inside each pool, one product per block but the last.
 
         Returns the state of all columns before the last block, and the pool with all that was chosen.
         """
-        view = known.base
+        view = known.origin
         state = Spanning(target.cross, view.gram_diagonal(), n_columns)
         floor = max(NEGLIGIBLE * _least_loss(target), ROUNDING * float(np.trace(target.gram)))
         n_blocks = 1 if view.has_gram else 4 if (view.n_samples or 0) <= 512 else 2
@@ -127,7 +127,7 @@ class Greedy:
             state.extend(added, known.gram_columns(added))
 
     def _improved(
-        self, known: CachedGram, pool: Pool, target: Target, floor: float, rng: np.random.Generator
+        self, known: DataMatrix, pool: Pool, target: Target, floor: float, rng: np.random.Generator
     ) -> Indices:
         """Swaps and a kick inside a pool, then swaps judged by the loss itself; no product over all features."""
         size = len(pool.state.chosen)
@@ -224,7 +224,7 @@ class Pool:
             self.state = before
 
 
-def _better(known: CachedGram, target: Target, before: Indices, after: Indices) -> Indices:
+def _better(known: DataMatrix, target: Target, before: Indices, after: Indices) -> Indices:
     """The improved choice, unless the loss is so small that searches in squares were led by rounding and it is not."""
     if not isinstance(target, Spectrum) or target.tail > RELIABLE * target.total:
         return after
@@ -232,7 +232,7 @@ def _better(known: CachedGram, target: Target, before: Indices, after: Indices) 
     return after if losses[1] <= losses[0] else before
 
 
-def _loss_on(known: CachedGram, J: Indices, spectrum: Spectrum) -> float:
+def _loss_on(known: DataMatrix, J: Indices, spectrum: Spectrum) -> float:
     return encoder_on(Selection(J, known.gram_columns(J)), spectrum.rank, spectrum.total).loss
 
 
@@ -241,7 +241,7 @@ def _least_loss(target: Target) -> float:
     return target.tail if isinstance(target, Spectrum) else 0.0
 
 
-def _thorough(known: CachedGram, likely: Indices, size: int, rank: int, rng: np.random.Generator) -> Indices:
+def _thorough(known: DataMatrix, likely: Indices, size: int, rank: int, rng: np.random.Generator) -> Indices:
     """The best of all sets where they are few; else of several local optima for the loss, which no swap improves.
 
     Starts are the first ``size`` likely columns, those that single additions and swaps lead to, and random likely ones.

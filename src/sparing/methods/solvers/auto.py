@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram
 from sparing.linalg.metric import OrthogonalTo
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import unit_columns
@@ -71,7 +70,7 @@ class Auto:
     def solve(self, task: Task, run: Run) -> Component:
         """The best of all finalists."""
         view, n_nonzero, metric, start = task.gram, task.n_nonzero, task.metric, task.start
-        whole = RayleighObjective(CachedGram(view), metric)
+        whole = RayleighObjective(view.cached(), metric)
         usable = np.flatnonzero(whole.usable)
         if n_nonzero >= len(usable) or len(usable) == 0:
             return best_component(whole, np.ones((view.n_features, 1)), refit=True)

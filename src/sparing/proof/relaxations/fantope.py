@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 from scipy.optimize import minimize
 
-from sparing.gram import DenseGram
+from sparing.gram import view_of_gram
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.objectives.joint import SWAPS
 from sparing.objectives.variance import RayleighObjective
@@ -258,7 +258,7 @@ def _strongest(B: Array, size: int, known: Array, budget: Budget, enumerated: in
         supports = _supports(d, size)
     else:
         values, vectors = np.linalg.eigh(B)
-        view = DenseGram(B + max(-float(values[0]), 0.0) * np.eye(d))  # the order of supports stays
+        view = view_of_gram(B + max(-float(values[0]), 0.0) * np.eye(d))  # the order of supports stays
         starts = np.hstack([np.eye(d), vectors[:, -SWAPPED:]])
         X = truncated_powers(view, starts, size, max_iter=20, settled=3, budget=budget)
         full = known[np.count_nonzero(known, axis=1) == size]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparing.gram import DataMatrix, DenseGram
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.doubly_nonnegative import relaxed_nonnegative
@@ -74,7 +74,7 @@ def proposed_dual(
     return relaxed_nonnegative(A, r, max_iter=max_iter, tolerance=tolerance, budget=budget, reached=reached)[1]
 
 
-def _raised(A: Array, N: Array | None) -> tuple[DenseGram, float]:
+def _raised(A: Array, N: Array | None) -> tuple[DataMatrix, float]:
     """A + N for the positive entries of N, made semidefinite by a multiple of I; and that less what rounding can do.
 
     The multiple of I is the same for all unit x.
@@ -84,7 +84,7 @@ def _raised(A: Array, N: Array | None) -> tuple[DenseGram, float]:
     values = np.linalg.eigvalsh(raised)
     rounding = 8 * len(A) * EPS * float(np.abs(values).max() + np.abs(raised - A).max())
     shift = max(rounding - float(values[0]), 0.0)
-    return DenseGram(raised + shift * np.eye(len(A))), shift - rounding
+    return view_of_gram(raised + shift * np.eye(len(A))), shift - rounding
 
 
 def raised_and_refuted_again(view: DataMatrix, n_nonzero: int, witness: Any) -> float:

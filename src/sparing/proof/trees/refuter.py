@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.gram import DataMatrix
-from sparing.gram.columns import ColumnBlock
+from sparing.gram import DataMatrix, view_of_columns
 from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import sum_of_largest
 from sparing.proof.trees.pair_table import PairTable, pairs_reaching
@@ -140,7 +139,7 @@ class Refuter:
         if count > PAIRS or (not view.has_gram and (view.n_samples or 0) * count**2 > PAIR_WORK):
             return None
         if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
-            return ColumnBlock(view.columns(features))
+            return view_of_columns(view.columns(features))
         return view.restricted(features) if view.has_gram or count**2 <= GATHERED else None
 
     def _by_leaders(

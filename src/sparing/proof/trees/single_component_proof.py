@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparing.gram import DataMatrix, DenseGram
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.trees.prover import Proof, Prover
@@ -44,7 +44,7 @@ def bound_of_one_component(A: Array, size: int) -> float:
     """What no unit x with so many nonzeros exceeds in x'Ax, for any symmetric A, by a search of limited size."""
     values = np.linalg.eigvalsh(A)
     shift = max(-float(values[0]), 0.0)  # the same for all unit x
-    view = DenseGram(A + shift * np.eye(len(A)))
+    view = view_of_gram(A + shift * np.eye(len(A)))
     start = RayleighObjective(view).grown(size)
     proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=ONCE, budget=Budget())
     rounding = 8 * len(A) * EPS * float(np.abs(values).max())
