@@ -96,6 +96,9 @@ class Effort:
         Starts and perturbations of the joint search times features times components; restarts where features are few.
     loss_perturbations : int
         Perturbations of the joint encoder, over all components.
+    clusterings, reseedings, single_starts : int
+        Starts of sparse k-means; new seedings before an answer of one is taken for settled; single features that a
+        search for weights begins with, where the bound leaves room for few.
     """
 
     descents: int = 64
@@ -115,6 +118,9 @@ class Effort:
     joint_work: float = 1.2e4
     joint_restarts: int = 400
     loss_perturbations: int = 240
+    clusterings: int = 10
+    reseedings: int = 4
+    single_starts: int = 3
 
     def tree_nodes(self, n_features: int) -> int:
         """Nodes of the deletion tree."""
@@ -139,6 +145,9 @@ QUICK = Effort(
     joint_work=100,
     joint_restarts=40,
     loss_perturbations=100,
+    clusterings=3,
+    reseedings=1,
+    single_starts=1,
 )
 DEFAULT = Effort()
 THOROUGH = Effort(
@@ -152,6 +161,9 @@ THOROUGH = Effort(
     joint_work=1.2e5,
     joint_restarts=2000,
     loss_perturbations=2400,
+    clusterings=50,
+    reseedings=10,
+    single_starts=10,
 )
 EFFORTS = {"quick": QUICK, "default": DEFAULT, "thorough": THOROUGH}
 EXHAUSTIVE = Effort(

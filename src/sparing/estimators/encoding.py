@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.data import Rows, as_matrix, as_rows, standardized
-from sparing.estimators.base import Algorithm, Fit, FittingEstimator
+from sparing.estimators.base import Algorithm, Fit, ViewEstimator
 from sparing.estimators.inputs import checked_rows, features_named
 from sparing.gram import DataMatrix
 from sparing.results import Array, Encoder
 from sparing.task import Task
 
 
-class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittingEstimator[Algorithm, Encoder]):
+class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewEstimator[Algorithm, Encoder]):
     """Scores from a few features, and the best linear way back."""
 
     components_: Array

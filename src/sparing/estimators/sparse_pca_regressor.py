@@ -12,7 +12,7 @@ from sparing import errors
 from sparing.certificates.regression import certify_regression
 from sparing.data import Rows, standardized
 from sparing.data.targets import Targets
-from sparing.estimators.base import Fit, FittingEstimator
+from sparing.estimators.base import Fit, ViewEstimator
 from sparing.estimators.encoding import in_precision_of
 from sparing.estimators.inputs import checked_rows, features_named
 from sparing.estimators.parameters import count, resolved
@@ -38,7 +38,7 @@ class Regressed(NamedTuple):
 
 
 class SparsePCARegressor(
-    RegressorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittingEstimator[Regression, "Regressed"]
+    RegressorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewEstimator[Regression, "Regressed"]
 ):
     """Linear regression on few features that stands in for regression on principal components.
 
