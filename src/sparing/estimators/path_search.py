@@ -30,9 +30,6 @@ PROOF_FEATURES = 40
 UNLIMITED = 10**9
 """Nodes where time is the limit."""
 
-PROOF_NODES = 3
-"""All proofs of a path together spend so many times the nodes of one certificate, unless there is a time limit."""
-
 
 @dataclass(frozen=True, eq=False)
 class PathSearch:
@@ -126,7 +123,7 @@ def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
 def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[Bound | None]:
     """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left."""
     proofs = list[Bound | None]()
-    nodes = PROOF_NODES * run.effort.tree_nodes(view.n_features)
+    nodes = run.effort.proof.path_work * run.effort.proof.tree_nodes(view.n_features)
     for i, support in enumerate(path.supports):
         found = _encoder(view, spectrum, support)
         problem = Problem(spectrum.rank, i + 1, view.n_features)

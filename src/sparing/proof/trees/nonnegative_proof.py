@@ -18,14 +18,9 @@ from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.doubly_nonnegative import relaxed_nonnegative
 from sparing.proof.trees.prover import Prover
 from sparing.proof.trees.single_component_proof import refuted_again
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
-
-SEARCHED = 1000
-"""The most features whose matrix is decomposed and searched."""
-
-RAISED = 500
-"""The most features for which Y, a matrix of features by features, is sought and kept (two mebibytes)."""
 
 TOLERANCE, PART = 1e-7, 1 / 3
 """Where the search for Y ends, and what it may spend of the time."""
@@ -49,10 +44,10 @@ def prove_nonnegative(
     max_iter: int,
     budget: Budget,
 ) -> NonnegativeProof:
-    """Refute what is above a direction that is known, as far as nodes and time allow; up to ``SEARCHED`` features."""
+    """Refute what is above a direction that is known, as far as nodes and time allow."""
     A, N = view.gram(), None
     with single_threaded_blas(float(len(A)) ** 3):
-        if max_iter > 0 and len(A) <= RAISED:
+        if max_iter > 0 and len(A) <= LIMITS.raised_features:
             Y = proposed_dual(A, size, support, loadings, max_iter, TOLERANCE, budget.share(PART))
             N = np.maximum(-Y, 0.0)
         inside, shift = _raised(A, N)

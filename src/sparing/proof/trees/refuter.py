@@ -15,20 +15,9 @@ from sparing.linalg.rows import sum_of_largest
 from sparing.proof.trees.pair_table import PairTable, pairs_reaching
 from sparing.proof.trees.probing import probed
 from sparing.proof.trees.schur_tree import Outcome, SchurTree
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
 from sparing.run import Budget
-
-DENSE, PARTNERS = 1500, 1500
-"""The most features whose matrix a search holds: all that are left, or the partners of one."""
-
-PROBED = 500
-"""The most features that are probed one by one where the search alone leaves a gap."""
-
-PAIRS = 20_000
-"""The most features of which all pairs are looked at."""
-
-PAIR_WORK = 3e11
-"""Multiplications for that at most, half a minute."""
 
 GATHERED = 2**24
 """Entries at most of their columns, or of their matrix (128 MiB)."""
@@ -46,8 +35,14 @@ Step = tuple[int, float, bool]
 class Refuter:
     """What is known of the sparse components of one view, and what it refutes."""
 
-    def __init__(self, view: DataMatrix, *, max_dense: int = DENSE) -> None:
-        self.view, self.max_dense = view.cached(), max_dense
+    def __init__(
+        self,
+        view: DataMatrix,
+        *,
+        max_dense: int = LIMITS.dense_features,
+        pair_work: float = LIMITS.pair_work,
+    ) -> None:
+        self.view, self.max_dense, self.pair_work = view.cached(), max_dense, pair_work
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
         # what centring leaves in X makes the same variance differ from one way of computing it to another
@@ -57,7 +52,7 @@ class Refuter:
         self.said = ""  # the last report
         self.nodes = 0
         self.table: PairTable | None = None
-        if self.view.n_features <= PROBED:  # no component has more than the largest eigenvalue
+        if self.view.n_features <= LIMITS.probed_features:  # no component has more than the largest eigenvalue
             values = np.linalg.eigvalsh(self.view.gram())
             self.most[self.view.n_features] = float(values[-1] + 8 * len(values) * EPS * np.abs(values).max())
 
@@ -100,7 +95,7 @@ class Refuter:
 
     def can_probe(self, size: int) -> bool:
         """Are there few enough features to probe each of them?"""
-        return size >= 2 and self.view.n_features <= PROBED
+        return size >= 2 and self.view.n_features <= LIMITS.probed_features
 
     def floors(self, size: int, target: float) -> Array:
         """What t features of a support that reaches the target have at least."""
@@ -136,7 +131,7 @@ class Refuter:
     def _inside(self, features: Indices) -> DataMatrix | None:
         """These features alone: their columns or their matrix, whichever is smaller; nothing where both are large."""
         view, count = self.view.origin, len(features)
-        if count > PAIRS or (not view.has_gram and (view.n_samples or 0) * count**2 > PAIR_WORK):
+        if count > LIMITS.pair_features or (not view.has_gram and (view.n_samples or 0) * count**2 > self.pair_work):
             return None
         if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
             return view_of_columns(view.columns(features))
@@ -156,7 +151,7 @@ class Refuter:
             alive[place] = False
             if len(group) < size:
                 continue
-            if len(group) > PARTNERS or budget.expired or nodes >= max_nodes:
+            if len(group) > LIMITS.dense_features or budget.expired or nodes >= max_nodes:
                 return Outcome(None, False, nodes)
             A = self.view.origin.restricted(features[group]).gram()
             outcome = SchurTree(A, size, target, floors, leader=0).search(max_nodes - nodes, budget)
