@@ -24,7 +24,7 @@ class ProofEffort:
     least_share: float = 0.1  # with fewer steps than this bounds were never the best of all [efforts]
 
     nodes: int = 500  # of a search through supports: half a second for a thousand features [efforts, exact]
-    pair_work: float = 5e9  # multiplications to list the pairs of thousands of features: half a second [efforts, exact]
+    pair_work: float = 1e10  # multiplications to list pairs of thousands of features: half a second in all [efforts]
     tree_work: float = 4e7  # nodes of the deletion tree times d^3: a second for 30 features, less for more [efforts]
     path_work: int = 3  # all proofs of a path spend so many times the nodes of one certificate [efforts]
     disjoint_nodes: int = 20_000  # of a search of disjoint supports: its nodes are scalar products [efforts]
@@ -87,7 +87,7 @@ class ProofLimits:
     dense_features: int = 1500  # a search of supports holds their matrix: 18 MB [exact]
     probed_features: int = 500  # probed one by one where the search alone leaves a gap [exact]
     pair_features: int = 20_000  # all pairs are looked at [exact]
-    pair_work: float = 3e11  # multiplications for that, where somebody asks for a proof: half a minute [exact]
+    pair_work: float = 3e11  # multiplications for one list of them: half a minute [exact]
     passes: int = 4  # looks at all sizes, while something new is proved [exact]
     first_nodes: int = 400  # of a proof before features are probed [exact]
     single_nodes: int = 20_000  # to bound one of many matrices: a tenth of a second for 30 features [efforts]

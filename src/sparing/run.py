@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.proof_effort import LIMITS, ProofEffort
+from sparing.proof_effort import ProofEffort
 
 
 @dataclass
@@ -111,7 +111,7 @@ QUICK = Effort(
     proof=ProofEffort(
         cost=0.1,
         nodes=100,
-        pair_work=1e9,
+        pair_work=2e9,
         tree_work=1e7,
         most_steps=100,
         least_steps=20,
@@ -129,7 +129,7 @@ THOROUGH = Effort(
     proof=ProofEffort(
         cost=5.0,
         nodes=5000,
-        pair_work=5e10,
+        pair_work=1e11,
         tree_work=4e8,
         optimality_steps=100,
         least_steps=100,
@@ -148,7 +148,7 @@ EXHAUSTIVE = Effort(
     proof=ProofEffort(
         cost=math.inf,
         nodes=10**9,
-        pair_work=LIMITS.pair_work,
+        pair_work=math.inf,
         tree_work=1e18,
         optimality_steps=200,
         least_steps=200,

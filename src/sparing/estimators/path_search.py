@@ -24,9 +24,6 @@ from sparing.task import Task
 FINE = 1e-4
 """Where PCA loses less than this share of the total, losses as differences from the total have lost their digits."""
 
-PROOF_FEATURES = 40
-"""Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
-
 UNLIMITED = 10**9
 """Nodes where time is the limit."""
 
@@ -100,7 +97,7 @@ def path_search(
         first, last = (spectrum.loss_ratio(path.losses[i]) for i in (0, -1))
         run.budget.say(f"1 to {len(path.supports)} features: loss ratio {first:.4f} to {last:.4f}")
         proofs: list[Bound | None] = [None] * len(path.supports)
-        if prove and view.n_features <= PROOF_FEATURES and spectrum.least_loss > 0:
+        if prove and spectrum.least_loss > 0:
             proofs = _proofs(view, spectrum, path, run)
     return PathSearch(view, preprocessing, spectrum, path.supports, path.losses, proofs)
 
@@ -122,8 +119,10 @@ def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
 
 def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[Bound | None]:
     """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left."""
-    proofs = list[Bound | None]()
+    proofs: list[Bound | None] = [None] * len(path.supports)
     nodes = run.effort.proof.path_work * run.effort.proof.tree_nodes(view.n_features)
+    if run.budget.deadline is None and nodes < len(path.supports):  # less than one for each
+        return proofs
     for i, support in enumerate(path.supports):
         found = _encoder(view, spectrum, support)
         problem = Problem(spectrum.rank, i + 1, view.n_features)
@@ -131,7 +130,7 @@ def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[
         tree = LossTree(max_nodes=max(nodes // to_come, 1) if run.budget.deadline is None else UNLIMITED)
         proof = tree.bound(Task(view, problem), found, run.share(1 / to_come))
         nodes -= 0 if proof is None else proof.witness[1]
-        proofs.append(proof)
+        proofs[i] = proof
     return proofs
 
 

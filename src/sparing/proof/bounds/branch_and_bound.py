@@ -51,7 +51,7 @@ class BranchAndBound:
             return math.inf
         if view.n_features <= direct:
             return 0.5 * (view.n_features / 1000) ** 2
-        return 5.0 * (task.n_nonzero / 50) ** 3
+        return 0.35 + 5.0 * (task.n_nonzero / 50) ** 3
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its refuted targets, for one component; it holds for x >= 0, but need not be reached there."""

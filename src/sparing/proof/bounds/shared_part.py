@@ -172,6 +172,7 @@ class SharedPart:
             return math.inf
         if kind == DUAL:
             value = projection_value(task.gram.gram(), matrix, k, most_absolute(task.problem, d))
+            value += (k - 1) * float(task.gram.psd_slack)  # components that repeat one another leave a direction out
         else:
             value = split_value(task.gram.gram(), matrix, sizes_in_turn(task.problem, d), self.single)
         return rounded_up(value, task.gram)

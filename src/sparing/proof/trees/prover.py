@@ -48,7 +48,7 @@ class Prover(Refuter):
         *,
         direct: int = LIMITS.direct_features,
         max_dense: int = LIMITS.dense_features,
-        pair_work: float = LIMITS.pair_work,
+        pair_work: float = np.inf,
     ) -> None:
         super().__init__(view, max_dense=max_dense, pair_work=pair_work)
         self.direct, self.objective = direct, RayleighObjective(self.view)
@@ -68,9 +68,10 @@ class Prover(Refuter):
                     part = 1.0 if t == size else PART
                     left = int(part * (max_nodes - self.nodes))
                     known[t] = self._settle(t, self._begin(t, known), rng, left, budget.share(part))
-                    if budget.expired or self._proved(size, known[size]):
+                    spent = budget.expired or self.nodes >= max_nodes
+                    if spent or self._proved(size, known[size]):
                         break
-                if len(self.steps) == before or budget.expired or self._proved(size, known[size]):
+                if spent or len(self.steps) == before or self._proved(size, known[size]):
                     break
         except KeyboardInterrupt:
             budget.interrupt()

@@ -22,6 +22,9 @@ from sparing.run import Budget
 GATHERED = 2**24
 """Entries at most of their columns, or of their matrix (128 MiB)."""
 
+PAIR_COST = 256
+"""Multiplications that take as long as to decide about a pair and to sort it."""
+
 SLACK = 0.95
 """Pairs are kept for a level lower by this factor, so that the next targets find them too."""
 
@@ -40,7 +43,7 @@ class Refuter:
         view: DataMatrix,
         *,
         max_dense: int = LIMITS.dense_features,
-        pair_work: float = LIMITS.pair_work,
+        pair_work: float = np.inf,
     ) -> None:
         self.view, self.max_dense, self.pair_work = view.cached(), max_dense, pair_work
         self.own = self.view.gram_diagonal()
@@ -120,9 +123,11 @@ class Refuter:
         known = None if self.table is None else self.table.at(level, features)
         if known is not None:
             return known
-        inside = self._inside(features)
+        work = float(len(features)) ** 2 * ((self.view.n_samples or 0) + PAIR_COST)
+        inside = self._inside(features) if work <= self.pair_work else None
         if inside is not None:
             for lower in (SLACK * level, level):
+                self.pair_work -= work
                 if (table := pairs_reaching(inside, features, lower, budget)) is not None:
                     self.table = table
                     break
@@ -131,7 +136,7 @@ class Refuter:
     def _inside(self, features: Indices) -> DataMatrix | None:
         """These features alone: their columns or their matrix, whichever is smaller; nothing where both are large."""
         view, count = self.view.origin, len(features)
-        if count > LIMITS.pair_features or (not view.has_gram and (view.n_samples or 0) * count**2 > self.pair_work):
+        if count > LIMITS.pair_features or (not view.has_gram and (view.n_samples or 0) * count**2 > LIMITS.pair_work):
             return None
         if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
             return view_of_columns(view.columns(features))
