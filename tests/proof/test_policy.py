@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sparing import SparsePCA
 from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
@@ -190,3 +191,16 @@ def test_something_is_proved_of_every_problem(rng):
         computed = prove(Task(view, problem, top_spectrum(view, 2, rng)), two, run)
         assert computed
         assert all(BOUNDS[bound.name]().cost(task_of()) == 0 for bound in computed)
+
+
+def test_gaps_of_orthogonal_components_do_not_jump_with_the_number_of_features(rng):
+    """A bound that takes all of its steps at 32 features takes some at 40, and is still the best."""
+    X = (rng.standard_normal((200, 5)) * [3, 2.5, 2, 1.5, 1]) @ rng.standard_normal((5, 40)) + rng.standard_normal(
+        (200, 40)
+    )
+    certificates = [
+        SparsePCA(3, n_nonzero=4, constraint="orthogonal", random_state=0).fit(X[:, :d]).certificate_ for d in (32, 40)
+    ]
+    assert [certificate.witness.name for certificate in certificates] == ["orthogonal_dual"] * 2
+    few, many = (certificate.gap for certificate in certificates)
+    assert many < few + 0.05

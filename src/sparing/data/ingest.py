@@ -22,7 +22,7 @@ from sparing.gram.base import GRAM_LIMIT, DataMatrix
 from sparing.gram.dense import view_of_gram
 from sparing.results import Array
 
-ROUNDING = 1e-8
+ASYMMETRY = 1e-8
 """Asymmetry and negative eigenvalues below this share of the largest entry are taken for rounding."""
 
 DATES = ("Date", "Time", "Duration")
@@ -275,7 +275,7 @@ def _covariance(C: Any, scale: bool) -> DataMatrix:
         )
     A = _without_the_faint(as_matrix(rows))
     digits = np.finfo(rows.dtype).eps if rows.dtype.kind == "f" else 0.0
-    tolerance = max(ROUNDING, len(A) * float(digits))
+    tolerance = max(ASYMMETRY, len(A) * float(digits))
     largest = float(np.abs(A).max())
     square_unit = 1.0 if largest == 0 else math.ldexp(1.0, min(round(math.log2(largest)), 1000))
     A = A / square_unit

@@ -129,7 +129,8 @@ def sparsity_path(
     """Loss and bound for every number of shared features.
 
     The path itself costs a few fits, without ``improve`` about one. Proofs cost a few certificates
-    together, less the more features there are, and nothing from about 100 on. With a ``time_limit`` they take what it leaves; ``certify=False`` leaves them out.
+    together, less the more features there are, and nothing from about 100 on. With a ``time_limit`` they take what it
+    leaves; ``certify=False`` leaves them out.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ PAIR_COST = 256
 SLACK = 0.95
 """Pairs are kept for a level lower by this factor, so that the next targets find them too."""
 
-TIGHT, ROUNDING = 1e-9, 1e-10
+TIGHT, REFUTED_MARGIN = 1e-9, 1e-10
 """How far above the best a target is at least; and what is added to a refuted one, far more than rounding can do."""
 
 Step = tuple[int, float, bool]
@@ -69,7 +69,7 @@ class Refuter:
             low = self.view.psd_slack
             known += [most + low * (other - size) for other, most in self.most.items() if other > size]
             known += [(most + low) * size / other for other, most in self.most.items() if other < size]
-            known.append((sum_of_largest(self.own, size) + size * low) * (1 + ROUNDING))
+            known.append((sum_of_largest(self.own, size) + size * low) * (1 + REFUTED_MARGIN))
         return min(known)
 
     def refute(self, size: int, target: float, *, max_nodes: int, budget: Budget, probing: bool = False) -> Outcome:
@@ -94,7 +94,7 @@ class Refuter:
     def learn(self, size: int, target: float, *, probing: bool = False) -> None:
         """A target was refuted: keep it."""
         self.steps.append((size, target, probing))
-        self.most[size] = min(self.most.get(size, np.inf), target + ROUNDING * max(self.scale, abs(target)))
+        self.most[size] = min(self.most.get(size, np.inf), target + REFUTED_MARGIN * max(self.scale, abs(target)))
 
     def can_probe(self, size: int) -> bool:
         """Are there few enough features to probe each of them?"""
@@ -105,7 +105,12 @@ class Refuter:
         floors = np.full(size + 1, -np.inf)
         if self.view.is_psd:
             for t in range(1, size):
-                floor = target - self.most_of(size - t) - self.view.psd_slack - ROUNDING * max(self.scale, abs(target))
+                floor = (
+                    target
+                    - self.most_of(size - t)
+                    - self.view.psd_slack
+                    - REFUTED_MARGIN * max(self.scale, abs(target))
+                )
                 floors[t] = floor if floor > 0 else -np.inf
         return floors
 
