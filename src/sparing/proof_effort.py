@@ -30,9 +30,7 @@ class ProofEffort:
     path_work: int = 3  # all proofs of a path spend so many times the nodes of one certificate
     disjoint_nodes: int = 20_000  # of a search of disjoint supports, once they are listed
 
-    most_steps: int = (
-        200  # of a semidefinite relaxation, while features are few: half are enough on most data [efforts]
-    )
+    most_steps: int = 200  # of a semidefinite relaxation while features are few: half do on most data [efforts]
     least_steps: int = 40  # of the same for many: a quarter of a second for 200 features [sparse_pca]
     sharper_steps: int = 500  # of the sharper dual, from where the plain one ended: half a second for 64 features
     optimality_steps: int = 10  # after the test of optimality; each costs as much as the test [efforts, exact]
