@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import efforts
 import exact
 import growth
 import import_time
@@ -23,6 +24,7 @@ import clustering
 BENCHMARKS = {
     "exact": exact,  # first: it prints the peak memory of the process
     "clustering": clustering,
+    "efforts": efforts,
     "quality": quality,
     "import_time": import_time,
     "memory": memory,

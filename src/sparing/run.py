@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
+from sparing.proof_effort import ProofEffort
 
 
 @dataclass
@@ -94,22 +95,15 @@ class Effort:
         The search ends where no larger share of descents ended at an optimum of their own.
     enumerated : int
         Supports that are all tried, where there are no more.
-    proof_cost : float
-        A bound is computed where its estimated cost is at most this, in seconds of one slow core.
-    nodes : int
-        Nodes of a search through supports: half a second for a thousand features.
-    tree_work : float
-        Nodes of the deletion tree times d^3: a second or less, whatever the number of features.
-    optimality_steps : int
-        Steps after the test of optimality.
-    most_steps, least_steps : int
-        Steps of a semidefinite relaxation while features are few, and at least.
-    rounds, orthogonal_rounds : int
-        Rounds of the search for a shared part of several components, and of orthogonal ones.
     joint_work, joint_restarts : float, int
         Starts and perturbations of the joint search times features times components; restarts where features are few.
     loss_perturbations : int
         Perturbations of the joint encoder, over all components.
+    clusterings, reseedings, single_starts : int
+        Starts of sparse k-means; new seedings before an answer of one is taken for settled; single features that a
+        search for weights begins with, where the bound leaves room for few.
+    proof : ProofEffort
+        What the search for bounds spends.
     """
 
     below: Effort | None = None
@@ -125,17 +119,13 @@ class Effort:
     refined: int = 24
     unseen: float = 0.1
     enumerated: int = 4096
-    proof_cost: float = 0.5
-    nodes: int = 500
-    tree_work: float = 4e7
-    optimality_steps: int = 10
-    most_steps: int = 200
-    least_steps: int = 40
-    rounds: int = 0
-    orthogonal_rounds: int = 10
     joint_work: float = 1.2e4
     joint_restarts: int = 400
     loss_perturbations: int = 240
+    clusterings: int = 10
+    reseedings: int = 4
+    single_starts: int = 3
+    proof: ProofEffort = field(default_factory=ProofEffort)
 
     @property
     def levels(self) -> tuple[Effort, ...]:
@@ -146,29 +136,23 @@ class Effort:
         """Descents in each working set, for supports of this size."""
         return max(1, round(self.descents * float(min(1.0, (30 / n_nonzero) ** 1.5))))
 
-    def tree_nodes(self, n_features: int) -> int:
-        """Nodes of the deletion tree."""
-        return int(np.clip(self.tree_work / n_features**3, 20, 0.00005 * self.tree_work))
-
-    def dual_steps(self, n_features: int, *, unhurried: int) -> int:
-        """Steps of a relaxation: all of them up to so many features, then fewer as each costs more."""
-        return int(np.clip(self.most_steps * (unhurried / n_features) ** 3, self.least_steps, self.most_steps))
-
-    def raising_steps(self, n_features: int) -> int:
-        """Steps to the matrix that makes a search of nonnegative directions sharp; none where each costs much."""
-        return int(self.most_steps / 2 * min((200 / n_features) ** 3, 1.0))
-
 
 QUICK = Effort(
-    proof_cost=0.1,
-    nodes=100,
-    tree_work=1e7,
-    most_steps=100,
-    least_steps=20,
-    orthogonal_rounds=2,
+    proof=ProofEffort(
+        cost=0.1,
+        nodes=100,
+        pair_work=2e9,
+        tree_work=1e7,
+        most_steps=100,
+        least_steps=20,
+        orthogonal_rounds=2,
+    ),
     joint_work=100,
     joint_restarts=40,
     loss_perturbations=100,
+    clusterings=3,
+    reseedings=1,
+    single_starts=1,
 )
 DEFAULT = Effort(
     QUICK, worthwhile=1e-6, by_loss=True, populations=1, working_sets=3, patience=2, descents=20, working_set=100
@@ -182,27 +166,36 @@ THOROUGH = Effort(
     patience=3,
     descents=16,
     working_set=100,
-    proof_cost=5.0,
-    nodes=5000,
-    tree_work=4e8,
-    optimality_steps=100,
-    least_steps=100,
-    rounds=10,
-    orthogonal_rounds=20,
+    proof=ProofEffort(
+        cost=5.0,
+        nodes=5000,
+        pair_work=1e11,
+        tree_work=4e8,
+        optimality_steps=100,
+        least_steps=100,
+        rounds=10,
+        orthogonal_rounds=20,
+    ),
     joint_work=1.2e5,
     joint_restarts=2000,
     loss_perturbations=2400,
+    clusterings=50,
+    reseedings=10,
+    single_starts=10,
 )
 EFFORTS = {"quick": QUICK, "default": DEFAULT, "thorough": THOROUGH}
 EXHAUSTIVE = Effort(
     DEFAULT,
-    proof_cost=math.inf,
-    nodes=10**9,
-    tree_work=1e18,
-    optimality_steps=200,
-    least_steps=200,
-    rounds=20,
-    orthogonal_rounds=20,
+    proof=ProofEffort(
+        cost=math.inf,
+        nodes=10**9,
+        pair_work=math.inf,
+        tree_work=1e18,
+        optimality_steps=200,
+        least_steps=200,
+        rounds=20,
+        orthogonal_rounds=20,
+    )
 )
 """Where a time limit ends the work."""
 

@@ -76,7 +76,7 @@ def test_control_without_what_was_dropped_the_claims_are_false(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(
             "sparing.estimators.streaming.certify_stream",
-            lambda sketched, dropped, *rest: real(sketched, 0.0, *rest),
+            lambda task, sketch, *rest: real(task, sketch._replace(dropped=0.0), *rest),
         )
         too_small = too_large = 0
         for seed in range(3):

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, Transposed, as_view
+import sparing
+from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view
 from sparing.data.sketched_gram import SketchedGram
-from sparing.gram import CachedGram, ColumnBlock, DataMatrix, DenseGram, Derived, LowRankUpdate, Masked, Projected
-from sparing.objectives.residual import Residual
+from sparing.gram import (
+    CachedGram,
+    ColumnBlock,
+    DataMatrix,
+    DenseGram,
+    Derived,
+    LowRankUpdate,
+    Masked,
+    Projected,
+    Transposed,
+)
+from sparing.objectives.residual import residual_view
 
 N, D = 40, 9
 DIRECTIONS = np.linalg.qr(np.random.default_rng(5).standard_normal((D, 2)))[0]
@@ -105,7 +119,7 @@ VIEWS = {
         lambda X, p: Projected(CachedGram(as_view(X)), residual_of=DIRECTIONS),
         lambda X: residual(centred(X)),
     ),
-    "residual of rows in memory": (lambda X, p: Residual(centred(X), DIRECTIONS), lambda X: residual(centred(X))),
+    "residual of rows in memory": (lambda X, p: residual_view(centred(X), DIRECTIONS), lambda X: residual(centred(X))),
     "sketched": (lambda X, p: SketchedGram([centred(X)[:25], centred(X)[25:]], np.zeros(D)), centred),
     "turned twice": (lambda X, p: Transposed(Transposed(as_view(X))), centred),
     "masked": (lambda X, p: Masked(as_view(X), np.array([5, 6])), lambda X: centred(X) * KEPT),
@@ -122,20 +136,44 @@ def case(request, tmp_path):
     return view, dense / root
 
 
-def test_every_view_is_here(tmp_path):
-    """A class of view that nobody made above has no tested laws."""
+def view_classes():
+    """The contract and all classes of views."""
 
     def below(kind):
         return {kind}.union(*map(below, kind.__subclasses__()))
 
+    return {kind for kind in below(DataMatrix) if kind.__module__.startswith("sparing.")}
+
+
+def test_every_view_is_here(tmp_path):
+    """A class of view that nobody made above has no tested laws."""
     made = set()
     for make, _ in VIEWS.values():
         view = make(example(), tmp_path)
         while view is not None:
             made.add(type(view))
             view = getattr(view, "base", None)
-    named = {kind for kind in below(DataMatrix) if kind.__module__.startswith("sparing.")}
-    assert named - made == {DataMatrix, Derived}  # which nobody can make
+    assert view_classes() - made == {DataMatrix, Derived}  # which nobody can make
+
+
+def named_in(source):
+    """All names that a module uses or imports."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+
+
+def test_no_class_of_a_view_is_named_outside_its_folder():
+    """Callers ask the contract (``cached``, ``projected``, ``view_of_gram`` ...), so that a view can be replaced."""
+    package = Path(sparing.__file__).parent
+    folders = {kind.__name__: package / kind.__module__.split(".")[1] for kind in view_classes() - {DataMatrix}}
+    used = {(name, path) for path in package.rglob("*.py") for name in named_in(path.read_text()) if name in folders}
+    assert {name for name, _ in used} == set(folders)
+    assert not [(name, path) for name, path in used if folders[name] not in path.parents]
 
 
 def test_agrees_with_the_matrix_it_stands_for(case, rng):
@@ -173,7 +211,7 @@ def test_what_is_left_of_other_data_says_so():
     X = as_view(example())
     assert not X.is_residual
     assert not Masked(X, np.array([5])).is_residual
-    for view in (Projected(X, directions=DIRECTIONS), Residual(centred(example()), DIRECTIONS)):
+    for view in (Projected(X, directions=DIRECTIONS), residual_view(centred(example()), DIRECTIONS)):
         assert view.is_residual
         assert view.cached().is_residual
     np.testing.assert_array_equal(Projected(X, directions=DIRECTIONS).unprojected_diagonal(), X.gram_diagonal())

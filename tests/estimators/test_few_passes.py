@@ -14,7 +14,7 @@ from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, information_
 from sparing.data.tracked import TrackedRows
 from sparing.errors import SparingWarning
 from sparing.estimators import few_passes as module
-from sparing.proof.trees.deletion_tree import TREE_LIMIT
+from sparing.proof_effort import LIMITS
 
 K, R = 3, 9
 D = module.NARROW + 16
@@ -73,7 +73,7 @@ def test_few_features_give_the_usual_answer_in_two_readings(strategy, kind, X):
 
 
 def test_proofs_that_read_the_rows_once_more_are_for_fewer_features():
-    assert module.NARROW >= TREE_LIMIT
+    assert LIMITS.decomposed_features <= module.NARROW
 
 
 def test_few_rows_are_kept(rng):

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from small_problems import wide
 from sparing.estimators.sparse_kmeans import SparseKMeans
+from sparing.run import EFFORTS
 
 
 @parametrize_with_checks(
@@ -236,3 +237,12 @@ def test_frames_pipelines_clones_pickles_and_seeds():
     piped = make_pipeline(StandardScaler(), model()).fit(X)
     assert piped.predict(X).shape == (45,)
     np.testing.assert_array_equal(model().fit(X).labels_, fitted.labels_)
+
+
+def test_more_effort_finds_better_clusters(rng):
+    """Noise without clusters has many local optima: more starts end in better ones."""
+    X = rng.standard_normal((60, 30))
+    found = [SparseKMeans(6, weight_bound=2.0, effort=effort, random_state=0).fit(X) for effort in EFFORTS]
+    quick, default, thorough = (each.criterion_ for each in found)
+    assert quick < default < thorough
+    assert SparseKMeans(6, weight_bound=2.0, n_init=10, random_state=0).fit(X).criterion_ == default

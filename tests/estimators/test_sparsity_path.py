@@ -10,7 +10,7 @@ from scipy import sparse
 from sparing import SparseEncoder, information_loss, open_data, sparsity_path
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops, make_spiked
-from sparing.estimators.path_search import PROOF_NODES, path_search
+from sparing.estimators.path_search import path_search
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.results import Selection
 from sparing.run import QUICK, Run
@@ -154,7 +154,8 @@ def test_all_proofs_together_cost_a_few_certificates():
     """Noise, where no tree closes: each number of features had the nodes of a certificate of its own, a minute."""
     X = np.random.default_rng(0).standard_normal((60, 24))
     walk = path_search(X, 5, Preprocessing(), 24, Run(np.random.default_rng(0), effort=QUICK))
+    nodes = QUICK.proof.tree_nodes(24)
     spent = sum(proof.witness[1] for proof in walk.proofs if proof is not None)
-    assert QUICK.tree_nodes(24) < spent <= PROOF_NODES * QUICK.tree_nodes(24) + 24
+    assert nodes < spent <= QUICK.proof.path_work * nodes + 24
     assert np.all(walk.bound <= walk.loss_ratio)
     assert walk.bound[10] > 1.0, "the number in the middle had its share"

@@ -9,12 +9,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sparing import SparsePCA
 from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
 from sparing.proof import policy
 from sparing.proof.bounds import BOUNDS
 from sparing.proof.policy import prove
+from sparing.proof_effort import ProofEffort
 from sparing.results import Bound, Problem
 from sparing.run import DEFAULT, EXHAUSTIVE, Budget, Effort, Run
 from sparing.task import Task
@@ -34,10 +36,10 @@ def asked():
 def registered(asked, monkeypatch):
     """Puts bounds of these costs and values in place of ours; an exception is raised."""
 
-    def register(its_objective="variance", **given):
+    def register(its_objective="variance", its_steps_scale=False, **given):
         def kind_of(its_name, its_cost, value):
             class Method:
-                name, objective = its_name, its_objective
+                name, objective, scales = its_name, its_objective, its_steps_scale
 
                 def applies(self, task):
                     return not math.isnan(its_cost)
@@ -92,6 +94,20 @@ def test_nothing_dear_is_computed_once_a_value_is_proved(registered, asked):
     assert proved() == ["free", "blunt", "dear"]  # control
 
 
+def test_steps_fall_faster_than_their_price_rises_until_they_are_not_worth_while(registered, asked):
+    """So that neither time nor quality jumps where a bound becomes too dear."""
+    costs = 0.4, 0.5, 0.6, 1.0, 1.5, 1.6
+    registered(its_steps_scale=True, **{f"at {cost}": (cost, 9.0) for cost in costs})
+    assert proved() == [f"at {cost}" for cost in costs[:-1]]
+    shares = [effort.proof.share for _, effort in asked]
+    assert shares[:2] == [1.0, 1.0]
+    times = [share * cost for share, cost in zip(shares, costs, strict=False)]
+    assert times[1:] == sorted(times[1:], reverse=True)
+    assert DEFAULT.proof.least_share <= shares[-1] < 0.2
+    registered(**{f"at {cost}": (cost, 9.0) for cost in costs})
+    assert proved() == ["at 0.4", "at 0.5"]  # control: what has no steps is computed or not
+
+
 def test_losses_are_proved_from_below(registered):
     loss = found().loss
     assert loss == pytest.approx(6.0)
@@ -104,7 +120,7 @@ def test_losses_are_proved_from_below(registered):
 @pytest.mark.parametrize(("most", "wanted"), [(0.0, 1), (0.2, 2), (0.5, 3), (10.0, 4), (math.inf, 5)])
 def test_effort_decides_what_is_worth_its_cost(most, wanted, registered):
     registered(free=(0.0, 9.0), a=(0.1, 9.0), b=(0.4, 9.0), c=(3.0, 9.0), d=(math.inf, 9.0))
-    run = Run(np.random.default_rng(0), effort=Effort(proof_cost=most))
+    run = Run(np.random.default_rng(0), effort=Effort(proof=ProofEffort(cost=most)))
     assert proved(run=run) == ["free", "a", "b", "c", "d"][:wanted]
 
 
@@ -169,9 +185,22 @@ def test_something_is_proved_of_every_problem(rng):
     X = rng.standard_normal((9, 6))
     view = DenseGram(X.T @ X)
     two = encoder_of(view, np.eye(6, 2), view.total)
-    run = Run(rng, effort=Effort(proof_cost=0.0))
+    run = Run(rng, effort=Effort(proof=ProofEffort(cost=0.0)))
     for objective, nonnegative in product(("loss", "variance"), (False, True)):
         problem = Problem(2, 3, 6, objective, shared_support=False, nonnegative=nonnegative)
         computed = prove(Task(view, problem, top_spectrum(view, 2, rng)), two, run)
         assert computed
         assert all(BOUNDS[bound.name]().cost(task_of()) == 0 for bound in computed)
+
+
+def test_gaps_of_orthogonal_components_do_not_jump_with_the_number_of_features(rng):
+    """A bound that takes all of its steps at 32 features takes some at 40, and is still the best."""
+    X = (rng.standard_normal((200, 5)) * [3, 2.5, 2, 1.5, 1]) @ rng.standard_normal((5, 40)) + rng.standard_normal(
+        (200, 40)
+    )
+    certificates = [
+        SparsePCA(3, n_nonzero=4, constraint="orthogonal", random_state=0).fit(X[:, :d]).certificate_ for d in (32, 40)
+    ]
+    assert [certificate.witness.name for certificate in certificates] == ["orthogonal_dual"] * 2
+    few, many = (certificate.gap for certificate in certificates)
+    assert many < few + 0.05

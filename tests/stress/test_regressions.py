@@ -34,8 +34,8 @@ from sparing import (
 from sparing.data import Preprocessing, as_view
 from sparing.data.readahead import read_ahead
 from sparing.data.readers import base, parquet
-from sparing.data.transposed import Transposed
 from sparing.errors import SparingWarning, UnreadableError
+from sparing.gram.transposed import Transposed
 from sparing.linalg import single_threaded_blas, threads
 from sparing.methods.encoders.elastic_net import ElasticNet
 from stress.files import write_parquet, write_zarr

@@ -12,7 +12,6 @@ import numpy as np
 
 from sparing.certificates.certificate import Certificate
 from sparing.data import Preprocessing
-from sparing.data.transposed import Transposed
 from sparing.gram import DataMatrix
 from sparing.linalg.loss import RESIDUAL_ENTRIES, STRIP_ENTRIES, TINY_LOSS
 from sparing.linalg.theorem_bounds import doubly_sparse_factor
@@ -135,4 +134,4 @@ def _promises(spectrum: Spectrum, value: float, n_nonzero: int, n_rows: int | No
 
 def _rows_of(view: DataMatrix, rows: Indices) -> Array:
     """Centred and scaled data points, in the units of X."""
-    return cast(Array, Transposed(view).columns(rows).T * np.sqrt(view.square_unit))
+    return cast(Array, view.transposed().columns(rows).T * np.sqrt(view.square_unit))

@@ -18,7 +18,7 @@ ORTHOGONAL = 1e-6
 TOO_WIDE = 0.05
 """What is claimed as the error of PCA's loss may be this share of it: more than an iteration leaves that converged."""
 
-ROUNDING = 1e-9
+LOSS_ROUNDING = 1e-9
 """A share of the total that rounding may leave of a loss."""
 
 SAME, NEARLY = 1e-6, 1e-3
@@ -46,7 +46,7 @@ def broken_rule(problem: Problem, loadings: Array, pca: Spectrum) -> str | None:
     """What the loadings do that the problem does not allow, in words."""
     H, used = loadings, loadings != 0
     beyond_rank = (
-        problem.objective == "loss" and pca.tail <= ROUNDING * pca.total
+        problem.objective == "loss" and pca.tail <= LOSS_ROUNDING * pca.total
     )  # what the data have no dimension for adds nothing
     if len(H) > problem.n_components and not beyond_rank:
         return f"there are {len(H)} components, not {problem.n_components}"
@@ -70,7 +70,7 @@ def broken_rule(problem: Problem, loadings: Array, pca: Spectrum) -> str | None:
 
 def counts_for_none(nothing: float, pca: Spectrum, unit: float) -> bool:
     """May a loss as small as this be called none?"""
-    return 0.0 <= nothing <= max(2 * pca.nothing, ROUNDING * pca.total) * unit
+    return 0.0 <= nothing <= max(2 * pca.nothing, LOSS_ROUNDING * pca.total) * unit
 
 
 def error_agrees(error: float, pca: Spectrum, unit: float) -> bool:

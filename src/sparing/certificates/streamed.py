@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -11,9 +10,9 @@ from sparing.certificates.certificate import WRONG, Certificate, Recheck
 from sparing.certificates.rules import broken_rule, counts_for_none
 from sparing.certificates.sentences import counted, other_data, percent, share, where
 from sparing.data import Preprocessing
+from sparing.data.dense import DenseBlock
 from sparing.data.sketch import row_gram_of
-from sparing.data.sketched_gram import SketchedGram
-from sparing.gram import DataMatrix
+from sparing.gram import DataMatrix, RowSketch
 from sparing.linalg import information_loss_of
 from sparing.proof.bounds import PcaLoss
 from sparing.results import Array, Bound, Encoder, Spectrum
@@ -84,32 +83,32 @@ class StreamCertificate(Certificate):
 
 def certify_stream(
     task: Task,
-    dropped: float,
+    sketch: RowSketch,
     found: Encoder,
     preprocessing: Preprocessing,
 ) -> StreamCertificate:
-    """Bounds of both losses from the kept directions B, with E = X'X - B'B >= 0 and no eigenvalue above ``dropped``.
+    """Bounds of both losses from the kept directions B, with E = X'X - B'B >= 0 and no eigenvalue above e, the dropped.
 
     With M = I - HG for encoder H and decoder G the loss is at most tr(M'X'XM) = |BM|^2 + tr(M'EM), and
-    tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2 for e = ``dropped``; PCA keeps at most sum(values of B'B) + k e.
+    tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2; PCA keeps at most sum(values of B'B) + k e.
     Neither e nor k e need exceed tr E, which is known.
     """
-    sketch, problem = cast(SketchedGram, task.gram), task.problem
-    total, unit = sketch.total, sketch.square_unit
+    view, problem = task.gram, task.problem
+    total, unit = view.total, view.square_unit
     H, G = found.components.T, found.decoder
-    B = sketch.parts[0]
+    B = DenseBlock(sketch.rows)
     scores = B.matmat(H)
     cross = B.rmatmat(scores)  # B'B H
     saved = 2 * float(np.sum(cross * G.T)) - float(np.sum((scores.T @ scores) * (G @ G.T)))
     sizes = singular_values(H, G)
-    rounding = 1e-10 * total + 2 * float(np.sqrt(total)) * sketch.rounding_error
+    rounding = 1e-10 * total + 2 * float(np.sqrt(total)) * view.rounding_error
     gram = row_gram_of(B.rows)
     left = max(total - float(np.trace(gram)), 0.0)  # tr E
-    dropped = min(dropped, left)
+    dropped = min(sketch.dropped, left)
     value = total - saved + dropped * float(2 * sizes.sum() + np.square(sizes).sum()) + rounding
     most = float(np.linalg.eigvalsh(gram)[-problem.n_components :].sum())
     bound = min(max(total - most - min(problem.n_components * dropped, left) - rounding, 0.0), value)
-    estimate = information_loss_of(sketch, found.components)
+    estimate = information_loss_of(view, found.components)
     return StreamCertificate(
         problem=problem,
         value=min(value, total) * unit,

@@ -13,7 +13,7 @@ from sparing.clustering.table import Table, dense, scaled_columns
 from sparing.clustering.weights import BETTER, uniform
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.results import Array, Indices
-from sparing.run import Budget
+from sparing.run import DEFAULT, Budget
 from sparing.search.truncated_power import distinct_ranks
 
 LLOYD_TURNS = 300
@@ -21,9 +21,6 @@ LLOYD_TURNS = 300
 
 SAME = 1e-12
 """Squared distances below this share of the squared norms of both ends are rounding."""
-
-FRESH = 4
-"""New seedings of k-means in the weighted features before an answer is taken for settled."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +172,12 @@ def best_clusters(
     max_iter: int,
     budget: Budget,
     known: Sequence[Indices] = (),
-    fresh: int = FRESH,
+    fresh: int = DEFAULT.reseedings,
 ) -> Partition:
     """The best of several starts: ``known`` clusters, and k-means in all features or those of largest variance.
 
-    An answer is taken for settled when new seedings of k-means in its own weighted features do not improve it either.
+    An answer is taken for settled when ``fresh`` new seedings of k-means in its own weighted features do not improve it
+    either.
     """
 
     def settled(labels: Indices) -> Partition:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sparing.data import ArrayRows, Imputed, InMemoryRows, Rows, StandardizedRows
+from sparing.data import ArrayRows, Imputed, InMemoryRows, Rows, standardized
 from sparing.errors import NotFiniteError, nan_or_infinity
 from sparing.results import Array, Indices
 
@@ -153,7 +153,7 @@ def read_table(
         rows = ArrayRows(np.ascontiguousarray(dense(rows.source)))  # sums in one order, however X is stored
     known = Imputed(rows) if missing else rows
     try:
-        learned = StandardizedRows(known, scale=scale is True)
+        learned = standardized(known, scale=scale is True)
     except NotFiniteError as flaw:
         advice = (
             "Mark values that are not known by NaN: pairs of samples are then compared by the features that both have."
@@ -173,7 +173,7 @@ def read_table(
     absent = known.missing() if isinstance(known, Imputed) else None
     if absent is not None and absent.max() == 0:
         absent = None
-    varying = (learned.factor > 0) | keep
+    varying = (learned.gram_diagonal() > 0) | keep
     scales = learned.scale if scale is True else np.ones(p) if scale is False else scale
     if scale is True and absent is not None:  # a mean in place of a missing value adds nothing but to the count
         there = n - np.asarray(absent.sum(axis=0)).ravel()

@@ -13,14 +13,11 @@ from scipy.spatial.distance import squareform
 from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.results import Array
-from sparing.run import Budget
+from sparing.run import DEFAULT, Budget
 from sparing.search.truncated_power import distinct_ranks
 
-SINGLES = 3
-"""Single features that a search begins with, where the bound leaves room for few ..."""
-
-FEW = 4.0
-"""... which is below this bound; above it every start that was tried ended in the same place."""
+TIGHT = 4.0
+"""Below this bound a search begins at single features as well; above it every start that was tried ended alike."""
 
 NARROW = 4
 """Where weights are on fewer than one in this many features, turns among these alone come between those among all."""
@@ -106,7 +103,7 @@ def _root(w: Array, pull: Array) -> float:
     return math.sqrt(max(float(w @ pull), 0.0))
 
 
-def starts(D: Dissimilarity, bound: float) -> Iterator[Array]:
+def starts(D: Dissimilarity, bound: float, singles: int = DEFAULT.single_starts) -> Iterator[Array]:
     """Where to begin: equal weights as in the paper, equal weights of the largest features, and these one by one.
 
     With few features the alternation stops early at whatever it began with, up to a fifth below the best.
@@ -118,8 +115,8 @@ def starts(D: Dissimilarity, bound: float) -> Iterator[Array]:
         w = np.zeros(D.n_features)
         w[order[:many]] = uniform(many, bound)
         yield w
-    if bound < FEW:
-        for j in order[: min(SINGLES, D.n_features - 1)]:
+    if bound < TIGHT:
+        for j in order[: min(singles, D.n_features - 1)]:
             w = np.zeros(D.n_features)
             w[j] = 1.0
             yield w
@@ -134,10 +131,11 @@ def best_weights(
     budget: Budget | None = None,
     begin: Iterable[Array] | None = None,
     narrow: float = NARROW,
+    singles: int = DEFAULT.single_starts,
 ) -> Weighting:
     """The best end of several starts, or of those given."""
     best: Weighting | None = None
-    for start in starts(D, bound) if begin is None else begin:
+    for start in starts(D, bound, singles) if begin is None else begin:
         if best is not None and budget is not None and budget.expired:
             break
         found = alternate(D, bound, start, tol=tol, max_iter=max_iter, budget=budget, narrow=narrow)

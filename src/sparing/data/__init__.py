@@ -3,8 +3,7 @@
 from sparing.data.imputed import Imputed
 from sparing.data.ingest import Preprocessing, as_matrix, as_rows, as_view, is_symmetric
 from sparing.data.rows import ArrayRows, InMemoryRows, Rows, SparseRows
-from sparing.data.standardized import StandardizedRows
-from sparing.data.transposed import Transposed
+from sparing.data.standardized import StandardizedRows, standardized
 
 __all__ = [
     "ArrayRows",
@@ -14,9 +13,9 @@ __all__ = [
     "Rows",
     "SparseRows",
     "StandardizedRows",
-    "Transposed",
     "as_matrix",
     "as_rows",
     "as_view",
     "is_symmetric",
+    "standardized",
 ]

@@ -19,10 +19,10 @@ from sparing.data.sources import Slices, is_lazy, is_source, source_rows
 from sparing.data.standardized import StandardizedRows
 from sparing.errors import listed
 from sparing.gram.base import GRAM_LIMIT, DataMatrix
-from sparing.gram.dense import DenseGram
+from sparing.gram.dense import view_of_gram
 from sparing.results import Array
 
-ROUNDING = 1e-8
+ASYMMETRY = 1e-8
 """Asymmetry and negative eigenvalues below this share of the largest entry are taken for rounding."""
 
 DATES = ("Date", "Time", "Duration")
@@ -260,7 +260,7 @@ def _holds_text(column: Any) -> bool:
     return any(isinstance(value, (str, bytes)) or hasattr(value, "isoformat") for value in column)
 
 
-def _covariance(C: Any, scale: bool) -> DenseGram:
+def _covariance(C: Any, scale: bool) -> DataMatrix:
     """A symmetric matrix given in place of data, in units where its largest entry is near 1."""
     rows = None if sparse.issparse(C) else as_rows(C)
     if rows is None or not rows.is_dense:
@@ -275,7 +275,7 @@ def _covariance(C: Any, scale: bool) -> DenseGram:
         )
     A = _without_the_faint(as_matrix(rows))
     digits = np.finfo(rows.dtype).eps if rows.dtype.kind == "f" else 0.0
-    tolerance = max(ROUNDING, len(A) * float(digits))
+    tolerance = max(ASYMMETRY, len(A) * float(digits))
     largest = float(np.abs(A).max())
     square_unit = 1.0 if largest == 0 else math.ldexp(1.0, min(round(math.log2(largest)), 1000))
     A = A / square_unit
@@ -289,11 +289,11 @@ def _covariance(C: Any, scale: bool) -> DenseGram:
         )
     A = (A + A.T) / 2
     if not scale:
-        return DenseGram(A, **_definiteness(A, tolerance), square_unit=square_unit)
+        return view_of_gram(A, **_definiteness(A, tolerance), square_unit=square_unit)
     variances = np.diagonal(A)
     deviation = np.sqrt(np.where(variances > 0, variances, 1.0))
     correlation = A / np.multiply.outer(deviation, deviation)
-    return DenseGram(correlation, **_definiteness(correlation, tolerance), scale=deviation * np.sqrt(square_unit))
+    return view_of_gram(correlation, **_definiteness(correlation, tolerance), scale=deviation * np.sqrt(square_unit))
 
 
 def _without_the_faint(A: Array) -> Array:

@@ -10,8 +10,13 @@ from numpy.typing import ArrayLike
 from sparing.data.dense import DenseBlock
 from sparing.data.sketch import column_squares
 from sparing.gram.base import DataMatrix
-from sparing.gram.dense import DenseGram
+from sparing.gram.dense import view_of_gram
 from sparing.results import Array, Indices
+
+
+def view_of_sketch(parts: list[Any], extra: Array) -> DataMatrix:
+    """Rows B that stand for those of X, in parts, as the view ``B'B + diag(extra)``."""
+    return SketchedGram(parts, extra)
 
 
 class SketchedGram(DataMatrix):
@@ -57,4 +62,4 @@ class SketchedGram(DataMatrix):
         C = np.concatenate([part.columns(J) for part in self.parts])
         gram = C.T @ C
         gram[np.diag_indices(len(J))] += self._extra[J]
-        return DenseGram(gram)
+        return view_of_gram(gram)

@@ -26,13 +26,10 @@ from sparing.data.row_jobs import PickedRows, RowSquares
 from sparing.data.rows import Rows
 from sparing.data.sketch import Condensed, CountSketch, Sketch, column_squares
 from sparing.data.standardized_block import DENSIFIED_ENTRIES, Standardization, mapped, merged_pair
-from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch, runs
-from sparing.gram.columns import ColumnBlock
-from sparing.gram.dense import DenseGram
+from sparing.gram.base import GATHER_RATIO, GRAM_LIMIT, DataMatrix, RowSketch, runs
+from sparing.gram.columns import view_of_columns
+from sparing.gram.dense import view_of_gram
 from sparing.results import Array, Indices
-
-GATHER_RATIO = 4
-"""Columns of a restricted view are kept as such while rows are at most this many times as many, else as Gram matrix."""
 
 COMFORTABLE = (1e-70, 1e70)
 """Sizes of values whose squares and fourth powers are far from the limits of double precision."""
@@ -48,6 +45,18 @@ FAINT = 1e-140
 
 FAR_FROM_ZERO = 1e5
 """Means that exceed the spread by this factor are subtracted from the rows block by block, before any product."""
+
+
+def standardized(
+    rows: Rows,
+    *,
+    center: bool = True,
+    scale: bool = False,
+    mean: Array | None = None,
+    deviation: Array | None = None,
+) -> DataMatrix:
+    """Checked rows as a view: centred and scaled by what is learned from them, or by given means and deviations."""
+    return StandardizedRows(rows, center=center, scale=scale, mean=mean, deviation=deviation)
 
 
 class StandardizedRows(DataMatrix):
@@ -275,11 +284,11 @@ class StandardizedRows(DataMatrix):
     def restricted(self, J: Indices) -> DataMatrix:
         """The columns J: as themselves where that is small, else as their Gram matrix."""
         if self._gram is not None:
-            return DenseGram(self._gram[np.ix_(J, J)])
+            return view_of_gram(self._gram[np.ix_(J, J)])
         assert self.n_samples is not None
         if self.n_samples <= GATHER_RATIO * len(J):
-            return ColumnBlock(self.columns(J))
-        return DenseGram(self._one(GramBlock(J)))
+            return view_of_columns(self.columns(J))
+        return view_of_gram(self._one(GramBlock(J)))
 
     @property
     def squares_cheaply(self) -> bool:

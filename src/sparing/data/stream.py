@@ -16,6 +16,7 @@ from sparing.data.sketch import Condensed, column_squares, sketch_of
 from sparing.data.sketched_gram import SketchedGram
 from sparing.data.standardized import StandardizedRows
 from sparing.data.standardized_block import Standardization, mapped, merged_pair
+from sparing.gram.base import DataMatrix, RowSketch
 from sparing.results import Array
 
 LENGTH = 200
@@ -56,17 +57,15 @@ class Stream:
         longer._kept = fresh if self._kept is None else merged_pair(jobs, deepcopy(self._kept), fresh)
         return longer
 
-    def views(self, *, center: bool, scale: bool) -> tuple[StandardizedRows, SketchedGram, float]:
-        """Exact means, scales and norms of the features; a sketch of their products; how far off that may be.
-
-        No eigenvalue of X'X less that of the kept directions exceeds the last.
-        """
+    def views(self, *, center: bool, scale: bool) -> tuple[DataMatrix, DataMatrix, RowSketch]:
+        """Exact means, scales and norms of the features; a view of the kept directions; those directions themselves."""
         weights = np.empty(0) if self.is_weighted else None  # those of the rows are gone with them
         rows = ExhaustedStream((self.n_samples, len(self.job.reference)), deepcopy(self._kept))
         exact = StandardizedRows(rows, center=center, scale=scale, weights=weights, sketch=self.job)
-        sketch, dropped, _ = exact.take_sketch()
-        extra = np.maximum(exact.gram_diagonal() - column_squares(sketch), 0.0)
-        return exact, SketchedGram([sketch], extra, square_unit=exact.square_unit, noise=self._noise(exact)), dropped
+        sketch = exact.take_sketch()
+        extra = np.maximum(exact.gram_diagonal() - column_squares(sketch.rows), 0.0)
+        view = SketchedGram([sketch.rows], extra, square_unit=exact.square_unit, noise=self._noise(exact))
+        return exact, view, sketch
 
     def _noise(self, exact: StandardizedRows) -> float:
         """Means of batches are rounded before they are compared."""

@@ -1,9 +1,11 @@
-"""The one fit of all estimators: check, wrap, solve, publish, certify. A subclass says what is special."""
+"""The one fit of all estimators: check, prepare, solve, publish, certify. A subclass says what is special."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.data import Imputed, Preprocessing, Rows
+from sparing.data.checkpoint import Checkpoint
 from sparing.estimators.few_passes import Reading, gram_or_rows
 from sparing.estimators.inputs import check_has_variance, checked_view, checkpoint_of, fit_context, restore_on_failure
 from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
@@ -22,6 +25,8 @@ from sparing.run import Run
 from sparing.task import Task
 
 Algorithm = TypeVar("Algorithm")
+Prepared = TypeVar("Prepared")
+Question = TypeVar("Question")
 Found = TypeVar("Found")
 
 
@@ -80,13 +85,58 @@ class FillsGaps:
         return Imputed(rows, self.imputation_) if hasattr(self, "imputation_") else rows
 
 
-class FittingEstimator(FillsGaps, HasSupport, BaseEstimator, Generic[Algorithm, Found]):
-    """Everything that all estimators do with what they are given."""
-
-    n_passes_: int
+class FittingEstimator(HasSupport, BaseEstimator, Generic[Prepared, Question, Found]):
+    """Check, prepare, solve, publish, certify, warn: what every estimator does with what it is given."""
 
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_",)
     """What a new fit must not leave behind of an earlier one."""
+
+    @abstractmethod
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> Prepared:
+        """Checked data, and what the parameters ask of them."""
+
+    @abstractmethod
+    def _surroundings(self, fit: Prepared) -> AbstractContextManager[None]:
+        """Threads and explanations for the work that follows."""
+
+    @abstractmethod
+    def _solve(self, fit: Prepared) -> tuple[Question, Found]:
+        """The answer, and the question that it answers."""
+
+    @abstractmethod
+    def _publish(self, fit: Prepared, task: Question, found: Found) -> None:
+        """Learned attributes."""
+
+    def _certify(self, fit: Prepared, task: Question, found: Found) -> None:
+        """The certificate, and what it recomputes."""
+
+    def _shortcoming(self, fit: Prepared, task: Question) -> str | None:
+        """What to say where the answer is not quite what was asked for."""
+        return None
+
+    @restore_on_failure
+    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        for learned in self._forgotten:
+            self.__dict__.pop(learned, None)
+        check_parameters(self)
+        checkpoint = checkpoint_of(self)
+        fit = self._prepared(X, y, sample_weight, run_of(self, checkpoint), checkpoint)
+        with self._surroundings(fit):
+            task, found = self._solve(fit)
+            self._publish(fit, task, found)
+            if getattr(self, "certify", False):
+                self._certify(fit, task, found)
+        if checkpoint is not None:
+            checkpoint.remove()
+        if (message := self._shortcoming(fit, task)) is not None:
+            warnings.warn(message, errors.SparingWarning, stacklevel=4)
+        return self
+
+
+class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Generic[Algorithm, Found]):
+    """What sees the data through their Gram matrix."""
+
+    n_passes_: int
 
     @abstractmethod
     def _algorithm(self) -> Algorithm:
@@ -96,32 +146,12 @@ class FittingEstimator(FillsGaps, HasSupport, BaseEstimator, Generic[Algorithm, 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, Any]:
         """Checked numbers of components and of features."""
 
-    @abstractmethod
-    def _solve(self, fit: Fit[Algorithm]) -> tuple[Task, Found]:
-        """The answer, and the task that a certificate is about."""
-
-    @abstractmethod
-    def _publish(self, fit: Fit[Algorithm], task: Task, found: Found) -> None:
-        """Learned attributes."""
-
     def _targets(self, y: Any, n_samples: int | None) -> Any:
         """Checked targets, where there are any."""
         return None
 
-    def _certify(self, fit: Fit[Algorithm], task: Task, found: Found) -> None:
-        """The certificate, and what it recomputes."""
-
-    def _shortcoming(self, fit: Fit[Algorithm], task: Task) -> str | None:
-        """What to say where the answer is not quite what was asked for."""
-        return None
-
-    @restore_on_failure
-    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        for learned in self._forgotten:
-            self.__dict__.pop(learned, None)
-        check_parameters(self)
-        checkpoint, preprocessing = checkpoint_of(self), preprocessing_of(self)
-        run, algorithm = run_of(self, checkpoint), self._algorithm()
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> Fit[Algorithm]:
+        preprocessing, algorithm = preprocessing_of(self), self._algorithm()
 
         def reading(rows: Rows) -> Reading:
             return self._reading(rows, algorithm, preprocessing, run)
@@ -129,19 +159,14 @@ class FittingEstimator(FillsGaps, HasSupport, BaseEstimator, Generic[Algorithm, 
         view = checked_view(self, X, preprocessing, sample_weight, run.budget.say, checkpoint, reading)
         self._learn_imputation(view)
         counts = self._counts(view.n_features, view.n_samples)
-        fit = Fit(algorithm, view, preprocessing, run, *counts, self._targets(y, view.n_samples))
-        with fit_context(view, fit.n_components):
-            check_has_variance(view, preprocessing.center)
-            task, found = self._solve(fit)
-            self._publish(fit, task, found)
-            if getattr(self, "certify", False):
-                self._certify(fit, task, found)
-        self.n_passes_ = view.passes
-        if checkpoint is not None:
-            checkpoint.remove()
-        if (message := self._shortcoming(fit, task)) is not None:
-            warnings.warn(message, errors.SparingWarning, stacklevel=4)
-        return self
+        return Fit(algorithm, view, preprocessing, run, *counts, self._targets(y, view.n_samples))
+
+    @contextmanager
+    def _surroundings(self, fit: Fit[Algorithm]) -> Iterator[None]:
+        with fit_context(fit.view, fit.n_components):
+            check_has_variance(fit.view, fit.preprocessing.center)
+            yield
+        self.n_passes_ = fit.view.passes
 
     def _reading(self, rows: Rows, algorithm: Algorithm, preprocessing: Preprocessing, run: Run) -> Reading:
         """How often the rows will be read."""

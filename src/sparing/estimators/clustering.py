@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
@@ -25,9 +24,10 @@ from sparing.clustering import (
     permutation_gap,
     read_table,
 )
-from sparing.estimators.base import HasSupport
+from sparing.data.checkpoint import Checkpoint
+from sparing.estimators.base import FittingEstimator, Found
 from sparing.estimators.inputs import checked_rows
-from sparing.estimators.parameters import count, flag, is_whole
+from sparing.estimators.parameters import is_number, is_whole
 from sparing.results import Array, Indices
 from sparing.run import Run
 
@@ -44,34 +44,45 @@ class Weighted(Protocol):
         """Features of positive weight."""
 
 
-Fit = TypeVar("Fit", bound=Weighted)
+Weights = TypeVar("Weights", bound=Weighted)
+Solve = Callable[[float], Weights]
+Path = Callable[[Table, Array], tuple[Array, list[Weights]]]
 
 
-def is_number(value: Any) -> bool:
-    """A finite real number; True and False are none."""
-    kinds = (int, float, np.integer, np.floating)
-    try:
-        return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # an integer beyond all floats
-        return False
+@dataclass(frozen=True)
+class ClusteringFit:
+    """What a fit works with, once its parameters and data are checked."""
+
+    table: Table
+    run: Run
 
 
-class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
+@dataclass(frozen=True)
+class WeightBound:
+    """The bound on the weights that an answer keeps, and what is to be said where it is not quite what was asked."""
+
+    value: float
+    notes: list[str] = field(default_factory=list)
+
+
+class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBound, Found]):
     """Clusters in weighted features."""
 
     n_clusters: Any
     weight_bound: Any
-    n_features: int | None
+    n_features: Any
     scale: bool
     n_permutations: int
     max_iter: int
     tol: float
+    effort: str
 
     feature_weights_: Array
     scale_: Array
     bound_search_: GapSearch
 
     _missing: ClassVar[bool] = False
+    _forgotten: ClassVar[tuple[str, ...]] = ("bound_search_", "complementary_")
 
     def dissimilarity(self, X: Any) -> Array:
         """How far samples are apart in the weighted features: sum_j w_j d_ii'j.
@@ -107,23 +118,23 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
     def _names(self) -> Any:
         return getattr(self, "feature_names_in_", ())
 
-    def _table(self, X: Any) -> Table:
-        """Checked data of a fit."""
-        self.__dict__.pop("bound_search_", None)  # of an earlier fit
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> ClusteringFit:
+        self._check_settings()
         rows = checked_rows(self, X, reset=True)
         if rows.shape[0] < 2:
             raise ValueError("X has n_samples=1; clusters need at least 2 samples. Pass more rows.")
-        scaled = flag("scale", self.scale)
-        table = read_table(rows, scale=scaled, missing=self._missing, plain=self._own(), names=self._names())
+        table = read_table(rows, scale=self.scale, missing=self._missing, plain=self._own(), names=self._names())
         self.scale_ = table.scale
-        return check_varies(table)
+        check_varies(table)
+        if (k := self.n_clusters) is not None and (not is_whole(k) or not 1 <= k <= table.shape[0]):
+            raise errors.bad_n_clusters(k, table.shape[0])
+        return ClusteringFit(table, run)
+
+    def _shortcoming(self, fit: ClusteringFit, task: WeightBound) -> str | None:
+        return " ".join(task.notes) or None
 
     def _check_settings(self) -> None:
-        """Settings that have nothing to do with X."""
-        count("max_iter", self.max_iter)
-        count("n_permutations", self.n_permutations)
-        if not is_number(self.tol) or self.tol < 0:
-            raise ValueError(f"tol={self.tol!r} must be a number of at least 0, such as 1e-6.")
+        """Parameters that exclude one another, whatever X is."""
         if self.n_features is not None and not self._by_name("auto"):
             raise ValueError(
                 f"weight_bound={self.weight_bound!r} and n_features={self.n_features!r} were both given; each decides "
@@ -143,50 +154,64 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
     def _bounded(
         self,
         table: Table,
-        solve: Callable[[float], Fit],
-        path: Callable[[Table, Array], tuple[Array, list[Fit]]],
-        labels: Callable[[Fit], Indices],
+        solve: Solve[Weights],
+        path: Path[Weights],
+        labels: Callable[[Weights], Indices],
         run: Run,
-    ) -> tuple[float, Fit, list[str]]:
-        """The bound that the parameters ask for, the fit to it, and what is to be said about it.
+    ) -> tuple[WeightBound, Weights]:
+        """The bound that the parameters ask for, and the answer that keeps it.
 
         ``solve(bound)`` fits to one bound; ``path(table, bounds)`` quickly to many, and says what a permutation gap is
-        to compare; ``labels(fit)`` are the clusters of a fit.
+        to compare; ``labels(found)`` are the clusters of an answer.
         """
         p = table.shape[1]
         if self.n_features is not None:
-            varying = int(np.count_nonzero(table.varying))
-            if not is_whole(self.n_features) or not 1 <= self.n_features <= varying:
-                raise ValueError(
-                    f"n_features={self.n_features!r}, but X has {varying} features that are not constant. Pass an "
-                    f"integer between 1 and {varying}, or None to let weight_bound decide."
-                )
-            wanted = int(self.n_features)
-            bound, found = bound_for_count(solve, lambda fit: fit.weights, wanted, p, run.budget)
-            if found.n_used == wanted:
-                return bound, found, []
-            if run.budget.expired:
-                note = (
-                    f"n_features={wanted} was asked for, but time_limit ended the search at weight_bound={bound:.6g}, "
-                    f"which uses {found.n_used}. A larger time_limit gets closer."
-                )
-            else:
-                note = (
-                    f"n_features={wanted} was asked for, but no bound gives exactly that many: "
-                    f"weight_bound={bound:.6g} uses {found.n_used}, and a slightly larger one more than {wanted}. "
-                    "Features that tie enter together."
-                )
-            return bound, found, [note]
-        if not self._by_name("auto", "fewest"):
-            if not is_number(self.weight_bound) or not 1 <= self.weight_bound <= math.sqrt(p) * (1 + 1e-12):
-                raise ValueError(
-                    f"weight_bound={self.weight_bound!r} must be a number between 1 (one feature) and sqrt(n_features) "
-                    f"= {p**0.5:.4g} (all features), 'auto' to choose it by permutations, or 'fewest' for fewer "
-                    "features that give the same clusters. To say how many features are used pass n_features instead."
-                )
-            bound = float(self.weight_bound)
-            return bound, solve(bound), []
-        observed: list[Fit] = []
+            return self._bound_for_count(table, solve, run)
+        if self._by_name("auto", "fewest"):
+            return self._bound_by_gap(table, solve, path, labels, run)
+        if not is_number(self.weight_bound) or not 1 <= self.weight_bound <= math.sqrt(p) * (1 + 1e-12):
+            raise ValueError(
+                f"weight_bound={self.weight_bound!r} must be a number between 1 (one feature) and sqrt(n_features) "
+                f"= {p**0.5:.4g} (all features), 'auto' to choose it by permutations, or 'fewest' for fewer "
+                "features that give the same clusters. To say how many features are used pass n_features instead."
+            )
+        bound = float(self.weight_bound)
+        return WeightBound(bound), solve(bound)
+
+    def _bound_for_count(self, table: Table, solve: Solve[Weights], run: Run) -> tuple[WeightBound, Weights]:
+        """The bound that leaves ``n_features``."""
+        varying = int(np.count_nonzero(table.varying))
+        if not is_whole(self.n_features) or not 1 <= self.n_features <= varying:
+            raise ValueError(
+                f"n_features={self.n_features!r}, but X has {varying} features that are not constant. Pass an "
+                f"integer between 1 and {varying}, or None to let weight_bound decide."
+            )
+        wanted = int(self.n_features)
+        value, found = bound_for_count(solve, lambda fit: fit.weights, wanted, table.shape[1], run.budget)
+        bound = WeightBound(value)
+        if found.n_used != wanted and run.budget.expired:
+            bound.notes.append(
+                f"n_features={wanted} was asked for, but time_limit ended the search at weight_bound={value:.6g}, "
+                f"which uses {found.n_used}. A larger time_limit gets closer."
+            )
+        elif found.n_used != wanted:
+            bound.notes.append(
+                f"n_features={wanted} was asked for, but no bound gives exactly that many: "
+                f"weight_bound={value:.6g} uses {found.n_used}, and a slightly larger one more than {wanted}. "
+                "Features that tie enter together."
+            )
+        return bound, found
+
+    def _bound_by_gap(
+        self,
+        table: Table,
+        solve: Solve[Weights],
+        path: Path[Weights],
+        labels: Callable[[Weights], Indices],
+        run: Run,
+    ) -> tuple[WeightBound, Weights]:
+        """The bound that a permutation gap chooses, or the smallest that gives the same clusters."""
+        observed: list[Weights] = []
 
         def compared(data: Table, bounds: Array) -> tuple[Array, Indices]:
             criteria, fits = path(data, bounds)
@@ -194,33 +219,26 @@ class ClusteringEstimator(HasSupport, ClusterMixin, BaseEstimator):
                 observed.extend(fits)
             return criteria, np.array([fit.n_used for fit in fits])
 
-        search = permutation_gap(table, bound_grid(p), compared, self.n_permutations, run.rng, run.budget)
-        short, notes = search.n_permutations < self.n_permutations, []
-        if short:
-            done = search.n_permutations
+        grid, notes = bound_grid(table.shape[1]), list[str]()
+        search = permutation_gap(table, grid, compared, self.n_permutations, run.rng, run.budget)
+        if (done := search.n_permutations) < self.n_permutations:
             used = "the bound is chosen from those" if done else "the bound in the middle of those tried is used"
             notes.append(
                 f"time_limit ended the search for weight_bound after {done} of {self.n_permutations} permutations; "
                 f"{used}. A larger time_limit, fewer n_permutations, or a weight_bound of your own avoids this."
             )
-        bound, found = search.bound, solve(search.bound)
+        value, found = search.bound, solve(search.bound)
         if self._by_name("fewest") and not run.budget.expired:
-            bound, found, agreements = fewest_agreeing(
-                search.bounds, observed, (bound, found), solve, labels, run.budget
-            )
+            known = value, found
+            value, found, agreements = fewest_agreeing(search.bounds, observed, known, solve, labels, run.budget)
             search = replace(search, agreements=agreements)
-        if self._by_name("fewest") and run.budget.expired and not short:
+        if self._by_name("fewest") and run.budget.expired and not notes:
             notes.append(
-                f"time_limit ended the search for the fewest features; weight_bound={bound:.6g} is the smallest known "
+                f"time_limit ended the search for the fewest features; weight_bound={value:.6g} is the smallest known "
                 "to give the same clusters. A larger time_limit may find a smaller one."
             )
         self.bound_search_ = search
-        return bound, found, notes
-
-    def _warn(self, notes: list[str]) -> None:
-        """One warning for all that is not quite as asked for."""
-        if notes:
-            warnings.warn(" ".join(notes), errors.SparingWarning, stacklevel=4)
+        return WeightBound(value, notes), found
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.data import Rows, as_matrix
 from sparing.data.sources import is_lazy
-from sparing.estimators.base import Fit, FittingEstimator, HasSupport
+from sparing.estimators.base import Fit, HasSupport, ViewEstimator
 from sparing.estimators.inputs import checked_rows
 from sparing.estimators.parameters import component_count, resolved
 from sparing.linalg import top_spectrum
@@ -24,7 +24,7 @@ from sparing.run import Run
 from sparing.task import Task
 
 
-class ColumnSelector(SelectorMixin, FittingEstimator[Batch, Encoder]):
+class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     """Keep the features from which the principal components of all of them are rebuilt best.
 
     A feature-selection transformer that needs no labels: ``transform`` returns columns of X as they are. The features

@@ -9,14 +9,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.data import Rows, StandardizedRows, as_matrix, as_rows
-from sparing.estimators.base import Algorithm, Fit, FittingEstimator
+from sparing.data import Rows, as_matrix, as_rows, standardized
+from sparing.estimators.base import Algorithm, Fit, ViewEstimator
 from sparing.estimators.inputs import checked_rows, features_named
+from sparing.gram import DataMatrix
 from sparing.results import Array, Encoder
 from sparing.task import Task
 
 
-class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittingEstimator[Algorithm, Encoder]):
+class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewEstimator[Algorithm, Encoder]):
     """Scores from a few features, and the best linear way back."""
 
     components_: Array
@@ -92,13 +93,13 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitti
         kept = 2 * np.sum(scores * view.matmat(G.T)) - np.sum((scores.T @ scores) * (G @ G.T))
         return float(kept / total)
 
-    def _new_view(self, X: Any) -> tuple[StandardizedRows, Rows]:
+    def _new_view(self, X: Any) -> tuple[DataMatrix, Rows]:
         check_is_fitted(self)
         rows = self._filled(checked_rows(self, X, reset=False))
         with features_named(self):
-            return StandardizedRows(rows, mean=self.mean_, deviation=self.scale_), rows
+            return standardized(rows, mean=self.mean_, deviation=self.scale_), rows
 
-    def _scores(self, view: StandardizedRows) -> Array:
+    def _scores(self, view: DataMatrix) -> Array:
         return view.columns(self.support_) @ self.components_[:, self.support_].T
 
     @property

@@ -12,7 +12,7 @@ from sparing.data import Preprocessing
 from sparing.estimators.inputs import fit_context
 from sparing.estimators.metrics import prepared
 from sparing.estimators.parameters import flag, generator_of, preprocessing_from
-from sparing.gram import GRAM_LIMIT, CachedGram, DenseGram
+from sparing.gram import GRAM_LIMIT, view_of_gram
 from sparing.linalg import information_loss_of, top_spectrum
 from sparing.methods.encoders.joint import core_features
 from sparing.objectives.joint import Alternation, LossAlternation, VarianceAlternation
@@ -139,11 +139,11 @@ def polish(
     with fit_context(view, len(rows)):
         core = np.flatnonzero(H.any(axis=1))
         if objective == "variance" and (flag("swaps", swaps) or len(core) > GRAM_LIMIT):
-            view = CachedGram(view)
+            view = view.cached()
             search = VarianceAlternation(view)
             better = max(_candidates(search, VarianceAlternation(view, GUARD), H, swaps), key=search.captured)
         elif objective == "variance":  # no other features come in, so theirs is all that is read
-            inside = VarianceAlternation(DenseGram(view.restricted(core).gram()))
+            inside = VarianceAlternation(view_of_gram(view.restricted(core).gram()))
             better = np.zeros_like(H)
             better[core] = max(_candidates(inside, inside, H[core], swaps), key=inside.captured)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
+from sparing.clustering import LINKAGES
 from sparing.data import Preprocessing
 from sparing.data.checkpoint import Checkpoint
 from sparing.methods.settings import check_settings
@@ -81,6 +83,22 @@ def feature_counts(value: Any, n_components: int, n_features: int) -> int | list
     return counts
 
 
+def is_number(value: Any) -> bool:
+    """A finite real number; True and False are none."""
+    kinds = (int, float, np.integer, np.floating)
+    try:
+        return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
+def tolerance(name: str, value: Any) -> float:
+    """A number that is not negative."""
+    if not is_number(value) or value < 0:
+        raise ValueError(f"{name}={value!r} must be a number of at least 0, such as 1e-6.")
+    return float(value)
+
+
 def loss_limit(value: Any) -> float:
     """A loss ratio that something can reach."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
@@ -131,6 +149,12 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "precomputed": flag,
     "missing": lambda name, value: one_of(name, value, MISSING),
     "passes": lambda name, value: one_of(name, value, PASSES),
+    "n_init": lambda name, value: None if isinstance(value, str) and value == "auto" else count(name, value),
+    "n_permutations": count,
+    "max_iter": count,
+    "tol": tolerance,
+    "linkage": lambda name, value: one_of(name, value, LINKAGES),
+    "complementary": flag,
     "effort": lambda name, value: one_of(name, value, EFFORTS),
 }
 """What does not depend on the data, by the name of the parameter."""

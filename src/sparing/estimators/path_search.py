@@ -13,7 +13,7 @@ from sparing.data import Preprocessing, as_rows, as_view
 from sparing.data.tracked import TrackedRows
 from sparing.estimators.inputs import check_has_variance, fit_context
 from sparing.estimators.parameters import count
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path
 from sparing.proof.bounds import LossTree, PcaLoss
@@ -24,14 +24,8 @@ from sparing.task import Task
 FINE = 1e-4
 """Where PCA loses less than this share of the total, losses as differences from the total have lost their digits."""
 
-PROOF_FEATURES = 40
-"""Up to this many features the path carries a proved bound for each number of them, not only PCA's loss."""
-
 UNLIMITED = 10**9
 """Nodes where time is the limit."""
-
-PROOF_NODES = 3
-"""All proofs of a path together spend so many times the nodes of one certificate, unless there is a time limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +53,7 @@ class PathSearch:
 
     def certificates(self, run: Run) -> list[Certificate]:
         """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""
-        view = CachedGram(self.view)
+        view = self.view.cached()
         out = []
         with fit_context(self.view, self.spectrum.rank):
             view.gram_columns(np.unique(np.concatenate(self.supports)))  # all that follows reads no more of X
@@ -103,14 +97,14 @@ def path_search(
         first, last = (spectrum.loss_ratio(path.losses[i]) for i in (0, -1))
         run.budget.say(f"1 to {len(path.supports)} features: loss ratio {first:.4f} to {last:.4f}")
         proofs: list[Bound | None] = [None] * len(path.supports)
-        if prove and view.n_features <= PROOF_FEATURES and spectrum.least_loss > 0:
+        if prove and spectrum.least_loss > 0:
             proofs = _proofs(view, spectrum, path, run)
     return PathSearch(view, preprocessing, spectrum, path.supports, path.losses, proofs)
 
 
 def _measured(view: DataMatrix, spectrum: Spectrum, path: Path) -> Path:
     """The path with losses as those of fits are measured."""
-    remembered = CachedGram(view)
+    remembered = view.cached()
     remembered.gram_columns(np.unique(np.concatenate(path.supports)))
     found = [_encoder(remembered, spectrum, support).components for support in path.supports]
     return Path(path.supports, np.array([information_loss_of(view, components) for components in found]))
@@ -125,8 +119,10 @@ def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
 
 def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[Bound | None]:
     """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left."""
-    proofs = list[Bound | None]()
-    nodes = PROOF_NODES * run.effort.tree_nodes(view.n_features)
+    proofs: list[Bound | None] = [None] * len(path.supports)
+    nodes = run.effort.proof.path_work * run.effort.proof.tree_nodes(view.n_features)
+    if run.budget.deadline is None and nodes < len(path.supports):  # less than one for each
+        return proofs
     for i, support in enumerate(path.supports):
         found = _encoder(view, spectrum, support)
         problem = Problem(spectrum.rank, i + 1, view.n_features)
@@ -134,7 +130,7 @@ def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[
         tree = LossTree(max_nodes=max(nodes // to_come, 1) if run.budget.deadline is None else UNLIMITED)
         proof = tree.bound(Task(view, problem), found, run.share(1 / to_come))
         nodes -= 0 if proof is None else proof.witness[1]
-        proofs.append(proof)
+        proofs[i] = proof
     return proofs
 
 

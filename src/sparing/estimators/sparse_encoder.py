@@ -22,7 +22,7 @@ from sparing.estimators.parameters import (
     resolved,
 )
 from sparing.estimators.streaming import StreamingEncoder
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders import Batch, FewPasses, Iterative, Joint, fewest_features, fewest_for_each
 from sparing.methods.encoders.batch import orthonormalised
@@ -224,8 +224,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         found, spectrum, selection = FewPasses(selector).encode(
             view, n_components, n_nonzero, run, max_loss=self._max_loss()
         )
-        known = CachedGram(view)
-        known.remember(selection.columns, selection.gram_columns)
+        known = view.cached(selection.columns, selection.gram_columns)
         return orthonormalised(found) if self.orthonormal else found, spectrum, known
 
     def _shortcoming(self, fit: Fit[Strategy], task: Task) -> str | None:

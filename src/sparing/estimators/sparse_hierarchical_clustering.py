@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from sparing import errors
 from sparing.clustering import (
-    LINKAGES,
     Complement,
     Dissimilarity,
     ElementwiseDissimilarity,
@@ -24,12 +24,11 @@ from sparing.clustering import (
     weight_path,
 )
 from sparing.errors import listed
-from sparing.estimators.clustering import ClusteringEstimator, is_number
-from sparing.estimators.inputs import restore_on_failure
-from sparing.estimators.parameters import flag, generator_of, is_whole
+from sparing.estimators.clustering import ClusteringEstimator, ClusteringFit, WeightBound
+from sparing.estimators.parameters import is_number
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
-from sparing.run import Budget, Run
+from sparing.run import Run
 
 DIFFERENCES = ("absolute", "squared")
 
@@ -37,7 +36,14 @@ LOOSE = 1e-3
 """Tolerance of the many fits that only serve to choose a bound."""
 
 
-class SparseHierarchicalClustering(ClusteringEstimator):
+class Weighed(NamedTuple):
+    """A dissimilarity, and the weights of its features."""
+
+    dissimilarity: Dissimilarity
+    weighting: Weighting
+
+
+class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     """Hierarchical clustering in a few weighted features.
 
     Samples are compared by sum_j w_j d_ii'j. The weights w >= 0, with an l2 norm of at most 1 and an l1 norm of at most
@@ -72,6 +78,8 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         For "auto" and "fewest".
     time_limit : float, optional
         Seconds after which the best answer so far is returned.
+    effort : {"quick", "default", "thorough"}, default="default"
+        How many starts are tried.
     random_state : int, Generator, RandomState or None, default=None
         For permutations; nothing else is random.
     verbose : bool, default=False
@@ -141,6 +149,7 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         tol: float = 1e-6,
         n_permutations: int = 10,
         time_limit: float | None = None,
+        effort: str = "default",
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -156,10 +165,10 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         self.tol = tol
         self.n_permutations = n_permutations
         self.time_limit = time_limit
+        self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
 
-    @restore_on_failure
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find weights and tree.
 
@@ -173,29 +182,20 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         -------
         self
         """
-        self.__dict__.pop("complementary_", None)  # of an earlier fit
-        self._check_settings()
-        wants_second = flag("complementary", self.complementary)
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
-        table = self._table(X)
-        n, p = table.shape
-        self._check_cut(n)
-        with single_threaded_blas(2.0 * n * n * p):
-            D = self._dissimilarity(table)
-            bound, found, notes = self._weights(D, Run(rng, budget))
-            if found.criterion == 0:  # samples differ, so that only a function of the user's can see no difference
-                raise errors.bad_own_dissimilarity("0, or numbers whose squares vanish, for every pair of samples")
-            notes += self._publish(D, found, bound, budget)
-            if wants_second:
-                rest = Complement(D, D.weighted(found.weights))
-                notes += self._second(rest, bound, Run(rng, budget))
-        self._warn(notes)
-        return self
+        return self._fit(X, y)
 
-    def _weights(self, D: Dissimilarity, run: Run) -> tuple[float, Weighting, list[str]]:
-        def solve(bound: float) -> Weighting:
-            return best_weights(D, bound, tol=self.tol, max_iter=self.max_iter, budget=run.budget)
+    def _surroundings(self, fit: ClusteringFit) -> AbstractContextManager[None]:
+        n, p = fit.table.shape
+        return single_threaded_blas(2.0 * n * n * p)
 
+    def _solve(self, fit: ClusteringFit) -> tuple[WeightBound, Weighed]:
+        D = self._dissimilarity(fit.table)
+        bound, found = self._weights(D, fit.run)
+        if found.criterion == 0:  # samples differ, so that only a function of the user's can see no difference
+            raise errors.bad_own_dissimilarity("0, or numbers whose squares vanish, for every pair of samples")
+        return bound, Weighed(D, found)
+
+    def _weights(self, D: Dissimilarity, run: Run) -> tuple[WeightBound, Weighting]:
         def path(data: Table, bounds: Array) -> tuple[Array, list[Weighting]]:
             other = D if data is D.table else self._dissimilarity(data)
             fits = weight_path(other, bounds, tol=max(LOOSE, self.tol), max_iter=self.max_iter, budget=run.budget)
@@ -204,28 +204,45 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         def labels(fit: Weighting) -> Indices:
             return cut(tree_of(D.weighted(fit.weights), self.linkage), int(self.n_clusters or 1))
 
-        return self._bounded(D.table, solve, path, labels, run)
+        return self._bounded(D.table, lambda bound: self._best(D, bound, run), path, labels, run)
 
-    def _second(self, rest: Complement, bound: float, run: Run) -> list[str]:
-        """Publish the complementary clustering, with as many features or the same bound as the first."""
+    def _best(self, D: Dissimilarity, bound: float, run: Run) -> Weighting:
+        """The best weights within one bound."""
+        singles = run.effort.single_starts
+        return best_weights(D, bound, tol=self.tol, max_iter=self.max_iter, budget=run.budget, singles=singles)
+
+    def _publish(self, fit: ClusteringFit, task: WeightBound, found: Weighed) -> None:
+        (D, weighting), expired = found, fit.run.budget.expired
+        self._publish_tree(D, task.value, weighting)
+        if not weighting.converged:
+            cure = "a larger time_limit" if expired else "a larger max_iter or tol"
+            task.notes.append(
+                f"After {weighting.n_iter} turns the feature weights still changed by {weighting.change:.1e} of their "
+                f"size. Those of the last turn are returned, the best so far; {cure} lets them settle."
+            )
+        if self.complementary:
+            self._publish_second(fit, task, Complement(D, D.weighted(weighting.weights)))
+
+    def _publish_second(self, fit: ClusteringFit, first: WeightBound, rest: Complement) -> None:
+        """The complementary clustering, with as many features or the same bound as the first."""
         second = clone(self).set_params(complementary=False)
         for learned in ("n_features_in_", "feature_names_in_", "scale_"):
             if hasattr(self, learned):
                 setattr(second, learned, getattr(self, learned))
         if self.n_features is None:
-            found, notes = best_weights(rest, bound, tol=self.tol, max_iter=self.max_iter, budget=run.budget), []
+            bound, found = WeightBound(first.value), self._best(rest, first.value, fit.run)
         else:
-            bound, found, notes = second._weights(rest, run)
+            bound, found = second._weights(rest, fit.run)
         if found.criterion <= 1e-6 * self.criterion_ / rest.in_units_of_x:
             raise ValueError(
                 "complementary=True: nothing is left for a second clustering, since the dissimilarities of all "
                 "features are proportional to those that the first is made of. Pass complementary=False."
             )
-        notes += second._publish(rest, found, bound, run.budget)
+        second._publish(fit, bound, Weighed(rest, found))
+        first.notes.extend(bound.notes)
         self.complementary_ = second
-        return notes
 
-    def _publish(self, D: Dissimilarity, found: Weighting, bound: float, budget: Budget) -> list[str]:
+    def _publish_tree(self, D: Dissimilarity, bound: float, found: Weighting) -> None:
         self.feature_weights_, self.weight_bound_ = found.weights, bound
         self.support_ = np.flatnonzero(found.weights)
         self.criterion_ = found.criterion * D.in_units_of_x
@@ -239,18 +256,9 @@ class SparseHierarchicalClustering(ClusteringEstimator):
         else:
             self.n_clusters_ = int(np.count_nonzero(self.distances_ >= self.distance_threshold)) + 1
         self.labels_ = cut(tree, self.n_clusters_)
-        if found.converged:
-            return []
-        cure = "a larger time_limit" if budget.expired else "a larger max_iter or tol"
-        return [
-            f"After {found.n_iter} turns the feature weights still changed by {found.change:.1e} of their size. Those "
-            f"of the last turn are returned, the best so far; {cure} lets them settle."
-        ]
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if not isinstance(self.linkage, str) or self.linkage not in LINKAGES:
-            raise errors.unknown_choice("linkage", self.linkage, LINKAGES)
         known = isinstance(self.difference, str) and self.difference in DIFFERENCES
         if not known and not callable(self.difference):
             raise ValueError(
@@ -273,11 +281,6 @@ class SparseHierarchicalClustering(ClusteringEstimator):
                 f"distance_threshold={threshold!r} must be a number of at least 0: clusters are not joined at or above "
                 "it. Look at distances_ of a fit with n_clusters=2 for heights of the tree."
             )
-
-    def _check_cut(self, n_samples: int) -> None:
-        k = self.n_clusters
-        if k is not None and (not is_whole(k) or not 1 <= k <= n_samples):
-            raise errors.bad_n_clusters(k, n_samples)
 
     def _dissimilarity(self, table: Table) -> Dissimilarity:
         if callable(self.difference):

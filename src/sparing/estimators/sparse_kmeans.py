@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,19 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.clustering import Partition, Table, best_clusters, cluster_path, means_of, read_table, weighted_squares
 from sparing.data import Rows
-from sparing.estimators.clustering import ClusteringEstimator
+from sparing.data.checkpoint import Checkpoint
+from sparing.estimators.clustering import ClusteringEstimator, ClusteringFit, WeightBound
 from sparing.estimators.encoding import in_precision_of
-from sparing.estimators.inputs import checked_rows, restore_on_failure
-from sparing.estimators.parameters import count, generator_of, is_whole
+from sparing.estimators.inputs import checked_rows
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
-from sparing.run import Budget, Run
+from sparing.run import Run
 
 LOOSE = 1e-4
 """Tolerance of the many fits that only serve to choose a bound."""
 
 
-class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusteringEstimator):
+class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusteringEstimator[Partition]):
     """k-means in a few weighted features.
 
     Clusters and weights together make the weighted sum of squares between clusters, sum_j w_j a_j, as large as they
@@ -41,8 +43,8 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         on to the smallest bound with the same clusters, up to an adjusted Rand index of 0.9.
     n_features : int, optional
         Number of features to use; the bound is found.
-    n_init : int, default=10
-        Starts, of which the best answer is kept.
+    n_init : int or "auto", default="auto"
+        Starts, of which the best answer is kept: 10 with ``effort="default"``.
     scale : bool, default=False
         Divide features by their standard deviations (n - 1) first.
     max_iter, tol : int, float, default=300, 1e-9
@@ -51,6 +53,8 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         For "auto" and "fewest".
     time_limit : float, optional
         Seconds after which the best answer so far is returned.
+    effort : {"quick", "default", "thorough"}, default="default"
+        How many starts are tried.
     random_state : int, Generator, RandomState or None, default=None
     verbose : bool, default=False
 
@@ -99,12 +103,13 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         *,
         weight_bound: Any = "auto",
         n_features: int | None = None,
-        n_init: int = 10,
+        n_init: int | str = "auto",
         scale: bool = False,
         max_iter: int = 300,
         tol: float = 1e-9,
         n_permutations: int = 10,
         time_limit: float | None = None,
+        effort: str = "default",
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -117,10 +122,10 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         self.tol = tol
         self.n_permutations = n_permutations
         self.time_limit = time_limit
+        self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
 
-    @restore_on_failure
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters and weights.
 
@@ -133,40 +138,56 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         -------
         self
         """
-        self._check_settings()
-        count("n_init", self.n_init)
-        budget, rng = Budget.of(self.time_limit, self.verbose), generator_of(self.random_state)
-        table = self._table(X).around_medians()
-        n, p = table.shape
-        k = self.n_clusters
-        if not is_whole(k) or not 1 <= k <= n:
-            raise errors.bad_n_clusters(k, n)
-        seed = int(rng.integers(2**32))  # every bound begins at the same samples
+        return self._fit(X, y)
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> ClusteringFit:
+        fit = super()._prepared(X, y, sample_weight, run, checkpoint)
+        if self.n_clusters is None:
+            raise errors.bad_n_clusters(None, fit.table.shape[0])
+        return replace(fit, table=fit.table.around_medians())
+
+    def _surroundings(self, fit: ClusteringFit) -> AbstractContextManager[None]:
+        n, p = fit.table.shape
+        return single_threaded_blas(2.0 * n * p * self.n_clusters)
+
+    def _solve(self, fit: ClusteringFit) -> tuple[WeightBound, Partition]:
+        table, run, k = fit.table, fit.run, self.n_clusters
+        seed = int(run.rng.integers(2**32))  # every bound begins at the same samples
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "budget": run.budget}
+        starts = run.effort.clusterings if self.n_init == "auto" else int(self.n_init)
 
         def solve(bound: float) -> Partition:
-            return best_clusters(
-                table,
-                k,
-                bound,
-                np.random.default_rng(seed),
-                n_init=self.n_init,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                budget=budget,
-            )
+            again, fresh = np.random.default_rng(seed), run.effort.reseedings
+            return best_clusters(table, k, bound, again, n_init=starts, tol=self.tol, fresh=fresh, **limits)
 
         def path(data: Table, bounds: Array) -> tuple[Array, list[Partition]]:
             again, tol = np.random.default_rng(seed), max(LOOSE, self.tol)
-            fits = cluster_path(data, k, bounds, again, tol=tol, max_iter=self.max_iter, budget=budget)
+            fits = cluster_path(data, k, bounds, again, tol=tol, **limits)
             return np.array([fit.criterion for fit in fits]), fits
 
-        with single_threaded_blas(2.0 * n * p * k):
-            bound, found, notes = self._bounded(table, solve, path, lambda fit: fit.labels, Run(rng, budget))
-            self._publish(table, found, bound)
-        if not found.converged:
-            cure = "a larger time_limit" if budget.expired else "a larger max_iter"
+        return self._bounded(table, solve, path, lambda fit: fit.labels, run)
+
+    def _publish(self, fit: ClusteringFit, task: WeightBound, found: Partition) -> None:
+        table, unit = fit.table, fit.table.unit
+        _, first, labels = np.unique(found.labels, return_index=True, return_inverse=True)
+        self.labels_ = np.argsort(np.argsort(first))[labels]
+        means, _ = means_of(table.values, self.labels_, len(first))
+        self.cluster_centers_ = means / unit * table.scale + table.center
+        self.feature_weights_, self.weight_bound_ = found.weights, task.value
+        self.support_ = np.flatnonzero(found.weights)
+        self.criterion_ = found.criterion / unit**2
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        own = weighted_squares(table, means, found.weights)[np.arange(len(labels)), self.labels_]
+        self.inertia_ = float(own.sum() / unit**2)
+
+    def _shortcoming(self, fit: ClusteringFit, task: WeightBound) -> str | None:
+        if (k := self.n_clusters) == 1:
+            return None
+        notes = list(task.notes)
+        if not self.converged_:
+            cure = "a larger time_limit" if fit.run.budget.expired else "a larger max_iter"
             notes.append(
-                f"After {found.n_iter} turns samples still changed clusters. The best so far are returned; {cure} lets "
+                f"After {self.n_iter_} turns samples still changed clusters. The best so far are returned; {cure} lets "
                 "them settle."
             )
         if (got := len(self.cluster_centers_)) < k:
@@ -174,21 +195,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
                 f"n_clusters={k} was asked for, but in the features used only {got} clusters of samples differ: {got} "
                 "are returned. A larger weight_bound or n_features tells more samples apart."
             )
-        self._warn(notes if k > 1 else [])
-        return self
-
-    def _publish(self, table: Table, found: Partition, bound: float) -> None:
-        unit = table.unit
-        _, first, labels = np.unique(found.labels, return_index=True, return_inverse=True)
-        self.labels_ = np.argsort(np.argsort(first))[labels]
-        means, _ = means_of(table.values, self.labels_, len(first))
-        self.cluster_centers_ = means / unit * table.scale + table.center
-        self.feature_weights_, self.weight_bound_ = found.weights, bound
-        self.support_ = np.flatnonzero(found.weights)
-        self.criterion_ = found.criterion / unit**2
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        own = weighted_squares(table, means, found.weights)[np.arange(len(labels)), self.labels_]
-        self.inertia_ = float(own.sum() / unit**2)
+        return " ".join(notes) or None
 
     def predict(self, X: Any) -> Indices:
         """The nearest cluster of each sample, in the weighted features.

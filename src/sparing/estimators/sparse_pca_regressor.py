@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.certificates.regression import certify_regression
-from sparing.data import Rows, StandardizedRows
+from sparing.data import Rows, standardized
 from sparing.data.targets import Targets
-from sparing.estimators.base import Fit, FittingEstimator
+from sparing.estimators.base import Fit, ViewEstimator
 from sparing.estimators.encoding import in_precision_of
 from sparing.estimators.inputs import checked_rows, features_named
 from sparing.estimators.parameters import count, resolved
@@ -38,7 +38,7 @@ class Regressed(NamedTuple):
 
 
 class SparsePCARegressor(
-    RegressorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittingEstimator[Regression, "Regressed"]
+    RegressorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewEstimator[Regression, "Regressed"]
 ):
     """Linear regression on few features that stands in for regression on principal components.
 
@@ -198,7 +198,7 @@ class SparsePCARegressor(
         check_is_fitted(self)
         rows = self._filled(checked_rows(self, X, reset=False))
         with features_named(self):
-            view = StandardizedRows(rows, mean=self.mean_, deviation=self.scale_)
+            view = standardized(rows, mean=self.mean_, deviation=self.scale_)
         return view.columns(self.support_), rows
 
     def _algorithm(self) -> Regression:

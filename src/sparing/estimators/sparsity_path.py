@@ -128,8 +128,9 @@ def sparsity_path(
 ) -> SparsityPath:
     """Loss and bound for every number of shared features.
 
-    The path itself costs a few fits, without ``improve`` about one. Proofs, where there are at most 40 features, cost
-    a few certificates together. With a ``time_limit`` they take what it leaves; ``certify=False`` leaves them out.
+    The path itself costs a few fits, without ``improve`` about one. Proofs cost a few certificates
+    together, less the more features there are, and nothing from about 100 on. With a ``time_limit`` they take what it
+    leaves; ``certify=False`` leaves them out.
 
     Parameters
     ----------

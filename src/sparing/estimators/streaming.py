@@ -77,8 +77,8 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
 
     def _learn_from(self, stream: Stream, preprocessing: Preprocessing) -> None:
         """Encoder, decoder and certificate from what is kept."""
-        exact, sketch, dropped = stream.views(center=preprocessing.center, scale=preprocessing.scale)
-        counts = self._counts(sketch.n_features, stream.n_samples)
+        exact, view, sketch = stream.views(center=preprocessing.center, scale=preprocessing.scale)
+        counts = self._counts(view.n_features, stream.n_samples)
         if preprocessing.center and exact.total <= 0:
             raise ValueError(
                 f"partial_fit begins with {stream.n_samples} row(s) that have no variance: no feature differs between "
@@ -86,14 +86,14 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
                 "later batches may be as small as a single row."
             )
         check_has_variance(exact, preprocessing.center)
-        fit = Fit(self._algorithm(), sketch, preprocessing, run_of(self), *counts)
+        fit = Fit(self._algorithm(), view, preprocessing, run_of(self), *counts)
         with fit_context(exact, fit.n_components):
             task, found = self._solve(fit)
             self._publish(replace(fit, view=exact), task, found)
             self.__dict__.pop("certificate_", None)
             if self.certify:
-                used = self._task(sketch, task.spectrum, None, found)
-                self.certificate_ = certify_stream(used, dropped, found, preprocessing)
+                used = self._task(view, task.spectrum, None, found)
+                self.certificate_ = certify_stream(used, sketch, found, preprocessing)
         self.__dict__.pop("imputation_", None)  # of an earlier fit
         self.n_samples_seen_ = stream.n_samples
         self.n_passes_ = 1

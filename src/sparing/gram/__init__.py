@@ -2,9 +2,10 @@
 
 from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch
 from sparing.gram.cached import CachedGram
-from sparing.gram.columns import ColumnBlock
-from sparing.gram.dense import DenseGram
+from sparing.gram.columns import ColumnBlock, view_of_columns
+from sparing.gram.dense import DenseGram, view_of_gram
 from sparing.gram.derived import Derived, LowRankUpdate, Masked, Projected
+from sparing.gram.transposed import Transposed
 
 __all__ = [
     "GRAM_LIMIT",
@@ -17,4 +18,7 @@ __all__ = [
     "Masked",
     "Projected",
     "RowSketch",
+    "Transposed",
+    "view_of_columns",
+    "view_of_gram",
 ]

@@ -15,6 +15,9 @@ from sparing.results import Array, Indices
 GRAM_LIMIT = 8192
 """The largest number of features for which a d x d matrix is ever formed from data (half a gibibyte)."""
 
+GATHER_RATIO = 4
+"""Columns are held themselves, not their Gram matrix, while they are at most so many times as long as they are many."""
+
 STRIP_ENTRIES = 2**18
 """Entries of centred and scaled rows that are dense at a time (2 MiB)."""
 
@@ -55,6 +58,7 @@ class DataMatrix(ABC):
     has_blocks: bool = False  # can jobs be run over the rows, by one_pass?
     is_residual: bool = False  # is it what is left of other data, so that features may depend on one another more?
     square_unit: float = 1.0
+    unit: float = 1.0  # the power of two that values were multiplied by, to keep their squares in range
 
     @abstractmethod
     def gram_matmat(self, V: Array) -> Array:
@@ -102,11 +106,38 @@ class DataMatrix(ABC):
         """The view that reads the data themselves, where this one only remembers."""
         return self
 
-    def cached(self) -> DataMatrix:
-        """This view with each Gram column kept once it is computed; itself where it does so already."""
+    def cached(self, J: Indices | None = None, gram_columns: Array | None = None) -> DataMatrix:
+        """This view with each Gram column kept once it is computed; itself where it does so already.
+
+        Columns ``A[:, J]`` that somebody has computed are known from the start.
+        """
         from sparing.gram.cached import CachedGram
 
-        return CachedGram(self)
+        return CachedGram(self, J, gram_columns)
+
+    def masked(self, dropped: Indices) -> DataMatrix:
+        """This view with some features set to zero: they may not be used."""
+        from sparing.gram.derived import Masked
+
+        return Masked(self, dropped)
+
+    def updated(self, W: Array, C: Array, *, is_psd: bool) -> DataMatrix:
+        """``A + W C W'`` for W (d x m) and symmetric C (m x m), without rows."""
+        from sparing.gram.derived import LowRankUpdate
+
+        return LowRankUpdate(self, W, C, is_psd=is_psd)
+
+    def projected(self, *, directions: Array | None = None, residual_of: Array | None = None) -> DataMatrix:
+        """X without ``directions`` (d x m, orthonormal), or what regression on the scores X ``residual_of`` leaves."""
+        from sparing.gram.derived import Projected
+
+        return Projected(self, directions=directions, residual_of=residual_of)
+
+    def transposed(self) -> DataMatrix:
+        """``X'``, for views with rows: its features are the samples of this one."""
+        from sparing.gram.transposed import Transposed
+
+        return Transposed(self)
 
     @property
     def total(self) -> float:
@@ -136,9 +167,9 @@ class DataMatrix(ABC):
 
     def restricted(self, J: Indices) -> DataMatrix:
         """The view of the columns J alone, made so that its Gram columns are cheap."""
-        from sparing.gram.dense import DenseGram
+        from sparing.gram.dense import view_of_gram
 
-        return DenseGram(self.gram_columns(J)[J], is_psd=self.is_psd, psd_slack=self.psd_slack)
+        return view_of_gram(self.gram_columns(J)[J], is_psd=self.is_psd, psd_slack=self.psd_slack)
 
     # --- views with rows ---
 

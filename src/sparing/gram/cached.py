@@ -23,11 +23,20 @@ class CachedGram(Derived):
     Parameters
     ----------
     base : DataMatrix
+    J, gram_columns : ndarray, optional
+        Columns ``A[:, J]`` that are known already.
     entries : int
         Numbers kept at most, unless more are asked for at once.
     """
 
-    def __init__(self, base: DataMatrix, entries: int = ENTRIES) -> None:
+    def __init__(
+        self,
+        base: DataMatrix,
+        J: Indices | None = None,
+        gram_columns: Array | None = None,
+        *,
+        entries: int = ENTRIES,
+    ) -> None:
         super().__init__(base)
         self.entries = entries
         self.n_samples = base.n_samples
@@ -35,15 +44,17 @@ class CachedGram(Derived):
         self._stored = np.empty((0, self.n_features))  # one Gram column per row: contiguous to read
         self._count = 0
         self._diagonal = base.gram_diagonal()
+        if J is not None and gram_columns is not None:
+            self._keep_only(J, gram_columns)
 
     @property
     def origin(self) -> DataMatrix:
         """That of the base."""
         return self.base.origin
 
-    def cached(self) -> DataMatrix:
-        """Itself."""
-        return self
+    def cached(self, J: Indices | None = None, gram_columns: Array | None = None) -> DataMatrix:
+        """Itself, or another memory of the same view that begins with these columns."""
+        return self if J is None else CachedGram(self.base, J, gram_columns)
 
     def gram(self) -> Array:
         """That of the base."""
@@ -98,8 +109,8 @@ class CachedGram(Derived):
         block[j, known] = block[known, j]
         return self._dense(block)
 
-    def remember(self, J: Indices, gram_columns: Array) -> None:
-        """Keep columns A[:, J] that somebody has computed, and no others."""
+    def _keep_only(self, J: Indices, gram_columns: Array) -> None:
+        """Columns A[:, J] and no others."""
         self._stored, self._count = np.ascontiguousarray(gram_columns.T), len(J)
         self._slot[:] = -1
         self._slot[J] = np.arange(len(J))
@@ -112,7 +123,7 @@ class CachedGram(Derived):
         new = J[np.sort(first[self._slot[asked] < 0])]
         if (self._count + len(new)) * self.n_features > self.entries:
             known = asked[self._slot[asked] >= 0]
-            self.remember(known, self._stored[self._slot[known]].T)
+            self._keep_only(known, self._stored[self._slot[known]].T)
         needed = self._count + len(new)
         if needed > len(self._stored):
             most = self.entries // self.n_features

@@ -11,12 +11,17 @@ from sparing.gram.base import DataMatrix
 from sparing.results import Array, Indices
 
 
+def view_of_columns(columns: Array, *, is_residual: bool = False) -> DataMatrix:
+    """Centred and scaled columns in memory as a view; are they what is left of other data?"""
+    return ColumnBlock(columns, is_residual=is_residual)
+
+
 class ColumnBlock(DataMatrix):
     """Centred and scaled columns C (n x p) of some view: the pool that a search works in."""
 
-    def __init__(self, columns: Array) -> None:
+    def __init__(self, columns: Array, *, is_residual: bool = False) -> None:
         self._columns = columns
-        self.n_features = columns.shape[1]
+        self.n_features, self.is_residual = columns.shape[1], is_residual
 
     def columns(self, J: ArrayLike) -> Array:
         """``C[:, J]``."""

@@ -9,6 +9,18 @@ from sparing.gram.base import DataMatrix
 from sparing.results import Array, Indices
 
 
+def view_of_gram(
+    matrix: Array,
+    *,
+    is_psd: bool = True,
+    square_unit: float = 1.0,
+    scale: Array | None = None,
+    psd_slack: float = 0.0,
+) -> DataMatrix:
+    """A symmetric matrix in memory as a view: a covariance, or the Gram matrix of a few features."""
+    return DenseGram(matrix, is_psd=is_psd, square_unit=square_unit, scale=scale, psd_slack=psd_slack)
+
+
 class DenseGram(DataMatrix):
     """A itself: a covariance or correlation matrix given by the user, or the Gram matrix of a few columns."""
 

@@ -13,7 +13,7 @@ from sparing.gram.columns import ColumnBlock
 from sparing.gram.dense import DenseGram
 from sparing.results import Array, Indices
 
-ROUNDING, LEFT = 1e-12, 1e-9
+GRAM_ROUNDING, LEFT = 1e-12, 1e-9
 """What is below this share of A counts as rounding; columns of which no more than this share is left are exactly zero:
 inner products with what remains of them would have few digits."""
 
@@ -142,7 +142,7 @@ class Projected(Derived):
     def __init__(self, base: DataMatrix, *, directions: Array | None = None, residual_of: Array | None = None) -> None:
         super().__init__(base)
         self.n_samples, self.has_rows, self.is_residual = base.n_samples, base.has_rows, True
-        if residual_of is not None and base.psd_slack > ROUNDING * float(np.abs(base.gram_diagonal()).max()):
+        if residual_of is not None and base.psd_slack > GRAM_ROUNDING * float(np.abs(base.gram_diagonal()).max()):
             self.is_psd = False  # what is below zero by rounding may grow when scores are regressed out
         self._inner = np.zeros((self.n_features, 0))  # H (H'AH)^-1/2: X times it is L
         self._left = self._inner  # Z
@@ -254,6 +254,6 @@ def _whitened(base: DataMatrix, H: Array) -> tuple[Array, Array]:
     lengths = np.sqrt(np.maximum(np.einsum("ij,ij->j", unit, left), np.finfo(float).tiny))
     unit, left = unit / lengths, left / lengths  # scores of one size, or the small ones would lose their digits
     values, vectors = np.linalg.eigh(unit.T @ left)
-    keep = values > ROUNDING
+    keep = values > GRAM_ROUNDING
     rotation = vectors[:, keep] / np.sqrt(values[keep])
     return unit @ rotation, left @ rotation

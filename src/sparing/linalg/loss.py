@@ -10,7 +10,7 @@ from sparing.results import Array
 REPEATED = 1e-12
 """Scores whose squared distance from earlier scores is below this share of their own square repeat them."""
 
-ROUNDING = 32 * float(np.finfo(float).eps)
+PRODUCT_ROUNDING = 32 * float(np.finfo(float).eps)
 
 TINY_LOSS = 1e-8
 """Below this share of the total the loss is computed from residuals: a difference would have lost its digits."""
@@ -38,12 +38,14 @@ def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
     images = view.gram_matmat(H)
     sizes = np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H)  # of scores whose features do not cancel
     inside = (H.T @ images + images.T @ H) / 2
-    rotation, left = _orthonormalising(inside, ROUNDING * np.square(sizes))
+    rotation, left = _orthonormalising(inside, PRODUCT_ROUNDING * np.square(sizes))
     if (left < DOUBTFUL * np.square(sizes)).any():
         if view.origin.has_rows:
             return _by_scores(view.origin, H, sizes)
-        lifted = inside + np.diag(len(inside) * ROUNDING * np.square(sizes))  # above H'AH: no loss is understated
-        rotation, _ = _orthonormalising(lifted, ROUNDING * np.square(sizes))
+        lifted = inside + np.diag(
+            len(inside) * PRODUCT_ROUNDING * np.square(sizes)
+        )  # above H'AH: no loss is understated
+        rotation, _ = _orthonormalising(lifted, PRODUCT_ROUNDING * np.square(sizes))
     return np.square(images @ rotation).sum(axis=0), H @ rotation
 
 
@@ -66,7 +68,7 @@ def _orthonormalising(gram: Array, nothing: Array) -> tuple[Array, Array]:
 def _by_scores(view: DataMatrix, H: Array, sizes: Array) -> tuple[Array, Array]:
     """The same from the scores themselves, in two more products with X, and rounded against us."""
     scores = view.matmat(H)
-    error = ROUNDING * sizes + 32 * (view.rounding_errors @ np.abs(H)) / max(view.n_samples or 1, 1)
+    error = PRODUCT_ROUNDING * sizes + 32 * (view.rounding_errors @ np.abs(H)) / max(view.n_samples or 1, 1)
     rotation, Q = np.zeros((H.shape[1], H.shape[1])), np.zeros_like(scores)
     for j in range(H.shape[1]):
         rest, combination = scores[:, j].copy(), np.eye(H.shape[1])[:, j]

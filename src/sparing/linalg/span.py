@@ -15,7 +15,7 @@ DEPENDENT = 1e-11
 
 WELL_CONDITIONED = 1e-3
 
-ROUNDING = 1e-12
+ZERO_LOADING = 1e-12
 """Entries of unit directions below this are none."""
 
 
@@ -104,7 +104,7 @@ def encoder_with(columns: Indices, loadings: Array, gram_columns: Array, total: 
 def encoder_of(view: DataMatrix, directions: Array, total: float) -> Encoder:
     """As :func:`encoder_with`, from directions with their zeros (d x k) and one product with A: for many features."""
     H = directions / np.linalg.norm(directions, axis=0)
-    H = np.where(np.abs(H) > ROUNDING, H, 0.0) * orientations(H)
+    H = np.where(np.abs(H) > ZERO_LOADING, H, 0.0) * orientations(H)
     support = np.flatnonzero(H.any(axis=1))
     return _with_images(support, H[support], view.gram_matmat(H), total)
 

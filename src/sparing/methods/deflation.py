@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from sparing.gram import DataMatrix, LowRankUpdate, Masked, Projected
+from sparing.gram import DataMatrix
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo
 from sparing.linalg.span import orthonormal
 from sparing.results import Array, Reference
@@ -50,7 +50,7 @@ class ProjectionDeflation:
             T[j, j] = 1.0
         AH = view.gram_matmat(H)
         C = np.block([[T.T @ (H.T @ AH) @ T, -T.T], [-T, np.zeros((m, m))]])
-        return Remaining(LowRankUpdate(view, np.column_stack([H, AH]), (C + C.T) / 2, is_psd=view.is_psd))
+        return Remaining(view.updated(np.column_stack([H, AH]), (C + C.T) / 2, is_psd=view.is_psd))
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class HotellingDeflation:
         taken = np.einsum("ij,ij->j", H, view.gram_matmat(H))
         for j in range(len(taken)):
             taken[j] -= overlaps[j, :j] @ taken[:j]
-        return Remaining(LowRankUpdate(view, H, -np.diag(taken), is_psd=False))
+        return Remaining(view.updated(H, -np.diag(taken), is_psd=False))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class SchurDeflation:
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """All scores regressed out at once, which is the same as one after the other."""
-        return Remaining(Projected(view, residual_of=directions))
+        return Remaining(view.projected(residual_of=directions))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class OrthogonalizedDeflation:
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """Projection on the complement of the span of all directions."""
-        return Remaining(Projected(view, directions=orthonormal(directions)))
+        return Remaining(view.projected(directions=orthonormal(directions)))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class GeneralizedDeflation:
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """The projected view with the metric of the complement."""
         Q = orthonormal(directions)
-        return Remaining(Projected(view, directions=Q), NearIdentity(Q, -np.ones(Q.shape[1])))
+        return Remaining(view.projected(directions=Q), NearIdentity(Q, -np.ones(Q.shape[1])))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class DisjointDeflation:
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """The features of all directions set to zero."""
-        return Remaining(Masked(view, np.flatnonzero(directions.any(axis=1))))
+        return Remaining(view.masked(np.flatnonzero(directions.any(axis=1))))
 
 
 FORBIDDEN = 1e8
@@ -136,7 +136,7 @@ class OrthogonalConstraint:
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
         """The projected view with a metric that forbids the span of earlier directions."""
         Q = orthonormal(directions)
-        return Remaining(Projected(view, directions=Q), OrthogonalTo(Q, np.full(Q.shape[1], FORBIDDEN)))
+        return Remaining(view.projected(directions=Q), OrthogonalTo(Q, np.full(Q.shape[1], FORBIDDEN)))
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class UncorrelatedConstraint:
         """What regression on earlier scores leaves, with a metric that forbids the span of A H."""
         AH = view.gram_matmat(directions)
         Q = orthonormal(AH / np.linalg.norm(AH, axis=0))
-        return Remaining(Projected(view, residual_of=directions), OrthogonalTo(Q, np.full(Q.shape[1], FORBIDDEN)))
+        return Remaining(view.projected(residual_of=directions), OrthogonalTo(Q, np.full(Q.shape[1], FORBIDDEN)))
 
 
 DEFLATIONS: dict[str, type[Deflation]] = {

@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from sparing.gram import DataMatrix, DenseGram, LowRankUpdate
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
 from sparing.linalg.signs import first_largest
 from sparing.objectives.loadings import best_loadings
@@ -222,7 +222,7 @@ class LossAlternation(Alternation):
         inner = F.T @ AZ
         B = self.squared - AZ @ Z.T - Z @ AZ.T + Z @ inner @ Z.T
         M = self.gram - Z @ Z.T
-        return RayleighObjective(DenseGram((B + B.T) / 2), Whole((M + M.T) / 2))
+        return RayleighObjective(view_of_gram((B + B.T) / 2), Whole((M + M.T) / 2))
 
     def _replaced(self, H: Array, j: int, support: Indices, v: Array) -> Array:
         """H with another direction in place j, unless it captures less.
@@ -357,6 +357,6 @@ def off(view: DataMatrix, U: Array) -> DataMatrix:
     if view.has_gram and view.n_features <= IN_FULL:
         half = U @ (AU - U @ (U.T @ AU) / 2).T
         half += half.T
-        return DenseGram(view.gram() - half, is_psd=view.is_psd, psd_slack=view.psd_slack)
+        return view_of_gram(view.gram() - half, is_psd=view.is_psd, psd_slack=view.psd_slack)
     C = np.block([[U.T @ AU, -np.eye(m)], [-np.eye(m), np.zeros((m, m))]])
-    return LowRankUpdate(view, np.column_stack([U, AU]), C, is_psd=view.is_psd)
+    return view.updated(np.column_stack([U, AU]), C, is_psd=view.is_psd)

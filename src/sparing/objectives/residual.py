@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.gram import DenseGram
-from sparing.gram.columns import ColumnBlock
+from sparing.gram import DataMatrix, view_of_columns, view_of_gram
 from sparing.gram.derived import LEFT
 from sparing.linalg.metric import Whole
 from sparing.objectives.variance import RayleighObjective
@@ -27,7 +26,7 @@ class UnitObjective(RayleighObjective):
         self._unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         inside = inside * self._unit
         images = rows.T @ inside
-        super().__init__(DenseGram(images.T @ images), Whole(inside.T @ inside))
+        super().__init__(view_of_gram(images.T @ images), Whole(inside.T @ inside))
 
     def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
         """As any quotient; the direction is in the units of the rows."""
@@ -35,16 +34,13 @@ class UnitObjective(RayleighObjective):
         return rho, support, v * self._unit[support]
 
 
-class Residual(ColumnBlock):
+def residual_view(rows: Array, H: Array) -> DataMatrix:
     """What regression on the scores along directions H (d x k) leaves of rows (m x d).
 
-    By differences of squares, as ``Projected`` has it, half of the digits would be lost; but that needs no rows.
+    By differences of squares, as :meth:`DataMatrix.projected` has it, half of the digits would be lost; but that needs
+    no rows.
     """
-
-    is_residual = True
-
-    def __init__(self, rows: Array, H: Array) -> None:
-        super().__init__(without_scores(rows, rows @ H))
+    return view_of_columns(without_scores(rows, rows @ H), is_residual=True)
 
 
 def without_scores(rows: Array, scores: Array) -> Array:

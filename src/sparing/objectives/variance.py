@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparing.gram import DataMatrix, DenseGram
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.krylov import block_krylov
 from sparing.linalg.metric import Metric, OrthogonalTo
 from sparing.linalg.signs import first_largest, orientations
@@ -84,7 +84,7 @@ class RayleighObjective:
 
     def restricted(self, J: Indices) -> RayleighObjective:
         """The same problem on the features J alone, in memory."""
-        inside = DenseGram(self.view.restricted(J).gram(), is_psd=self.view.is_psd, psd_slack=self.view.psd_slack)
+        inside = view_of_gram(self.view.restricted(J).gram(), is_psd=self.view.is_psd, psd_slack=self.view.psd_slack)
         return RayleighObjective(inside, None if self.metric is None else self.metric.restricted(J))
 
     def gradient_candidates(self, x: Array, n_features: int, outside: Indices) -> Indices:

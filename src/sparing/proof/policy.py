@@ -29,7 +29,7 @@ def prove(task: Task, incumbent: Encoder, run: Run) -> list[Bound]:
         for method, limits in _in_turn(task, run):
             if method.cost(task) > 0 and (run.budget.expired or any(map(is_enough(), computed))):
                 break
-            if method.name in skipped and limits.effort is run.effort:
+            if method.name in skipped and limits.effort is not EXHAUSTIVE:
                 continue
             if (bound := method.bound(task, incumbent, limits)) is not None:
                 computed.append(bound)
@@ -41,10 +41,19 @@ def prove(task: Task, incumbent: Encoder, run: Run) -> list[Bound]:
 
 
 def _in_turn(task: Task, run: Run) -> Iterator[tuple[BoundMethod, Run]]:
-    """Bounds that apply with what they may spend, the cheapest first."""
+    """Bounds that apply with what they may spend, the cheapest first.
+
+    A bound that can do with fewer steps gets fewer where all of them cost too much: their share falls with the square
+    of the cost, so that the time falls, too, until it is not worth while.
+    """
     methods = [kind() for kind in BOUNDS.values() if kind.objective == task.problem.objective]
     applicable = sorted((each for each in methods if each.applies(task)), key=lambda method: method.cost(task))
-    yield from ((method, run) for method in applicable if method.cost(task) <= run.effort.proof_cost)
+    allowed = run.effort.proof
+    for method in applicable:
+        if (cost := method.cost(task)) <= allowed.cost:
+            yield method, run
+        elif getattr(method, "scales", False) and (share := (allowed.cost / cost) ** 2) >= allowed.least_share:
+            yield method, replace(run, effort=replace(run.effort, proof=replace(allowed, share=share)))
     if run.budget.deadline is not None:
         unlimited = replace(run, effort=EXHAUSTIVE)
         yield from ((method, unlimited) for method in applicable if method.cost(task) > 0)

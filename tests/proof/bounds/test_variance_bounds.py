@@ -234,7 +234,7 @@ def test_fewer_eigenvalues_than_components_explain_everything(rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("d", [40, 400])
+@pytest.mark.parametrize("d", [20, 40, 400])
 def test_matrices_that_are_positive_semidefinite_only_up_to_rounding(dtype, d):
     """Their trace is smaller than their largest eigenvalue: total less tail would be no bound."""
     eps = 0.9 * max(1e-8, d * float(np.finfo(dtype).eps) if dtype == np.float32 else 0.0)

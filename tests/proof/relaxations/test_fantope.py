@@ -10,7 +10,6 @@ import pytest
 from sparing.datasets import load_pitprops
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.fantope import (
-    ENUMERATED,
     leading_sum,
     on_fantope,
     projection_value,
@@ -20,6 +19,7 @@ from sparing.proof.relaxations.fantope import (
     top_of_all,
 )
 from sparing.proof.relaxations.semidefinite import dual_value, on_spectraplex, relaxed
+from sparing.proof_effort import LIMITS
 from sparing.run import Budget
 
 
@@ -138,7 +138,7 @@ def test_all_supports_where_they_are_few(rng):
 @pytest.mark.parametrize("listed", [True, False])
 def test_the_search_for_a_split_improves_on_its_start(listed, rng):
     """Judged by all supports, also where the search itself sees only some of them."""
-    enumerated = ENUMERATED if listed else 10
+    enumerated = LIMITS.enumerated_supports if listed else 10
     better = 0
     for _ in range(3):
         A = np.cov(rng.standard_normal((14, 8)), rowvar=False)

@@ -17,6 +17,7 @@ from sparing.proof.trees import refuter
 from sparing.proof.trees.pair_table import pairs_reaching
 from sparing.proof.trees.prover import Prover
 from sparing.proof.trees.single_component_proof import as_bound, bound_of_one_component, refuted_again
+from sparing.proof_effort import LIMITS
 from sparing.results import Problem
 from sparing.run import Budget
 from sparing.task import Task
@@ -60,7 +61,7 @@ def test_the_optimum_is_found_and_proved_from_any_start(way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_recheck_refutes_the_same_targets_again(way):
-    max_dense = WAYS[way].get("max_dense", refuter.DENSE)
+    max_dense = WAYS[way].get("max_dense", LIMITS.dense_features)
     for _, A in matrices(48, 22):
         view, size = view_of(A), max(len(A) // 2, 1)
         bound = as_bound(prove(view, size, **WAYS[way]))

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.methods.deflation import DisjointDeflation
@@ -59,7 +59,7 @@ class Disjoint:
         """Components in falling order of variance where their sizes are alike, otherwise in the order of the sizes."""
         view, spectrum = task.gram, task.spectrum
         sizes = task.sizes
-        base = CachedGram(view)
+        base = view.cached()
         H = sequential_directions(self.solver, self.deflation, base, spectrum, sizes, run)
         if countable(view.n_features, sizes):
             A = view.gram()

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from scipy import linalg
 
-from sparing.data.transposed import Transposed
 from sparing.gram import DataMatrix
 from sparing.linalg.signs import orientations
 from sparing.linalg.span import independent_columns
@@ -140,7 +139,7 @@ class Sides:
     """X and X', for choices of features and of data points that are judged together."""
 
     def __init__(self, view: DataMatrix, spectrum: Spectrum, n_columns: int, n_rows: int, budget: Budget) -> None:
-        self.view, self.turned = view, Transposed(view)
+        self.view, self.turned = view, view.transposed()
         self.spectrum = spectrum
         self.n_columns, self.n_rows = n_columns, n_rows
         self.budget = budget

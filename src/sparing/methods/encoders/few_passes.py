@@ -10,8 +10,8 @@ import numpy as np
 from sparing.data.dense import DenseBlock
 from sparing.data.jobs import GramBlock, GramColumns, GramProduct
 from sparing.data.sketch import column_squares, row_gram_of, strips
-from sparing.data.sketched_gram import SketchedGram
-from sparing.gram import DataMatrix, DenseGram
+from sparing.data.sketched_gram import view_of_sketch
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg import encoder_on
 from sparing.linalg.ritz import RitzSpace
 from sparing.linalg.symmetric import top_eigenpairs
@@ -86,7 +86,7 @@ class FewPasses:
         del surrogate, target
         block, image = view.one_pass(GramBlock(pool), GramProduct(space.wanted))
         space.absorb(image)
-        core = self._core(DenseGram(block), pool, space.spectrum(view, rank), most, run)
+        core = self._core(view_of_gram(block), pool, space.spectrum(view, rank), most, run)
         columns, image = view.one_pass(GramColumns(core), GramProduct(space.wanted))
         space.absorb(image)
         spectrum = space.spectrum(view, rank)
@@ -98,12 +98,12 @@ class FewPasses:
         selection = Selection(core[chosen], columns[:, chosen])
         return encoder_on(selection, spectrum.rank, spectrum.total), spectrum, selection
 
-    def _surrogate(self, view: DataMatrix, n_components: int, rank: int) -> tuple[SketchedGram, Spectrum, RitzSpace]:
+    def _surrogate(self, view: DataMatrix, n_components: int, rank: int) -> tuple[DataMatrix, Spectrum, RitzSpace]:
         """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
         rows, _, has_leading = view.take_sketch()
         if has_leading:
             space = RitzSpace(leading_directions(rows, n_components + OVERSAMPLING))
-            surrogate = SketchedGram([rows], np.maximum(view.gram_diagonal() - column_squares(rows), 0.0))
+            surrogate = view_of_sketch([rows], np.maximum(view.gram_diagonal() - column_squares(rows), 0.0))
             guess = RitzSpace(space.wanted)
             guess.absorb(surrogate.gram_matmat(guess.wanted))
             return surrogate, guess.spectrum(surrogate, rank), space
@@ -112,7 +112,7 @@ class FewPasses:
         for _ in range(2):
             space.absorb(view.one_pass(GramProduct(space.wanted))[0])
         parts = completed(rows, space, view.gram_diagonal())
-        return SketchedGram(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
+        return view_of_sketch(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
 
     def _candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, run: Run) -> Indices:
         """Features that may be chosen: those that gain most before, between and after the choices on the sketch."""
@@ -128,7 +128,7 @@ class FewPasses:
         rankings.append(ranked(state.gains(), size))
         return np.sort(merged(rankings, size))
 
-    def _core(self, pool_view: DenseGram, pool: Indices, target: Spectrum, n_nonzero: int, run: Run) -> Indices:
+    def _core(self, pool_view: DataMatrix, pool: Indices, target: Spectrum, n_nonzero: int, run: Run) -> Indices:
         """The choice within the pool, and after it the features that would add most."""
         local = Subspace(target.basis[pool], target.cross[pool], target.gram)
         chosen = self.selector.select(Task.of_columns(pool_view, min(n_nonzero, len(pool)), local), run)

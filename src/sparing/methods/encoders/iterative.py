@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix, Projected
+from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.span import encoder_with
 from sparing.methods.selectors import Selector
 from sparing.objectives.joint import LossAlternation
-from sparing.objectives.residual import Residual
+from sparing.objectives.residual import residual_view
 from sparing.results import Array, Encoder, Reference, Spectrum
 from sparing.run import Run
 from sparing.task import Task
@@ -82,7 +82,7 @@ def residual_directions(
     for number, size in enumerate(sizes):
         residual = view
         if H.shape[1] > 0:
-            residual = Projected(view, residual_of=H) if rows is None else Residual(rows, H)
+            residual = view.projected(residual_of=H) if rows is None else residual_view(rows, H)
         if residual.total <= 1e-12 * spectrum.total:
             break
         leading = top_spectrum(residual, 1, run.rng)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import DisjointDeflation, GeneralizedDeflation
 from sparing.methods.encoders.joint_search import FEW
@@ -59,7 +59,7 @@ class JointNonnegative:
     def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts, improved."""
         spectrum = task.spectrum
-        sizes, whole = task.sizes, CachedGram(task.gram)
+        sizes, whole = task.sizes, task.gram.cached()
         ridge = min(self.ridge, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
         goal = _Nonnegative(whole, ridge, run.budget)
         best, reached = np.zeros((task.gram.n_features, 0)), -np.inf

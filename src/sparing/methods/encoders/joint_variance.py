@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import GRAM_LIMIT, CachedGram, DataMatrix, DenseGram
+from sparing.gram import GRAM_LIMIT, DataMatrix, view_of_gram
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation, GeneralizedDeflation
@@ -88,7 +88,7 @@ class JointVariance:
         spectrum = task.spectrum
         k = spectrum.rank
         sizes = equal_shares(task.n_nonzero, k) if self.total else task.sizes
-        whole = CachedGram(task.gram)
+        whole = task.gram.cached()
         if max(sizes) > MANY:
             deflation = self.constraint or GeneralizedDeflation()
             best = sequential_directions(self.solver, deflation, whole, spectrum, sizes, run)
@@ -102,7 +102,7 @@ class JointVariance:
         """Search among the most promising features, then let all others come in."""
         ridge, k = ridge_for(self, spectrum), len(sizes)
         pool = self._promising(whole, spectrum, max(sizes))
-        few = DenseGram(whole.restricted(pool).gram())
+        few = view_of_gram(whole.restricted(pool).gram())
         found = JointSearch(self, few, replace(spectrum, basis=spectrum.basis[pool]), sizes, run).run()
         best = np.zeros((whole.n_features, found.shape[1]))
         best[pool] = found
@@ -115,7 +115,7 @@ class JointVariance:
                 break
             gradient_candidates = goal_of(self, whole, ridge, run.budget).gradient_candidates(best, each, used)
             pool = np.concatenate([used, np.setdiff1d(gradient_candidates, used)])
-            goal = goal_of(self, DenseGram(whole.restricted(pool).gram()), ridge, run.budget)
+            goal = goal_of(self, view_of_gram(whole.restricted(pool).gram()), ridge, run.budget)
             H = goal.improve(best[pool], SWEEPS, counts(best), growth=ROUGH)
             best = np.zeros_like(best)
             best[pool] = H
@@ -123,7 +123,7 @@ class JointVariance:
                 break
         used = np.flatnonzero(best.any(axis=1))
         if 0 < len(used) <= GRAM_LIMIT:
-            goal = goal_of(self, DenseGram(whole.restricted(used).gram()), ridge, run.budget)
+            goal = goal_of(self, view_of_gram(whole.restricted(used).gram()), ridge, run.budget)
             best[used] = goal.ordered(goal.refit(best[used], REFITS))
         return best
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import DisjointDeflation
 from sparing.methods.encoders.disjoint import anywhere, perturbed, settled
@@ -53,7 +53,7 @@ class OrthogonalNonnegative:
     def encode(self, task: Task, run: Run) -> Encoder:
         """The components, by falling variance."""
         spectrum = task.spectrum
-        sizes, whole = task.sizes, CachedGram(task.gram)
+        sizes, whole = task.sizes, task.gram.cached()
         start = sequential_directions(self.solver, self.deflation, whole, spectrum, sizes, run.share(0.5))
         best = shared_out(whole, start, sizes[: start.shape[1]], self.perturbations, run)
         values = np.einsum("ij,ij->j", best, whole.gram_matmat(best))

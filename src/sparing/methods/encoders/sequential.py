@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation
 from sparing.methods.solvers import Solver
@@ -41,7 +41,7 @@ class Sequential:
         """Components in the order in which they were found."""
         spectrum = task.spectrum
         sizes = task.sizes
-        base = CachedGram(task.gram)
+        base = task.gram.cached()
         found = sequential_components(self.solver, self.deflation, base, spectrum, sizes, run)
         encoder = encoder_of(base, _side_by_side(found, task.gram.n_features), spectrum.total)
         if found and found[0].bound is not None:  # the first was sought in the data themselves

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.data import Transposed
-from sparing.gram import DataMatrix, Projected
+from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.encoders.sequential import NOTHING
 from sparing.methods.solvers import Solver
@@ -46,7 +45,7 @@ class TwoSided:
     def encode(self, task: Task, run: Run) -> TwoSidedEncoder:
         """Vectors in the order in which they were found; fewer where nothing is left."""
         view, spectrum = task.gram, task.spectrum
-        turned = Transposed(view)
+        turned = view.transposed()
         rows, k = self.n_rows, spectrum.rank
         n_rows = [rows] * k if isinstance(rows, int) else list(rows)[:k]
         if max(n_rows) > turned.n_features:
@@ -72,5 +71,5 @@ def projected_directions(solver: Solver, view: DataMatrix, total: float, sizes: 
             break
         direction = component.vector(view.n_features)[:, None]
         found = np.column_stack([found, direction])
-        left = Projected(left, directions=direction)
+        left = left.projected(directions=direction)
     return found

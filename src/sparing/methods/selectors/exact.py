@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from sparing import errors
 from sparing.methods.selectors.greedy import Greedy
-from sparing.proof.trees.deletion_tree import TREE_LIMIT, DeletionTree
+from sparing.proof.trees.deletion_tree import DeletionTree
+from sparing.proof_effort import LIMITS
 from sparing.results import Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
@@ -38,10 +39,11 @@ class Exact:
     def select(self, task: Task, run: Run) -> Selection:
         """The best ``n_columns`` columns for as many components as the target has."""
         view, n_columns = task.gram, task.n_nonzero
-        if view.n_features > TREE_LIMIT:
+        if view.n_features > LIMITS.exact_features:
             raise ValueError(
-                f"selector='exact' searches supports of at most {TREE_LIMIT} features; X has {view.n_features}. Use "
-                "selector='auto', whose certificate says how far from the best possible its choice can be."
+                f"selector='exact' searches supports of at most {LIMITS.exact_features} features; X has "
+                f"{view.n_features}. Use selector='auto', whose certificate says how far "
+                "from the best possible its choice can be."
             )
         found = Greedy().select(task, run)
         if len(found.columns) < n_columns:  # these span all that can be spanned

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram
 from sparing.linalg.metric import OrthogonalTo
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import unit_columns
@@ -24,7 +23,7 @@ WHOLE, POOL, ROUNDS = 512, 128, 5
 """Features up to which all are searched at once; features searched at a time where there are more, and searches among
 those that pull most."""
 
-SCATTERED, SCATTERED_ENTRIES, KEPT, LARGEST, ALIKE = 64, 2 * 10**6, 8, 256, 0.5
+SCATTERED, SCATTERED_ENTRIES, KEPT_SUPPORTS, LARGEST, ALIKE = 64, 2 * 10**6, 8, 256, 0.5
 """Features anywhere that are started from, up to four times as many where there are not too many features in all, and
 supports kept of what is reached, where so many of the largest variances are all above this share of the largest."""
 
@@ -71,7 +70,7 @@ class Auto:
     def solve(self, task: Task, run: Run) -> Component:
         """The best of all finalists."""
         view, n_nonzero, metric, start = task.gram, task.n_nonzero, task.metric, task.start
-        whole = RayleighObjective(CachedGram(view), metric)
+        whole = RayleighObjective(view.cached(), metric)
         usable = np.flatnonzero(whole.usable)
         if n_nonzero >= len(usable) or len(usable) == 0:
             return best_component(whole, np.ones((view.n_features, 1)), refit=True)
@@ -122,7 +121,7 @@ class Auto:
                 view, starts, n_nonzero, max_iter=steps, settled=2, budget=run.budget, allowed=objective.usable[:, None]
             )
             values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
-            return ends[:, np.argsort(-values, kind="stable")[:KEPT]]
+            return ends[:, np.argsort(-values, kind="stable")[:KEPT_SUPPORTS]]
 
         kept = []
         for at in range(0, len(chosen), SCATTERED):

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.gram import CachedGram
 from sparing.linalg.arrow import contenders, largest_of_arrow, least_missed
 from sparing.linalg.metric import SINGULAR
 from sparing.linalg.signs import first_largest
@@ -61,7 +60,7 @@ class Greedy:
     def solve(self, task: Task, run: Run) -> Component:
         """The best loadings on the support that single steps lead to."""
         n_nonzero = task.n_nonzero
-        objective = RayleighObjective(CachedGram(task.gram), task.metric)
+        objective = RayleighObjective(task.gram.cached(), task.metric)
         usable = np.flatnonzero(objective.usable)
         if n_nonzero >= len(usable):
             return objective.component(usable)

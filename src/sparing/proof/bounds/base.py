@@ -14,7 +14,7 @@ class BoundMethod(Protocol):
 
     ``objective`` is what it is about: ``loss`` or ``variance``. ``witnesses``, where it is there, are the records that
     its witness is made of; ``iterates``, where it is there and true, says that a check rests on an iteration where the
-    spectrum is not exact.
+    spectrum is not exact; ``scales``, likewise, that it takes a share of its steps where the effort has only that.
     """
 
     name: ClassVar[str]

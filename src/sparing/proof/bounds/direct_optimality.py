@@ -28,18 +28,13 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.hypotheses import valid_for
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
 
-SPACE_LIMIT = 500
-"""The most dimensions of the space of samples: eigendecompositions are of that size."""
-
 ENTRIES_LIMIT = 2e7
 """The most entries of C (160 MB)."""
-
-WORK_LIMIT, WORK_OF_STEPS = 2e9, 5e10
-"""The most n^2 d of one look at rho and X (half a second or so), and of all steps together."""
 
 CHUNK = 2**17
 """Entries of C that are worked on at a time, so that they stay in cache."""
@@ -119,8 +114,9 @@ class DirectOptimality:
             return None
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
-            steps = run.effort.optimality_steps if self.max_iter is None else self.max_iter
-            rho, basis, weights = searched(C, task.n_nonzero, incumbent, steps, run.budget)
+            effort = run.effort.proof
+            steps = effort.optimality_steps if self.max_iter is None else self.max_iter
+            rho, basis, weights = searched(C, task.n_nonzero, incumbent, steps, run.budget, effort.optimality_work)
             witness = Dominance(rho, basis, weights, C if own else None, shift)
             value = self.check(task, witness)
         return Bound(value, self.name, "the test of optimality in the space of samples", "always", witness)
@@ -158,9 +154,9 @@ def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
     """C and s with A = C'C + s I, and whether C had to be made; None where it would be too large."""
     d, n = view.n_features, view.n_samples
     if view.has_rows and n is not None and n < d:
-        small = n <= SPACE_LIMIT and n * d <= ENTRIES_LIMIT and n * n * d <= WORK_LIMIT
+        small = n <= LIMITS.space_dimensions and n * d <= ENTRIES_LIMIT and n * n * d <= LIMITS.space_work
         return (samples_of(view), 0.0, False) if small else None
-    if d > SPACE_LIMIT:
+    if d > LIMITS.space_dimensions:
         return None
     values, vectors = np.linalg.eigh(view.gram())
     shift = max(float(values[0]), 0.0)
@@ -179,7 +175,9 @@ def lengths_of(C: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->j", C, C))
 
 
-def searched(C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget) -> tuple[float, Array, Array]:
+def searched(
+    C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget, work: float = math.inf
+) -> tuple[float, Array, Array]:
     """rho and X of a small bound: the paper's test at some rho, then steps from what came nearest."""
     x, reached = _direction(C, incumbent)
     basis = np.linalg.qr(np.column_stack([x, np.eye(len(C))]))[0]
@@ -193,7 +191,7 @@ def searched(C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget) ->
             return best[1:]
     most = MOST_RHO * float(lengths_of(C).max())
     rho, logarithm = min(best[1], most), (basis * np.log(np.maximum(best[3], 1e-3))) @ basis.T
-    for step in range(min(max_iter, int(WORK_OF_STEPS / (len(C) * C.size)))):
+    for step in range(int(min(max_iter, work / (len(C) * C.size)))):
         exponents, basis = np.linalg.eigh(logarithm)
         exponents = np.maximum(exponents - exponents[-1], math.log(LEAST_WEIGHT))
         weights = np.exp(exponents) / np.exp(exponents).sum()

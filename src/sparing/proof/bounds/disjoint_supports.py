@@ -25,11 +25,11 @@ class DisjointSupports:
 
     Parameters
     ----------
-    max_nodes : int
-        Nodes of the search at most.
+    max_nodes : int, optional
+        Nodes of the search at most, in place of those of the effort.
     """
 
-    max_nodes: int = 20_000
+    max_nodes: int | None = None
 
     name: ClassVar = "disjoint_supports"
     objective: ClassVar = "variance"
@@ -50,9 +50,9 @@ class DisjointSupports:
         view, problem = task.gram, task.problem
         if not self.applies(task):
             return None
-        found = best_disjoint(
-            view.gram(), _sizes(problem), budget=run.budget, max_nodes=self.max_nodes, start=_start(problem, incumbent)
-        )
+        nodes = run.effort.proof.disjoint_nodes if self.max_nodes is None else self.max_nodes
+        start = _start(problem, incumbent)
+        found = best_disjoint(view.gram(), _sizes(problem), budget=run.budget, max_nodes=nodes, start=start)
         if found is None:
             return None
         witness = (found.prices, found.supports, found.nodes)

@@ -11,10 +11,10 @@ import numpy as np
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds._witness import as_floats
-from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.doubly_nonnegative import one_sided_value
 from sparing.proof.trees.nonnegative_proof import proposed_dual
+from sparing.proof_effort import LIMITS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -45,11 +45,12 @@ class DoublyNonnegativeDual:
 
     name: ClassVar = "doubly_nonnegative_dual"
     objective: ClassVar = "variance"
+    scales: ClassVar = True
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation; one-sided")
 
     def applies(self, task: Task) -> bool:
         """For one nonnegative component and not too many features."""
-        return task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= DUAL_LIMIT
+        return task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task) -> float:
         """Half a second for 40 steps of 500 features."""
@@ -64,7 +65,7 @@ class DoublyNonnegativeDual:
         if incumbent is not None and len(incumbent.loadings) == 1:
             support, loadings = incumbent.support, incumbent.loadings[0]
         d, r = view.n_features, problem.n_nonzero
-        steps = run.effort.dual_steps(d, unhurried=200) if self.max_iter is None else self.max_iter
+        steps = run.effort.proof.dual_steps(d, unhurried=200) if self.max_iter is None else self.max_iter
         with single_threaded_blas(float(view.n_features) ** 3):
             Y = proposed_dual(view.gram(), r, support, loadings, steps, self.tolerance, run.budget)
         return Bound(self.check(task, Y), self.name, "the doubly nonnegative dual", "always", Y)

@@ -12,12 +12,10 @@ from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import sum_of_largest
 from sparing.proof.hypotheses import valid_for
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
-
-DECOMPOSED = 1000
-"""The most features for which A is decomposed; with more only the plain diagonal is used."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,9 @@ class LargestDiagonals:
 
     def applies(self, task: Task) -> bool:
         """Where A is positive semidefinite, or small enough to decompose."""
-        return task.problem.objective == "variance" and (task.gram.is_psd or task.gram.n_features <= DECOMPOSED)
+        return task.problem.objective == "variance" and (
+            task.gram.is_psd or task.gram.n_features <= LIMITS.decomposed_features
+        )
 
     def cost(self, task: Task) -> float:
         """Next to nothing: the diagonal is known, and where A is small others need it in memory, too."""
@@ -48,7 +48,7 @@ class LargestDiagonals:
         if not self.applies(task):
             return None
         mu = 0.0
-        if view.n_features <= DECOMPOSED and not run.budget.expired:
+        if view.n_features <= LIMITS.decomposed_features and not run.budget.expired:
             values, weights = _decomposed(view)
             top = max(float(values[-1]), 0.0)
             found = minimize_scalar(

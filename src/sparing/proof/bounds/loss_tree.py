@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sparing.gram import DataMatrix
-from sparing.proof.trees.deletion_tree import TREE_LIMIT, DeletionTree, Searched
+from sparing.proof.trees.deletion_tree import DeletionTree, Searched
+from sparing.proof_effort import LIMITS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -35,7 +36,7 @@ class LossTree:
 
     def applies(self, task: Task) -> bool:
         """Where all components together have a number of features."""
-        return _counted_together(task.problem) and task.n_nonzero < task.gram.n_features <= TREE_LIMIT
+        return _counted_together(task.problem) and task.n_nonzero < task.gram.n_features <= LIMITS.decomposed_features
 
     def cost(self, task: Task) -> float:
         """Little: its nodes are those of the effort."""
@@ -44,9 +45,9 @@ class LossTree:
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and the support it started from, or nothing where the tree cannot help."""
         view, problem = task.gram, task.problem
-        if not self.applies(task):
+        nodes = run.effort.proof.tree_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
+        if not self.applies(task) or nodes < 1:
             return None
-        nodes = run.effort.tree_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
         found = _searched(view, problem, incumbent.support, nodes, run.budget)
         if found is None:
             return None

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparing.proof.hypotheses import valid_for
-from sparing.proof.trees.nonnegative_proof import SEARCHED, prove_nonnegative, raised_and_refuted_again
+from sparing.proof.trees.nonnegative_proof import prove_nonnegative, raised_and_refuted_again
+from sparing.proof_effort import LIMITS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -34,15 +35,18 @@ class NonnegativeBranchAndBound:
 
     name: ClassVar = "nonnegative_branch_and_bound"
     objective: ClassVar = "variance"
+    scales: ClassVar = True
     reference: ClassVar = Reference("berk2019", "Algorithm 1, on A with entries raised")
 
     def applies(self, task: Task) -> bool:
         """For one nonnegative component and not too many features."""
-        return task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= SEARCHED
+        return (
+            task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.decomposed_features
+        )
 
     def cost(self, task: Task) -> float:
         """Half a second for 500 nodes of 1000 features."""
-        return 0.5 * (task.gram.n_features / SEARCHED) ** 2
+        return 0.5 * (task.gram.n_features / LIMITS.decomposed_features) ** 2
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with N and its refuted targets, for one nonnegative component and not too many features."""
@@ -55,8 +59,8 @@ class NonnegativeBranchAndBound:
             incumbent.support,
             incumbent.loadings[0] if len(incumbent.loadings) == 1 else unknown,
             run.rng,
-            max_nodes=run.effort.nodes if self.max_nodes is None else self.max_nodes,
-            max_iter=run.effort.raising_steps(task.gram.n_features) if self.max_iter is None else self.max_iter,
+            max_nodes=run.effort.proof.part(run.effort.proof.nodes) if self.max_nodes is None else self.max_nodes,
+            max_iter=run.effort.proof.raising_steps(task.gram.n_features) if self.max_iter is None else self.max_iter,
             budget=run.budget,
         ).bound
 

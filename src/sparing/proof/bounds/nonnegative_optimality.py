@@ -26,18 +26,12 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds import direct_optimality as plain
 from sparing.proof.bounds._witness import as_floats
-from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.sphere.plane_cones import half_angle, normals, room, shortened, turns
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
-
-SPACE_LIMIT, GRAM_LIMIT, KEPT = 200, 500, 100
-"""The most samples, where they are fewer than features; the most features otherwise, and dimensions kept of them."""
-
-WORK_LIMIT = 4e9
-"""The most n^2 (n + d) of all steps together, d being the features that matter (five seconds)."""
 
 WEDGES = 8
 """Wedges at first. All that matter are halved."""
@@ -88,10 +82,8 @@ class NonnegativeOptimality:
 
     Parameters
     ----------
-    max_cells : int
-        Wedges looked at, at most; fewer where each is much work.
-    max_iter : int
-        Steps in each. Every step gives a bound.
+    max_cells, max_iter : int, optional
+        Wedges looked at, at most, and steps in each, in place of those of the effort; fewer where each is much work.
 
     Notes
     -----
@@ -99,8 +91,8 @@ class NonnegativeOptimality:
     without normals. The plane is that of the two leading directions in the space of samples.
     """
 
-    max_cells: int = 24
-    max_iter: int = 40
+    max_cells: int | None = None
+    max_iter: int | None = None
 
     name: ClassVar = "nonnegative_optimality"
     objective: ClassVar = "variance"
@@ -113,7 +105,7 @@ class NonnegativeOptimality:
 
     def cost(self, task: Task) -> float:
         """Half a second; the doubly nonnegative dual is sharper where features are few enough for it."""
-        return 0.45 if task.gram.n_features > DUAL_LIMIT else 1.0
+        return 0.45 if task.gram.n_features > LIMITS.witness_features else 1.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its wedges, for one nonnegative component in a space of few dimensions."""
@@ -123,8 +115,11 @@ class NonnegativeOptimality:
             return None
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
-            search = _Search(C, problem.n_nonzero, self.max_iter, run.budget, _reached(C, incumbent))
-            witness = Cover(search.plane, *search.covered(self.max_cells), C if own else None, shift)
+            effort = run.effort.proof
+            steps = effort.wedge_steps if self.max_iter is None else self.max_iter
+            cells = effort.wedges if self.max_cells is None else self.max_cells
+            search = _Search(C, problem.n_nonzero, steps, effort.wedge_work, run.budget, _reached(C, incumbent))
+            witness = Cover(search.plane, *search.covered(cells), C if own else None, shift)
             value = self.check(task, witness)
         return Bound(value, self.name, "the test of optimality in wedges, for nonnegative loadings", "always", witness)
 
@@ -153,13 +148,13 @@ def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
     """C and s with A <= C'C + s I, and whether C had to be made; None where it would be too large."""
     d, n = view.n_features, view.n_samples
     if view.has_rows and n is not None and n < d:
-        if not 2 <= n <= SPACE_LIMIT or n * d > plain.ENTRIES_LIMIT or n * n * d > plain.WORK_LIMIT:
+        if not 2 <= n <= LIMITS.wedge_dimensions or n * d > plain.ENTRIES_LIMIT or n * n * d > LIMITS.space_work:
             return None
         return plain.samples_of(view), 0.0, False
-    if not 2 <= d <= GRAM_LIMIT:
+    if not 2 <= d <= LIMITS.witness_features:
         return None
     values, vectors = np.linalg.eigh(view.gram())
-    shift = max(float(values[max(d - KEPT - 1, 0)]), 0.0)  # leaves as many eigenvalues above it as are kept
+    shift = max(float(values[max(d - LIMITS.kept_dimensions - 1, 0)]), 0.0)  # leaves as many above as are kept
     kept = values - shift > d * EPS * float(np.abs(values).max())
     kept[-2:] = True  # at least a plane
     return np.sqrt(np.maximum(values[kept] - shift, 0.0))[:, None] * vectors[:, kept].T, shift, True
@@ -190,17 +185,17 @@ def _at(C: Array, lengths: Array, plane: Array, wedge: Array, proof: Proof, r: i
 class _Search:
     """Halves wedges and improves their proofs."""
 
-    def __init__(self, C: Array, r: int, max_iter: int, budget: Budget, reached: float) -> None:
+    def __init__(self, C: Array, r: int, max_iter: int, max_work: float, budget: Budget, reached: float) -> None:
         self.C, self.r, self.max_iter, self.budget, self.reached = C, r, max_iter, budget, reached
         self.plane = np.linalg.eigh(C @ C.T)[1][:, -2:]
-        self.lengths, self.work = plain.lengths_of(C), 0.0
+        self.lengths, self.work, self.max_work = plain.lengths_of(C), 0.0, max_work
         self.unsigned = Proof(*plain.searched(C, r, None, UNSIGNED, budget), 0.0)
         self.longest = C[:, np.argsort(-self.lengths, kind="stable")[: max(LOOKED_AT * r, 1000)]]
         self.most = plain.MOST_RHO * float(self.lengths.max(initial=0.0))
 
     @property
     def spent(self) -> bool:
-        return self.work > WORK_LIMIT or self.budget.expired
+        return self.work > self.max_work or self.budget.expired
 
     def _looked_at(self, wedge: Array, proof: Proof) -> tuple[float, Array, float]:
         self.work += len(self.C) ** 2 * (len(self.C) + float(np.count_nonzero(self.lengths > proof.rho)))

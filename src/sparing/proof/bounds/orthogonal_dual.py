@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds._witness import as_floats
-from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
-from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, SEARCHED, Single, split_value
+from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, UNHURRIED, Single, split_value
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.fantope import (
     in_own_unit,
@@ -19,6 +18,7 @@ from sparing.proof.relaxations.fantope import (
     split,
 )
 from sparing.proof.trees.single_component_proof import bound_of_one_component
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -41,8 +41,8 @@ class OrthogonalDual:
     single : callable
         ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
         default a search of supports of limited size.
-    max_iter : int
-        Iterations of the relaxation at most, one eigendecomposition each.
+    max_iter : int, optional
+        Iterations of the relaxation at most, one eigendecomposition each, in place of those of the effort.
     tolerance : float
         They end when the bound is within this share of the best that any Y gives.
     rounds : int, optional
@@ -50,34 +50,39 @@ class OrthogonalDual:
     """
 
     single: Single = bound_of_one_component
-    max_iter: int = 200
+    max_iter: int | None = None
     tolerance: float = 1e-4
     rounds: int | None = None
 
     name: ClassVar = "orthogonal_dual"
     objective: ClassVar = "variance"
+    scales: ClassVar = True
     reference: ClassVar = Reference("vu2013", "Alg. 1, the dual of its problem")
 
     def applies(self, task: Task) -> bool:
         """For several orthogonal components and not too many features."""
-        return task.problem.is_several and task.problem.is_orthogonal and task.gram.n_features <= DUAL_LIMIT
+        return (
+            task.problem.is_several and task.problem.is_orthogonal and task.gram.n_features <= LIMITS.witness_features
+        )
 
     def cost(self, task: Task) -> float:
-        """Half a second for 32 features."""
-        return 0.5 * (task.gram.n_features / 32) ** 3
+        """A fifth of a second for 200 features; rounds of the search are counted by the effort."""
+        return 0.5 * (task.gram.n_features / 300) ** 2
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
         view, problem = task.gram, task.problem
-        if problem.objective != "variance" or not problem.is_orthogonal or view.n_features > DUAL_LIMIT:
+        if problem.objective != "variance" or not problem.is_orthogonal or view.n_features > LIMITS.witness_features:
             return None
         unit, A = in_own_unit(view.gram())
         k, s = problem.n_components, nonzeros(problem, view.n_features)
-        _, Y = relaxed_projection(A, k, s, max_iter=self.max_iter, tolerance=self.tolerance, budget=run.budget)
+        effort = run.effort.proof
+        steps = effort.dual_steps(len(A), unhurried=UNHURRIED) if self.max_iter is None else self.max_iter
+        _, Y = relaxed_projection(A, k, s, max_iter=steps, tolerance=self.tolerance, budget=run.budget)
         found = [self._proved(task, DUAL, unit * Y)]
         if not problem.shared_support and not run.budget.expired:
             start, sizes = split(A, Y, k), [min(problem.n_nonzero, view.n_features)] * k
-            rounds = (run.effort.orthogonal_rounds if self.rounds is None else self.rounds) if len(A) <= SEARCHED else 0
+            rounds = effort.part_rounds(effort.orthogonal_rounds, len(A)) if self.rounds is None else self.rounds
             better = shared_part(A, sizes, start, rounds=rounds, budget=run.budget)
             # the second is better for the true lambda^(r), not for every bound
             found += [self._proved(task, PART, unit * W) for W in (start, better)]

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, squares, sum_of_largest
-from sparing.proof.bounds.row_sums import ROWS_LIMIT
 from sparing.proof.hypotheses import valid_for
+from sparing.proof_effort import LIMITS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -29,7 +29,7 @@ class RowSquares:
 
     def applies(self, task: Task) -> bool:
         """For one component and not too many features."""
-        return task.problem.is_single and task.gram.n_features <= ROWS_LIMIT
+        return task.problem.is_single and task.gram.n_features <= LIMITS.row_features
 
     def cost(self, task: Task) -> float:
         """All rows of A are read."""

@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, sums
 from sparing.proof.hypotheses import valid_for
+from sparing.proof_effort import LIMITS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
-
-ROWS_LIMIT = 3000
-"""The most features whose rows are all looked at."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class RowSums:
 
     def applies(self, task: Task) -> bool:
         """For one component and not too many features."""
-        return task.problem.is_single and task.gram.n_features <= ROWS_LIMIT
+        return task.problem.is_single and task.gram.n_features <= LIMITS.row_features
 
     def cost(self, task: Task) -> float:
         """All rows of A are read."""

@@ -10,12 +10,10 @@ from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds._witness import as_floats
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.semidefinite import dual_value, relaxed
+from sparing.proof_effort import LIMITS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
-
-DUAL_LIMIT = 500
-"""The most features for which the witness, a matrix of features by features, is kept (two mebibytes)."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,12 @@ class SemidefiniteDual:
 
     name: ClassVar = "semidefinite_dual"
     objective: ClassVar = "variance"
+    scales: ClassVar = True
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation")
 
     def applies(self, task: Task) -> bool:
         """For one component and not too many features."""
-        return task.problem.is_single and task.gram.n_features <= DUAL_LIMIT
+        return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task) -> float:
         """A quarter of a second for 40 steps of 200 features; others come first where loadings are nonnegative."""
@@ -52,7 +51,7 @@ class SemidefiniteDual:
         view, problem = task.gram, task.problem
         if not self.applies(task):
             return None
-        steps = run.effort.dual_steps(view.n_features, unhurried=64) if self.max_iter is None else self.max_iter
+        steps = run.effort.proof.dual_steps(view.n_features, unhurried=64) if self.max_iter is None else self.max_iter
         _, Y = relaxed(view.gram(), problem.n_nonzero, max_iter=steps, tolerance=self.tolerance, budget=run.budget)
         return Bound(self.check(task, Y), self.name, "the dual of the semidefinite relaxation", "always", Y)
 

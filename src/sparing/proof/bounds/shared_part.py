@@ -12,7 +12,6 @@ import numpy as np
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
 from sparing.proof.bounds._witness import as_floats
-from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.fantope import (
     in_own_unit,
@@ -25,6 +24,7 @@ from sparing.proof.relaxations.fantope import (
     top_of_all,
 )
 from sparing.proof.relaxations.semidefinite import dual_value, relaxed
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -32,14 +32,8 @@ from sparing.task import Task
 Single = Callable[[Array, int], float]
 """``single(B, r)`` >= x'Bx for all unit x with r nonzeros, B symmetric, proved."""
 
-RELAXED = 64
-"""Up to as many features the semidefinite relaxation of each single direction takes a fraction of a second."""
-
-SEARCHED = 100
-"""Up to as many features W is searched for, in some seconds at most."""
-
-SHIFTS = 12
-"""Values of mu that are tried."""
+UNHURRIED = 64
+"""Features up to which the relaxation takes all steps: a millisecond each."""
 
 PART, DUAL = "part", "dual"
 """Kinds of witnesses: W, and the dual matrix Y of a relaxation."""
@@ -84,9 +78,9 @@ def best_single(B: Array, size: int) -> float:
     if exact is not None:
         return exact
     quick = _quick(B, size)
-    if len(B) > RELAXED:
+    if (steps := LIMITS.single_steps(len(B))) == 0:
         return quick
-    _, Y = relaxed(B, size, max_iter=200, tolerance=1e-4, budget=Budget())
+    _, Y = relaxed(B, size, max_iter=steps, tolerance=1e-4, budget=Budget())
     return min(quick, dual_value(B, Y, size))
 
 
@@ -119,40 +113,49 @@ class SharedPart:
     single : callable
         ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
         default all supports where they are few, otherwise the best of simple bounds and the semidefinite dual.
-    max_iter : int
-        Iterations of the relaxation at most, one eigendecomposition each.
+    max_iter : int, optional
+        Iterations of the relaxation at most, one eigendecomposition each, in place of those of the effort.
     rounds : int, optional
         Rounds of the search for W, in place of those of the effort.
     """
 
     single: Single = best_single
-    max_iter: int = 200
+    max_iter: int | None = None
     rounds: int | None = None
 
     name: ClassVar = "shared_part"
     objective: ClassVar = "variance"
+    scales: ClassVar = True
     reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
 
     def applies(self, task: Task) -> bool:
         """For several components that need not be orthogonal, and not too many features."""
-        return task.problem.is_several and not task.problem.is_orthogonal and task.gram.n_features <= DUAL_LIMIT
+        return (
+            task.problem.is_several
+            and not task.problem.is_orthogonal
+            and task.gram.n_features <= LIMITS.witness_features
+        )
 
     def cost(self, task: Task) -> float:
-        """Half a second for 32 features."""
+        """Half a second for 32 features, most of it for the rest of each direction."""
         return 0.5 * (task.gram.n_features / 32) ** 3
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The best of all with its W or Y; for several components and not too many features."""
         view, problem = task.gram, task.problem
-        if not problem.is_several or view.n_features > DUAL_LIMIT:
+        if not problem.is_several or view.n_features > LIMITS.witness_features:
             return None
         (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
         k, radius = len(sizes), most_absolute(problem, view.n_features)
-        _, Y = relaxed_projection(A, k, radius, max_iter=self.max_iter, tolerance=1e-4, budget=run.budget)
+        effort = run.effort.proof
+        steps = effort.dual_steps(len(A), unhurried=UNHURRIED) if self.max_iter is None else self.max_iter
+        _, Y = relaxed_projection(A, k, radius, max_iter=steps, tolerance=1e-4, budget=run.budget)
         found = [self._proved(task, DUAL, unit * Y)]
-        trials = [split(A, Y, k), self._shifted(A, sizes)]
+        if effort.share < 1:  # the rest of each direction costs more than this
+            return found[0]
+        trials = [split(A, Y, k), self._shifted(A, sizes, effort.shifts)]
         if self.single is not best_single or all(top_of_all(A, t) is not None for t in sizes):
-            rounds = (run.effort.rounds if self.rounds is None else self.rounds) if len(A) <= SEARCHED else 0
+            rounds = effort.part_rounds(effort.rounds, len(A)) if self.rounds is None else self.rounds
             trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=run.budget)]  # never worse than its start
         found += [self._proved(task, PART, unit * W) for W in trials if not run.budget.expired]
         return min(found, key=lambda bound: bound.value)
@@ -169,13 +172,14 @@ class SharedPart:
             return math.inf
         if kind == DUAL:
             value = projection_value(task.gram.gram(), matrix, k, most_absolute(task.problem, d))
+            value += (k - 1) * float(task.gram.psd_slack)  # components that repeat one another leave a direction out
         else:
             value = split_value(task.gram.gram(), matrix, sizes_in_turn(task.problem, d), self.single)
         return rounded_up(value, task.gram)
 
-    def _shifted(self, A: Array, sizes: list[int]) -> Array:
+    def _shifted(self, A: Array, sizes: list[int], count: int) -> Array:
         """The best (A - mu I)_+, judged by what costs little."""
         values, vectors = np.linalg.eigh(A)
-        shifts = np.linspace(max(float(values[len(A) - min(len(A), 2 * len(sizes))]), 0.0), float(values[-1]), SHIFTS)
+        shifts = np.linspace(max(float(values[len(A) - min(len(A), 2 * len(sizes))]), 0.0), float(values[-1]), count)
         trials = [np.asarray((vectors * np.maximum(values - mu, 0.0)) @ vectors.T) for mu in shifts]
         return min(trials, key=lambda W: split_value(A, W, sizes, _quick))

@@ -11,9 +11,9 @@ import numpy as np
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds._witness import as_floats
-from sparing.proof.bounds.semidefinite_dual import DUAL_LIMIT
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.sharper_dual import sharpened, sharper_value
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -29,10 +29,9 @@ class SharperDual:
 
     Parameters
     ----------
-    max_iter : int
-        Iterations at most, one eigendecomposition each.
-    max_relaxed : int
-        Iterations at most for the plain relaxation that it starts from, cheaper ones.
+    max_iter, max_relaxed : int, optional
+        Iterations at most, one eigendecomposition each, and those of the plain relaxation that it starts from, in place
+        of those of the effort.
 
     Notes
     -----
@@ -41,16 +40,17 @@ class SharperDual:
     r - 1 largest entries, which covers both and is a little sharper.
     """
 
-    max_iter: int = 500
-    max_relaxed: int = 200
+    max_iter: int | None = None
+    max_relaxed: int | None = None
 
     name: ClassVar = "sharper_dual"
     objective: ClassVar = "variance"
+    scales: ClassVar = True
     reference: ClassVar = Reference("li2020", "Sec. on relaxation (16), its dual")
 
     def applies(self, task: Task) -> bool:
         """For one component and not too many features."""
-        return task.problem.is_single and task.gram.n_features <= DUAL_LIMIT
+        return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task) -> float:
         """Half a second for 64 features; others come first where loadings are nonnegative."""
@@ -61,13 +61,13 @@ class SharperDual:
         view, problem = task.gram, task.problem
         if not self.applies(task):
             return None
-        A = view.gram()
+        A, effort = view.gram(), run.effort.proof
         with single_threaded_blas(float(len(A)) ** 3):
             Q, a = sharpened(
                 A,
                 min(problem.n_nonzero, len(A)),
-                max_iter=self.max_iter,
-                max_relaxed=self.max_relaxed,
+                max_iter=effort.part(effort.sharper_steps) if self.max_iter is None else self.max_iter,
+                max_relaxed=effort.part(effort.most_steps) if self.max_relaxed is None else self.max_relaxed,
                 target=_reached(A, incumbent),
                 budget=run.budget,
             )

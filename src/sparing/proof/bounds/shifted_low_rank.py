@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from sparing.proof.hypotheses import valid_for
 from sparing.proof.sphere.low_rank import (
-    GRAM_DECOMPOSED,
     SphereSearch,
     decomposable,
     search_surrogate,
     searched_again,
 )
+from sparing.proof_effort import LIMITS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -35,7 +35,7 @@ class ShiftedLowRank:
         a few thousand cells on real data, in less time than the decomposition.
     accuracy : float
         The maximum is bounded within this share. A small one costs little, and lets optima of low rank be proved.
-    max_cells : int
+    max_cells : int, optional
         Cells of the sphere at most, where a flat spectrum makes all directions alike: a second or so. The bound is that
         of the open cells then; a lower rank may give a better one.
     shifted : bool
@@ -51,9 +51,9 @@ class ShiftedLowRank:
 
     rank: int | None = None
     accuracy: float = 1e-7
-    max_cells: int = 50_000
+    max_cells: int | None = None
     shifted: bool = True
-    max_gram: int = GRAM_DECOMPOSED
+    max_gram: int = LIMITS.decomposed_features
 
     name: ClassVar = "shifted_low_rank"
     objective: ClassVar = "variance"
@@ -74,7 +74,8 @@ class ShiftedLowRank:
         if not self.applies(task):
             return None
         rank = (8 if problem.nonnegative else 6) if self.rank is None else self.rank
-        effort = SphereSearch(rank, self.accuracy, self.max_cells, self.shifted)
+        cells = run.effort.proof.sphere_cells if self.max_cells is None else self.max_cells
+        effort = SphereSearch(rank, self.accuracy, cells, self.shifted)
         found = search_surrogate(
             task.gram,
             problem.n_nonzero,

@@ -15,26 +15,21 @@ from math import comb
 import numpy as np
 from scipy.optimize import minimize
 
-from sparing.gram import DenseGram
+from sparing.gram import view_of_gram
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.objectives.joint import SWAPS
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.relaxations.semidefinite import EPS, alternating, into_l1_ball, made_feasible
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
 from sparing.run import Budget
 from sparing.search.truncated_power import truncated_powers
-
-ENUMERATED = 20_000
-"""The most supports that are all looked at: a fraction of a second."""
 
 CUTS = 60
 """Directions of most variance that one round adds to those known."""
 
 SWAPPED = 8
 """Supports whose features are swapped, where not all are looked at."""
-
-PAIRED = 32
-"""Up to as many features all pairs of them are known from the start; they keep the search from going astray."""
 
 STEPS = 150
 """Steps of the smooth minimisation in one round."""
@@ -160,13 +155,19 @@ def top_of_all(B: Array, size: int) -> float | None:
     d = len(B)
     if size >= d:
         return leading_sum(B, 1)
-    if comb(d, size) > ENUMERATED:
+    if comb(d, size) > LIMITS.enumerated_supports:
         return None
     return float(_tops(B, _supports(d, size))[0].max()) + 8 * d * EPS * d * scale_of(B)
 
 
 def shared_part(
-    A: Array, sizes: Sequence[int], start: Array, *, rounds: int, budget: Budget, enumerated: int = ENUMERATED
+    A: Array,
+    sizes: Sequence[int],
+    start: Array,
+    *,
+    rounds: int,
+    budget: Budget,
+    enumerated: int = LIMITS.enumerated_supports,
 ) -> Array:
     """W that makes the sum of the k largest eigenvalues of W plus all lambda^(t)(A - W), t in ``sizes``, small.
 
@@ -242,7 +243,7 @@ def _smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:
 def _simple(d: int, size: int) -> Array:
     """All features (rows), and all sums and differences of two of them where they are not too many."""
     eye = np.eye(d)
-    if size < 2 or d > PAIRED:
+    if size < 2 or d > LIMITS.paired_features:
         return eye
     i, j = np.triu_indices(d, 1)
     return np.vstack([eye, (eye[i] + eye[j]) / np.sqrt(2), (eye[i] - eye[j]) / np.sqrt(2)])
@@ -258,7 +259,7 @@ def _strongest(B: Array, size: int, known: Array, budget: Budget, enumerated: in
         supports = _supports(d, size)
     else:
         values, vectors = np.linalg.eigh(B)
-        view = DenseGram(B + max(-float(values[0]), 0.0) * np.eye(d))  # the order of supports stays
+        view = view_of_gram(B + max(-float(values[0]), 0.0) * np.eye(d))  # the order of supports stays
         starts = np.hstack([np.eye(d), vectors[:, -SWAPPED:]])
         X = truncated_powers(view, starts, size, max_iter=20, settled=3, budget=budget)
         full = known[np.count_nonzero(known, axis=1) == size]

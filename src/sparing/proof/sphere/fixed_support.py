@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.proof.sphere.branch_and_bound import ENTRIES, Cells, Rows
+from sparing.proof_effort import LIMITS
 from sparing.results import Array
 from sparing.run import Budget
 
@@ -20,9 +21,6 @@ Mask = NDArray[np.bool_]
 
 SMALL_ANGLE = 1e-4
 """The angle at which cells are small enough."""
-
-CELLS = 10_000
-"""Cells at most; where more are left the optimum is too flat to be located."""
 
 SLACK = 1e-9
 """Share of the longest row by which entries must differ to be told apart: far above rounding."""
@@ -56,7 +54,7 @@ def _where_it_can_be(rows: Rows, value: float, budget: Budget, small_angle: floa
         kept = bounds >= np.sqrt(value) * (1 - SLACK)
         angle = float(np.arccos(np.clip(cosines[kept].min(initial=1.0), -1.0, 1.0))) + SLACK
         cells = cells.some(kept)
-        if angle < small_angle or len(cells.bounds) > CELLS or budget.expired:
+        if angle < small_angle or len(cells.bounds) > LIMITS.located_cells or budget.expired:
             break
         cells = cells.halves()
     directions = directions[kept]

@@ -13,14 +13,9 @@ from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.symmetric import top_eigenpairs
 from sparing.proof.sphere.branch_and_bound import highest
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Problem
 from sparing.run import Budget
-
-GRAM_DECOMPOSED = 1000
-"""The most features for which A is decomposed (a fifth of a second)."""
-
-ROWS_DECOMPOSED = 2000
-"""The most rows for which XX' is decomposed in place of a larger A."""
 
 
 class SphereSearch(NamedTuple):
@@ -45,8 +40,8 @@ class Searched(NamedTuple):
 
 def decomposable(view: DataMatrix) -> bool:
     """Are features or rows few enough?"""
-    wide = view.has_rows and view.n_samples is not None and view.n_samples <= ROWS_DECOMPOSED
-    return view.n_features <= GRAM_DECOMPOSED or wide
+    wide = view.has_rows and view.n_samples is not None and view.n_samples <= LIMITS.decomposed_rows
+    return view.n_features <= LIMITS.decomposed_features or wide
 
 
 def search_surrogate(
@@ -56,7 +51,7 @@ def search_surrogate(
     *,
     nonnegative: bool,
     budget: Budget,
-    max_gram: int = GRAM_DECOMPOSED,
+    max_gram: int = LIMITS.decomposed_features,
 ) -> Searched:
     """The bound of a surrogate of low rank, for unit x with at most ``n_nonzero`` nonzeros, or nonnegative ones."""
     split = _split if view.n_features <= max_gram else _split_by_rows

@@ -38,7 +38,7 @@ MOVED = 1e-9
 SAME = 1e-8
 """Eigenvalues closer than this share have no eigenvectors of their own."""
 
-GROWTH = 1e-11
+NO_BETTER = 1e-11
 """Supports that cannot exceed the best found by this share are not looked into."""
 
 STARTS = 32
@@ -232,7 +232,7 @@ class _Search:
                 continue
             added = tied[more][:, list(pattern)]
             squares = Q[more] + self.squares[added].sum(axis=1)
-            hopeful = np.linalg.eigvalsh(squares)[:, -1] > self.best.value * (1 + GROWTH)
+            hopeful = np.linalg.eigvalsh(squares)[:, -1] > self.best.value * (1 + NO_BETTER)
             if hopeful.any():
                 chosen = inside[more[hopeful]]
                 np.put_along_axis(chosen, added[hopeful], True, axis=1)
@@ -249,7 +249,7 @@ class _Search:
             C = np.concatenate([vectors, -vectors], axis=2)
             self._improve(inside, C)
             unclear = (values[:, 1:] - values[:, :-1] <= SAME * values[:, -1:]) & (
-                values[:, 1:] > self.best.value * (1 + GROWTH)
+                values[:, 1:] > self.best.value * (1 + NO_BETTER)
             )
             for b in np.flatnonzero(unclear.any(axis=1)):
                 c = best_direction_in_cone(self.rows[inside[b]], squares[b])

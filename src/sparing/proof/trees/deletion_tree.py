@@ -22,20 +22,15 @@ import numpy as np
 
 from sparing.gram import DataMatrix
 from sparing.objectives.shared import captured_by
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
 WELL_CONDITIONED = 1e-9
 """Unit-norm Gram matrices with a smaller eigenvalue are not searched: rounding would exceed any gap worth proving."""
 
-TREE_LIMIT = 200
-"""The most features for which a tree is grown."""
-
 EPS = float(np.finfo(float).eps)
 BISECTIONS = 24
-ENUMERATED = 500
-"""Supports of one node that are all tried, at most."""
-
 CLOSED = 1e-10
 """Open nodes that promise less than this share above the incumbent count as closed."""
 
@@ -74,7 +69,7 @@ class DeletionTree:
         Nodes with at most so many supports are settled by trying them all.
     """
 
-    def __init__(self, gram: Array, squared: Array, rank: int, *, enumerated: int = ENUMERATED) -> None:
+    def __init__(self, gram: Array, squared: Array, rank: int, *, enumerated: int = LIMITS.node_supports) -> None:
         norms = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
         self.alive = np.flatnonzero(norms > 0)
         outer = np.multiply.outer(norms[self.alive], norms[self.alive])
@@ -88,7 +83,7 @@ class DeletionTree:
 
     @classmethod
     def of(cls, view: DataMatrix, rank: int) -> DeletionTree:
-        """The tree of a view with at most ``TREE_LIMIT`` features."""
+        """The tree of a view whose Gram matrix fits in memory."""
         gram = view.gram()
         return cls(gram, gram @ gram, rank)
 

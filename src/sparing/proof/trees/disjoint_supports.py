@@ -14,17 +14,12 @@ from math import comb
 
 import numpy as np
 
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
-LISTED = 200_000
-"""The most supports that are listed."""
-
 BLOCK = 20_000
 """Supports whose eigenvalues are computed at once."""
-
-PRICED = 300
-"""Steps in which prices are found."""
 
 THINNED = 25
 """Steps after which a feasible choice is tried and supports that cannot be part of a better one are dropped."""
@@ -96,7 +91,7 @@ def countable(d: int, sizes: Sequence[int]) -> bool:
     """Are there enough features, and few enough supports to list them all?"""
     wide = sum(sizes) > d
     counts = [sum(comb(d, s) for s in range(1 if wide else t, t + 1)) for t in set(sizes)]
-    return len(sizes) <= d and sum(counts) <= LISTED
+    return len(sizes) <= d and sum(counts) <= LIMITS.listed_supports
 
 
 @dataclass
@@ -149,7 +144,7 @@ class _Search:
         """Prices by Polyak's subgradient steps; supports that no better choice can hold are dropped on the way."""
         prices = best = np.zeros(len(self.A))
         least = np.inf
-        for step in range(PRICED):
+        for step in range(LIMITS.priced_steps):
             reduced = [self._reduced(kind, prices) for kind in self.kinds]
             if any(len(c) < kind.count for c, kind in zip(reduced, self.kinds, strict=True)):
                 return best  # too few are left for anything better

@@ -12,20 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparing.gram import DataMatrix, DenseGram
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.doubly_nonnegative import relaxed_nonnegative
 from sparing.proof.trees.prover import Prover
 from sparing.proof.trees.single_component_proof import refuted_again
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
-
-SEARCHED = 1000
-"""The most features whose matrix is decomposed and searched."""
-
-RAISED = 500
-"""The most features for which Y, a matrix of features by features, is sought and kept (two mebibytes)."""
 
 TOLERANCE, PART = 1e-7, 1 / 3
 """Where the search for Y ends, and what it may spend of the time."""
@@ -49,10 +44,10 @@ def prove_nonnegative(
     max_iter: int,
     budget: Budget,
 ) -> NonnegativeProof:
-    """Refute what is above a direction that is known, as far as nodes and time allow; up to ``SEARCHED`` features."""
+    """Refute what is above a direction that is known, as far as nodes and time allow."""
     A, N = view.gram(), None
     with single_threaded_blas(float(len(A)) ** 3):
-        if max_iter > 0 and len(A) <= RAISED:
+        if max_iter > 0 and len(A) <= LIMITS.raised_features:
             Y = proposed_dual(A, size, support, loadings, max_iter, TOLERANCE, budget.share(PART))
             N = np.maximum(-Y, 0.0)
         inside, shift = _raised(A, N)
@@ -74,7 +69,7 @@ def proposed_dual(
     return relaxed_nonnegative(A, r, max_iter=max_iter, tolerance=tolerance, budget=budget, reached=reached)[1]
 
 
-def _raised(A: Array, N: Array | None) -> tuple[DenseGram, float]:
+def _raised(A: Array, N: Array | None) -> tuple[DataMatrix, float]:
     """A + N for the positive entries of N, made semidefinite by a multiple of I; and that less what rounding can do.
 
     The multiple of I is the same for all unit x.
@@ -84,7 +79,7 @@ def _raised(A: Array, N: Array | None) -> tuple[DenseGram, float]:
     values = np.linalg.eigvalsh(raised)
     rounding = 8 * len(A) * EPS * float(np.abs(values).max() + np.abs(raised - A).max())
     shift = max(rounding - float(values[0]), 0.0)
-    return DenseGram(raised + shift * np.eye(len(A))), shift - rounding
+    return view_of_gram(raised + shift * np.eye(len(A))), shift - rounding
 
 
 def raised_and_refuted_again(view: DataMatrix, n_nonzero: int, witness: Any) -> float:

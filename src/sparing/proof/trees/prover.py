@@ -10,22 +10,17 @@ from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.trees.probing import least_gap
-from sparing.proof.trees.refuter import DENSE, TIGHT, Refuter, Step
+from sparing.proof.trees.refuter import TIGHT, Refuter, Step
+from sparing.proof_effort import LIMITS
 from sparing.results import Indices
 from sparing.run import Budget
 from sparing.search.local import LocalSearch
 
-DIRECT = 1000
-"""Up to as many features the size asked for is refuted at once; with more the smaller sizes come first."""
-
 GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
 """Targets above the best that are tried where the best itself is not proved, by turns from the middle."""
 
-FIRST_SHARE, FIRST_NODES = 0.1, 400
-"""What the search for a proof may spend at first where probing comes next; and nodes that it always has."""
-
-PASSES = 4
-"""How often all sizes are looked at, while something new is proved."""
+FIRST_SHARE = 0.1
+"""What the search for a proof may spend at first where probing comes next."""
 
 PART = 1 / 3
 """What one attempt of several may spend of what is left."""
@@ -47,8 +42,15 @@ class Proof:
 class Prover(Refuter):
     """Chooses the targets: above the best support known, which gets better on the way."""
 
-    def __init__(self, view: DataMatrix, *, direct: int = DIRECT, max_dense: int = DENSE) -> None:
-        super().__init__(view, max_dense=max_dense)
+    def __init__(
+        self,
+        view: DataMatrix,
+        *,
+        direct: int = LIMITS.direct_features,
+        max_dense: int = LIMITS.dense_features,
+        pair_work: float = np.inf,
+    ) -> None:
+        super().__init__(view, max_dense=max_dense, pair_work=pair_work)
         self.direct, self.objective = direct, RayleighObjective(self.view)
 
     def prove(self, size: int, support: Indices, rng: np.random.Generator, *, max_nodes: int, budget: Budget) -> Proof:
@@ -60,15 +62,16 @@ class Prover(Refuter):
         sizes = range(1, size + 1) if nested else (size,)
         known: dict[int, Indices] = {size: support}
         try:
-            for _ in range(PASSES if nested else 1):  # what could not be proved may be with what is left
+            for _ in range(LIMITS.passes if nested else 1):  # what could not be proved may be with what is left
                 before = len(self.steps)
                 for t in sizes:
                     part = 1.0 if t == size else PART
                     left = int(part * (max_nodes - self.nodes))
                     known[t] = self._settle(t, self._begin(t, known), rng, left, budget.share(part))
-                    if budget.expired or self._proved(size, known[size]):
+                    spent = budget.expired or self.nodes >= max_nodes
+                    if spent or self._proved(size, known[size]):
                         break
-                if len(self.steps) == before or budget.expired or self._proved(size, known[size]):
+                if spent or len(self.steps) == before or self._proved(size, known[size]):
                     break
         except KeyboardInterrupt:
             budget.interrupt()
@@ -97,7 +100,7 @@ class Prover(Refuter):
         if self._proved(size, best):
             return best
         part = FIRST_SHARE if probing else 0.6
-        first = max(int(part * max_nodes), min(FIRST_NODES, int(0.8 * max_nodes)))
+        first = max(int(part * max_nodes), min(LIMITS.first_nodes, int(0.8 * max_nodes)))
         best, refuted = self._attempt(size, best, 0.0, rng, first, budget.share(part))
         if probing and not refuted:
             left = max_nodes - (self.nodes - spent)

@@ -9,35 +9,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.gram import DataMatrix
-from sparing.gram.columns import ColumnBlock
+from sparing.gram import DataMatrix, view_of_columns
 from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import sum_of_largest
 from sparing.proof.trees.pair_table import PairTable, pairs_reaching
 from sparing.proof.trees.probing import probed
 from sparing.proof.trees.schur_tree import Outcome, SchurTree
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
 from sparing.run import Budget
-
-DENSE, PARTNERS = 1500, 1500
-"""The most features whose matrix a search holds: all that are left, or the partners of one."""
-
-PROBED = 500
-"""The most features that are probed one by one where the search alone leaves a gap."""
-
-PAIRS = 20_000
-"""The most features of which all pairs are looked at."""
-
-PAIR_WORK = 3e11
-"""Multiplications for that at most, half a minute."""
 
 GATHERED = 2**24
 """Entries at most of their columns, or of their matrix (128 MiB)."""
 
+PAIR_COST = 256
+"""Multiplications that take as long as to decide about a pair and to sort it."""
+
 SLACK = 0.95
 """Pairs are kept for a level lower by this factor, so that the next targets find them too."""
 
-TIGHT, ROUNDING = 1e-9, 1e-10
+TIGHT, REFUTED_MARGIN = 1e-9, 1e-10
 """How far above the best a target is at least; and what is added to a refuted one, far more than rounding can do."""
 
 Step = tuple[int, float, bool]
@@ -47,8 +38,14 @@ Step = tuple[int, float, bool]
 class Refuter:
     """What is known of the sparse components of one view, and what it refutes."""
 
-    def __init__(self, view: DataMatrix, *, max_dense: int = DENSE) -> None:
-        self.view, self.max_dense = view.cached(), max_dense
+    def __init__(
+        self,
+        view: DataMatrix,
+        *,
+        max_dense: int = LIMITS.dense_features,
+        pair_work: float = np.inf,
+    ) -> None:
+        self.view, self.max_dense, self.pair_work = view.cached(), max_dense, pair_work
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
         # what centring leaves in X makes the same variance differ from one way of computing it to another
@@ -58,7 +55,7 @@ class Refuter:
         self.said = ""  # the last report
         self.nodes = 0
         self.table: PairTable | None = None
-        if self.view.n_features <= PROBED:  # no component has more than the largest eigenvalue
+        if self.view.n_features <= LIMITS.probed_features:  # no component has more than the largest eigenvalue
             values = np.linalg.eigvalsh(self.view.gram())
             self.most[self.view.n_features] = float(values[-1] + 8 * len(values) * EPS * np.abs(values).max())
 
@@ -72,7 +69,7 @@ class Refuter:
             low = self.view.psd_slack
             known += [most + low * (other - size) for other, most in self.most.items() if other > size]
             known += [(most + low) * size / other for other, most in self.most.items() if other < size]
-            known.append((sum_of_largest(self.own, size) + size * low) * (1 + ROUNDING))
+            known.append((sum_of_largest(self.own, size) + size * low) * (1 + REFUTED_MARGIN))
         return min(known)
 
     def refute(self, size: int, target: float, *, max_nodes: int, budget: Budget, probing: bool = False) -> Outcome:
@@ -97,18 +94,23 @@ class Refuter:
     def learn(self, size: int, target: float, *, probing: bool = False) -> None:
         """A target was refuted: keep it."""
         self.steps.append((size, target, probing))
-        self.most[size] = min(self.most.get(size, np.inf), target + ROUNDING * max(self.scale, abs(target)))
+        self.most[size] = min(self.most.get(size, np.inf), target + REFUTED_MARGIN * max(self.scale, abs(target)))
 
     def can_probe(self, size: int) -> bool:
         """Are there few enough features to probe each of them?"""
-        return size >= 2 and self.view.n_features <= PROBED
+        return size >= 2 and self.view.n_features <= LIMITS.probed_features
 
     def floors(self, size: int, target: float) -> Array:
         """What t features of a support that reaches the target have at least."""
         floors = np.full(size + 1, -np.inf)
         if self.view.is_psd:
             for t in range(1, size):
-                floor = target - self.most_of(size - t) - self.view.psd_slack - ROUNDING * max(self.scale, abs(target))
+                floor = (
+                    target
+                    - self.most_of(size - t)
+                    - self.view.psd_slack
+                    - REFUTED_MARGIN * max(self.scale, abs(target))
+                )
                 floors[t] = floor if floor > 0 else -np.inf
         return floors
 
@@ -126,9 +128,11 @@ class Refuter:
         known = None if self.table is None else self.table.at(level, features)
         if known is not None:
             return known
-        inside = self._inside(features)
+        work = float(len(features)) ** 2 * ((self.view.n_samples or 0) + PAIR_COST)
+        inside = self._inside(features) if work <= self.pair_work else None
         if inside is not None:
             for lower in (SLACK * level, level):
+                self.pair_work -= work
                 if (table := pairs_reaching(inside, features, lower, budget)) is not None:
                     self.table = table
                     break
@@ -137,10 +141,10 @@ class Refuter:
     def _inside(self, features: Indices) -> DataMatrix | None:
         """These features alone: their columns or their matrix, whichever is smaller; nothing where both are large."""
         view, count = self.view.origin, len(features)
-        if count > PAIRS or (not view.has_gram and (view.n_samples or 0) * count**2 > PAIR_WORK):
+        if count > LIMITS.pair_features or (not view.has_gram and (view.n_samples or 0) * count**2 > LIMITS.pair_work):
             return None
         if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
-            return ColumnBlock(view.columns(features))
+            return view_of_columns(view.columns(features))
         return view.restricted(features) if view.has_gram or count**2 <= GATHERED else None
 
     def _by_leaders(
@@ -157,7 +161,7 @@ class Refuter:
             alive[place] = False
             if len(group) < size:
                 continue
-            if len(group) > PARTNERS or budget.expired or nodes >= max_nodes:
+            if len(group) > LIMITS.dense_features or budget.expired or nodes >= max_nodes:
                 return Outcome(None, False, nodes)
             A = self.view.origin.restricted(features[group]).gram()
             outcome = SchurTree(A, size, target, floors, leader=0).search(max_nodes - nodes, budget)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.methods.solvers.auto import Auto
 from sparing.objectives.nonnegative import NonnegativeObjective, positive_powers
 from sparing.objectives.variance import GROWTH
@@ -78,7 +78,7 @@ class NonnegativeAuto:
     def solve(self, task: Task, run: Run) -> Component:
         """The best of all finalists."""
         view = task.gram
-        objective = NonnegativeObjective(CachedGram(view), task.metric, run.budget)
+        objective = NonnegativeObjective(view.cached(), task.metric, run.budget)
         size = min(task.n_nonzero, view.n_features)
         ends = positive_powers(
             view,

@@ -13,7 +13,8 @@ from sparing.methods.solvers.nonnegative.auto import NonnegativeAuto
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.low_rank import SphereSearch, decomposable, search_surrogate
-from sparing.proof.trees.nonnegative_proof import SEARCHED, prove_nonnegative
+from sparing.proof.trees.nonnegative_proof import prove_nonnegative
+from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Component, Indices, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -71,7 +72,7 @@ class NonnegativeExact:
             return found
         search = _Search(view, min(task.n_nonzero, view.n_features), found, run.budget)
         try:
-            if view.n_features <= SEARCHED:
+            if view.n_features <= LIMITS.decomposed_features:
                 search.supports(self.max_nodes, run)
             search.sphere(self.max_cells, run.budget)
         except KeyboardInterrupt:  # what is proved so far is an answer

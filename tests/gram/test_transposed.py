@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view
-from sparing.data.transposed import FEW_SAMPLES, Transposed
 from sparing.gram import DenseGram, Projected
 from sparing.gram.base import GRAM_LIMIT, STRIP_ENTRIES
+from sparing.gram.transposed import FEW_SAMPLES, Transposed
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.run import Run

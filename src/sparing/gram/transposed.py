@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparing import errors
-from sparing.data.standardized import GATHER_RATIO
-from sparing.gram.base import GRAM_LIMIT, DataMatrix
+from sparing.gram.base import GATHER_RATIO, GRAM_LIMIT, DataMatrix
 from sparing.gram.columns import ColumnBlock
 from sparing.gram.dense import DenseGram
 from sparing.results import Array, Indices
