@@ -113,7 +113,7 @@ class Effort:
     by_loss: bool = False
     working_sets: int = 1
     patience: int = 1
-    descents: int = 2
+    descents: int = 0
     working_set: int = 64
     shortlist: int = 48
     refined: int = 24
@@ -134,7 +134,7 @@ class Effort:
 
     def descents_of(self, n_nonzero: int) -> int:
         """Descents in each working set, for supports of this size."""
-        return max(1, round(self.descents * float(min(1.0, (30 / n_nonzero) ** 1.5))))
+        return int(np.ceil(self.descents * min(1.0, (30 / n_nonzero) ** 1.5)))
 
 
 QUICK = Effort(
@@ -195,7 +195,7 @@ EXHAUSTIVE = Effort(
         least_steps=200,
         rounds=20,
         orthogonal_rounds=20,
-    )
+    ),
 )
 """Where a time limit ends the work."""
 

@@ -177,7 +177,7 @@ def test_float32_in_float32_out_and_the_same_choices():
 
 def test_permuted_samples_are_the_same_samples(rng):
     order = rng.permutation(len(X))
-    plain, permuted = model().fit(X), model().fit(X[order])
+    plain, permuted = model(effort="quick").fit(X), model(effort="quick").fit(X[order])
     assert sorted(order[permuted.rows_]) == list(plain.rows_)
     np.testing.assert_allclose(permuted.loss_ratio_, plain.loss_ratio_, rtol=1e-9)
 

@@ -11,14 +11,13 @@ from sparing.certificates import Certificate, certify_loss, variance_certificate
 from sparing.data import Preprocessing
 from sparing.estimators.inputs import fit_context
 from sparing.estimators.metrics import prepared
-from sparing.estimators.parameters import flag, generator_of, preprocessing_from
+from sparing.estimators.parameters import flag, preprocessing_from, run_from
 from sparing.gram import GRAM_LIMIT, view_of_gram
 from sparing.linalg import information_loss_of, top_spectrum
 from sparing.methods.encoders.joint import core_features
 from sparing.objectives.joint import Alternation, LossAlternation, VarianceAlternation
 from sparing.proof.policy import prove
 from sparing.results import Array, Encoder, Problem
-from sparing.run import Budget, Run
 from sparing.task import Task
 
 OBJECTIVES = ("loss", "variance")
@@ -37,6 +36,7 @@ def certify(
     scale: bool = False,
     precomputed: bool = False,
     missing: str = "error",
+    effort: str = "default",
     time_limit: float | None = None,
     random_state: Any = None,
 ) -> Certificate:
@@ -53,6 +53,8 @@ def certify(
         ``variance``: the variance of the span of the loadings, against all components with as many features each.
     center, scale, precomputed, missing
         As in :class:`SparseEncoder`.
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is tried, where there is no time limit.
     time_limit : float, optional
         Seconds for the proof.
     random_state : int, Generator, RandomState or None
@@ -76,18 +78,18 @@ def certify(
     if objective not in OBJECTIVES:
         raise errors.unknown_choice("objective", objective, OBJECTIVES)
     preprocessing = preprocessing_from(center, scale, precomputed, missing)
-    budget, rng = Budget.of(time_limit), generator_of(random_state)
+    run = run_from(random_state, time_limit, effort=effort)
     view, rows = prepared(components, X, preprocessing)
     found = _as_encoder(rows)
     k, d = rows.shape
     with fit_context(view, k):
-        spectrum = top_spectrum(view, k, rng)
+        spectrum = top_spectrum(view, k, run.rng)
         if objective == "variance":
             most = int(np.count_nonzero(rows, axis=1).max())
             problem = Problem(k, most, d, "variance", shared_support=k == 1)
-            return variance_certificate(Task(view, problem, spectrum), found, preprocessing, Run(rng, budget))
+            return variance_certificate(Task(view, problem, spectrum), found, preprocessing, run)
         task = Task(view, Problem(spectrum.rank, len(found.support), d), spectrum)
-        return certify_loss(task, found, prove(task, found, Run(rng, budget)), preprocessing)
+        return certify_loss(task, found, prove(task, found, run), preprocessing)
 
 
 def polish(

@@ -11,10 +11,9 @@ import numpy as np
 from sparing import errors
 from sparing.data import as_rows
 from sparing.estimators.inputs import feature_names_of, features_called
-from sparing.estimators.parameters import flag, generator_of, loss_limit, preprocessing_from
+from sparing.estimators.parameters import flag, loss_limit, preprocessing_from, run_from
 from sparing.estimators.path_search import path_search
 from sparing.results import Array, Indices
-from sparing.run import Budget, Run
 
 LONGEST = 100
 """Features of the longest support where nothing else is asked for."""
@@ -122,6 +121,7 @@ def sparsity_path(
     precomputed: bool = False,
     missing: str = "error",
     certify: bool = True,
+    effort: str = "default",
     time_limit: float | None = None,
     random_state: Any = None,
     verbose: bool = False,
@@ -142,7 +142,7 @@ def sparsity_path(
         Stop as soon as the loss is at most this many times PCA's.
     improve : bool, default=True
         Try swaps at each number of features; without them the path is nested.
-    center, scale, precomputed, missing, certify, time_limit, random_state, verbose
+    center, scale, precomputed, missing, certify, effort, time_limit, random_state, verbose
         As in :class:`SparseEncoder`. ``certify`` proves a bound for each number of features where there are at most 40.
 
     Returns
@@ -166,7 +166,7 @@ def sparsity_path(
             n_components,
             preprocessing,
             LONGEST if max_features is None else max_features,
-            Run(generator_of(random_state), Budget.of(time_limit, verbose)),
+            run_from(random_state, time_limit, verbose, effort),
             max_loss=None if max_loss is None else loss_limit(max_loss),
             improve=flag("improve", improve),
             prove=flag("certify", certify),

@@ -11,8 +11,8 @@ from sparing.gram.base import DataMatrix
 from sparing.gram.derived import Derived
 from sparing.results import Array, Indices
 
-ENTRIES = 2**24
-"""Numbers kept (an eighth of a gibibyte); where there would be more, all but the columns asked for are forgotten."""
+ENTRIES = 2**23
+"""Numbers kept (64 MiB); where there would be more, all but the columns asked for are forgotten."""
 
 
 class CachedGram(Derived):

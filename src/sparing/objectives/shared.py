@@ -24,7 +24,7 @@ RIDGE = 1e-11
 DEFINITE = (1e2, 1e5, 1e8, 1e11, 1e14)
 """Factors of the ridge until a Gram matrix that rounding made indefinite has its Cholesky factors."""
 
-SCANNED, SCORED = 4, 2**16
+SCANNED, SCORED = 4, 2**14
 """Features whose swaps are scored for each one that is wanted, those that would add most on their own; and swaps that
 are scored anyway, a few milliseconds."""
 
@@ -169,21 +169,27 @@ class CapturedVariance:
 
         No swap is scored above the addition of its feature alone, so that all others, at -inf, need no table of swaps.
         """
-        union = np.unique(supports)
+        union = supports[0] if len(supports) == 1 else np.unique(supports)
+        order, cross = np.argsort(union), self.target.cross
         gram = self.view.gram_columns(union)
-        cross = self.target.cross
-        weight = self._squared_columns(union, gram) if self._by_loss else cross @ cross[union].T
+        squared = self._squared_columns(union, gram) if self._by_loss else None
         scores = np.full((len(supports), len(gram)), -np.inf)
         for one, support in enumerate(supports):
-            places = np.searchsorted(union, support)
-            blocks = gram[np.ix_(support, places)], weight[np.ix_(support, places)]
-            _, state = SharedCapture(*blocks, self.rank, self._rounding[support]).fitted(np.arange(len(support))[None])
+            places = order[np.searchsorted(union, support, sorter=order)]
 
-            def unit(features: Any, places: Indices = places, support: Indices = support) -> tuple[Array, Array]:
-                """A and B between the support and some features, of unit columns."""
+            def blocks(features: Any, places: Indices = places, support: Indices = support) -> tuple[Array, Array]:
+                """A and B between the support and some features."""
+                weight = cross[support] @ cross[features].T if squared is None else squared[features][:, places].T
+                return gram[features][:, places].T, weight
+
+            def unit(features: Any, support: Indices = support, blocks: Any = blocks) -> tuple[Array, Array]:
+                """The same of unit columns."""
                 lengths = np.multiply.outer(self._norms[support], self._norms[features])
-                return gram[features][:, places].T / lengths, weight[features][:, places].T / lengths
+                inside, weight = blocks(features)
+                return inside / lengths, weight / lengths
 
+            inside = SharedCapture(*blocks(support), self.rank, self._rounding[support])
+            _, state = inside.fitted(np.arange(len(support))[None])
             added = np.empty(len(gram))
             for strip in runs(len(gram), 8 * len(support)):
                 added[strip] = added_gains(state, *unit(strip))

@@ -33,8 +33,8 @@ LOOKED = 4
 SAME = 1e-10
 """Share of a value by which a round must better it."""
 
-WORKING_ENTRIES = 2**23
-"""Numbers in the Gram columns of a working set, at most (64 MiB): fewer features where columns are long."""
+WORKING_ENTRIES = 2**22
+"""Numbers in the Gram columns of a working set, at most (32 MiB): fewer features where columns are long."""
 
 TOGETHER = 2048
 """Supports evaluated together where all are tried."""

@@ -15,7 +15,7 @@ from sparing.linalg.theorem_bounds import doubly_sparse_factor
 from sparing.methods.selectors import Selector
 from sparing.methods.selectors.subspace import Subspace
 from sparing.results import Array, Encoder, Indices, Reference, Selection, Spectrum
-from sparing.run import Budget, Run
+from sparing.run import Run
 from sparing.task import Task
 
 EPS = float(np.finfo(float).eps)
@@ -81,15 +81,15 @@ class DoublySparse:
     def encode(self, task: Task, run: Run) -> RowEncoder:
         """The auto-encoder of least loss on the selected features and data points."""
         spectrum, n_nonzero = task.spectrum, task.n_nonzero
-        sides = Sides(task.gram, spectrum, n_nonzero, self.n_rows, run.budget)
+        sides = Sides(task.gram, spectrum, n_nonzero, self.n_rows, run)
         row_selector = self.row_selector or self.selector
-        best = sides.chosen_for_pca(self.selector, row_selector, run.rng)
+        best = sides.chosen_for_pca(self.selector, row_selector)
         for _ in range(self.sweeps):
             before = best.loss
             if run.budget.expired or spectrum.loss_ratio(before) <= NO_EXCESS:
                 break
-            best = _better(best, sides.rows_for(best, row_selector, run.rng))
-            best = _better(best, sides.columns_for(best, self.selector, run.rng))
+            best = _better(best, sides.rows_for(best, row_selector))
+            best = _better(best, sides.columns_for(best, self.selector))
             if best.loss > (1 - WORTHWHILE) * before:
                 break
         ratio = spectrum.loss_ratio(best.loss)
@@ -99,7 +99,7 @@ class DoublySparse:
         complete = len(best.columns.columns) == n_nonzero and len(best.rows.columns) == self.n_rows
         promised = ratio <= doubly_sparse_factor(spectrum.rank, n_nonzero, self.n_rows)
         if self.safeguard is not None and not (promised and (complete or ratio <= NO_EXCESS)):
-            best = _better(best, sides.chosen_for_pca(self.safeguard, self.safeguard, run.rng))
+            best = _better(best, sides.chosen_for_pca(self.safeguard, self.safeguard))
         return best.encoder()
 
 
@@ -138,40 +138,36 @@ class Middle:
 class Sides:
     """X and X', for choices of features and of data points that are judged together."""
 
-    def __init__(self, view: DataMatrix, spectrum: Spectrum, n_columns: int, n_rows: int, budget: Budget) -> None:
+    def __init__(self, view: DataMatrix, spectrum: Spectrum, n_columns: int, n_rows: int, run: Run) -> None:
         self.view, self.turned = view, view.transposed()
         self.spectrum = spectrum
         self.n_columns, self.n_rows = n_columns, n_rows
-        self.budget = budget
+        self.run = run
 
-    def chosen_for_pca(self, selector: Selector, row_selector: Selector, rng: np.random.Generator) -> Middle:
+    def chosen_for_pca(self, selector: Selector, row_selector: Selector) -> Middle:
         """Both sides chosen to span the principal components."""
         spectrum, values = self.spectrum, self.spectrum.values
-        columns = selector.select(
-            Task.of_columns(self.view, self.n_columns, spectrum), Run(rng, self.budget.share(0.3))
-        )
+        columns = selector.select(Task.of_columns(self.view, self.n_columns, spectrum), self.run.share(0.3))
         U = self.view.matmat(spectrum.basis) / np.sqrt(values)
         turned = Spectrum(
             U, values, U * values, spectrum.total, spectrum.tail, spectrum.tail_error, exact=spectrum.exact
         )
         return self._between(
             columns,
-            row_selector.select(Task.of_columns(self.turned, self.n_rows, turned), Run(rng, self.budget.share(0.5))),
+            row_selector.select(Task.of_columns(self.turned, self.n_rows, turned), self.run.share(0.5)),
         )
 
-    def rows_for(self, found: Middle, selector: Selector, rng: np.random.Generator) -> Middle:
+    def rows_for(self, found: Middle, selector: Selector) -> Middle:
         """Data points chosen to span what the features keep."""
         scores = self.view.columns(found.columns.columns) @ found.left
-        rows = selector.select(
-            Task.of_columns(self.turned, self.n_rows, Subspace.of(self.turned, scores)), Run(rng, self.budget)
-        )
+        rows = selector.select(Task.of_columns(self.turned, self.n_rows, Subspace.of(self.turned, scores)), self.run)
         return self._between(found.columns, rows)
 
-    def columns_for(self, found: Middle, selector: Selector, rng: np.random.Generator) -> Middle:
+    def columns_for(self, found: Middle, selector: Selector) -> Middle:
         """Features chosen to span what the data points keep."""
         directions = found.row_data.T @ found.right
         columns = selector.select(
-            Task.of_columns(self.view, self.n_columns, Subspace.of(self.view, directions)), Run(rng, self.budget)
+            Task.of_columns(self.view, self.n_columns, Subspace.of(self.view, directions)), self.run
         )
         return self._between(columns, found.rows)
 

@@ -33,7 +33,7 @@ DIRECTIONS, SPACE_ENTRIES = 64, 2**24
 MOST = 100
 """Features at most, where the fewest for some loss are sought."""
 
-CORE = 16
+CORE = 32
 """Features beside the chosen ones whose Gram columns are computed as well: the loss itself judges the last swaps."""
 
 

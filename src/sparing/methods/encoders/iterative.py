@@ -88,10 +88,8 @@ def residual_directions(
         leading = top_spectrum(residual, 1, run.rng)
         if leading.rank == 0:
             break
-        share = run.budget.share(1 / (len(sizes) - number))
-        found = encoder_on(
-            selector.select(Task.of_columns(residual, size, leading), Run(run.rng, share)), 1, residual.total
-        )
+        chosen = selector.select(Task.of_columns(residual, size, leading), run.share(1 / (len(sizes) - number)))
+        found = encoder_on(chosen, 1, residual.total)
         H = np.column_stack([H, found.components[0]])
     return H
 

@@ -15,7 +15,7 @@ from sparing.show.cli.loadings import loadings_for
 from sparing.show.cli.opening import asked_for, opened
 from sparing.show.cli.recheck import certified, is_model, rechecked
 
-PASSED_ON = ("objective", "precomputed", "center", "scale", "missing", "time_limit")
+PASSED_ON = ("objective", "precomputed", "center", "scale", "missing", "effort", "time_limit")
 NOT_HELD = 1
 """The code where a certificate does not hold for the data."""
 

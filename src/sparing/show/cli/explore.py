@@ -15,6 +15,8 @@ NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,15}|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?|[+-
 EXACT = 2**53
 """Whole numbers below it are exact as floats."""
 
+PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "time_limit")
+
 
 @click.command(short_help="One HTML page to look at and to share.")
 @options.data
@@ -55,7 +57,10 @@ def explore(
             sample_names=None if names is None else read_column(data, names),
             random_state=chosen["seed"],
             verbose=verbose,
-            **{name: chosen[name] for name in ("max_features", "scale", "center", "missing", "title", "time_limit")},
+            **{
+                name: chosen[name]
+                for name in ("max_features", "scale", "center", "missing", "title", "effort", "time_limit")
+            },
         )
     click.echo(f"Wrote {place}. Open it in a browser.")
 

@@ -78,7 +78,7 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
             n_nonzero=chosen["features"],
             verbose=verbose,
             random_state=chosen["seed"],
-            **{name: chosen[name] for name in ("precomputed", "center", "scale", "missing", "time_limit")},
+            **{name: chosen[name] for name in ("precomputed", "center", "scale", "missing", "effort", "time_limit")},
             **given,
         ).fit(table.rows)
     if save is not None:

@@ -57,6 +57,13 @@ missing = click.option(
 )
 
 effort = combined(
+    click.option(
+        "--effort",
+        type=click.Choice(["quick", "default", "thorough"]),
+        default="default",
+        show_default=True,
+        help="How much is searched and proved where there is no --time-limit.",
+    ),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers."),
     click.option(
         "--time-limit",

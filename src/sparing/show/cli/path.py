@@ -18,7 +18,7 @@ from sparing.show.cli.text import NARROWEST, shortened, terminal_width
 HEAD = f"{'features':>8}  {'loss / PCA':>11}  {'at least':>11}  "
 
 
-PASSED_ON = ("max_features", "max_loss", "precomputed", "center", "scale", "missing", "time_limit")
+PASSED_ON = ("max_features", "max_loss", "precomputed", "center", "scale", "missing", "effort", "time_limit")
 
 
 @click.command(short_help="What each number of features loses.")

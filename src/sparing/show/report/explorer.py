@@ -11,9 +11,8 @@ from sparing.certificates.sentences import counted
 from sparing.data import as_rows
 from sparing.data.writing import replacing
 from sparing.estimators.inputs import features_called
-from sparing.estimators.parameters import generator_of, preprocessing_from
+from sparing.estimators.parameters import preprocessing_from, run_from
 from sparing.estimators.path_search import PathSearch, path_search
-from sparing.run import Budget, Run
 from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
 from sparing.show.report.labels import coloured, label_column, sample_column
 from sparing.show.report.names import page_names, readable
@@ -38,6 +37,7 @@ def explore(
     feature_names: Sequence[object] | None = None,
     sample_names: Sequence[object] | None = None,
     title: str | None = None,
+    effort: str = "default",
     random_state: Any = None,
     time_limit: float | None = None,
     verbose: bool = False,
@@ -63,6 +63,8 @@ def explore(
     feature_names, sample_names : sequence, optional
         The columns of X, and numbers, by default.
     title : str, optional
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is tried, where there is no time limit.
     random_state : int, Generator, RandomState or None
     time_limit : float, optional
         Seconds for choosing features and for proofs.
@@ -83,17 +85,17 @@ def explore(
     """
     place, script = place_for(path), chart_script()
     preprocessing = preprocessing_from(center, scale, missing=missing)
-    budget, rng = Budget.of(time_limit, verbose), generator_of(random_state)
+    run = run_from(random_state, time_limit, verbose, effort)
     rows = as_rows(X)
     n_samples, n_features = rows.shape
     names = page_names(X, rows, feature_names)
     colours = label_column(labels, n_samples)
     longest = LONGEST if max_features is None else max_features
     with features_called(names):
-        walk = path_search(rows, n_components, preprocessing, longest, Run(rng, budget))
-    certificates = walk.certificates(Run(rng, budget))
+        walk = path_search(rows, n_components, preprocessing, longest, run)
+    certificates = walk.certificates(run)
     width = max(len(certificate.loadings) for certificate in certificates)
-    samples = sampled(n_samples, len(certificates), width, rng)
+    samples = sampled(n_samples, len(certificates), width, run.rng)
     steps, unit = steps_of(certificates, walk.view, names, samples)
     said = TITLE if title is None or not str(title).strip() else readable(title)
     contents = {
