@@ -284,14 +284,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _fewest(self, encoder: Batch | Iterative | Joint, view: DataMatrix, spectrum: Spectrum, run: Run) -> Encoder:
         limit = min(view.n_features, view.n_samples or view.n_features)
         if isinstance(encoder, Batch):
-            return fewest_features(
-                lambda r: encoder.encode(Task.of_components(view, spectrum, r), run),
-                spectrum,
-                self._max_loss(),
-                limit,
-                budget=run.budget,
-                enough=_enough(view, spectrum, self._max_loss(), limit, run.rng),
-            )
+            return self._fewest_shared(encoder, view.cached(), spectrum, limit, run)
         return fewest_for_each(
             lambda counts: encoder.encode(Task.of_components(view, spectrum, counts), run),
             spectrum,
@@ -299,6 +292,28 @@ class SparseEncoder(StreamingEncoder[Strategy]):
             limit,
             budget=run.budget,
         )
+
+    def _fewest_shared(self, encoder: Batch, view: DataMatrix, spectrum: Spectrum, limit: int, run: Run) -> Encoder:
+        """A count by quick searches, then one feature fewer at a time while a search with all effort allows it."""
+        quick = replace(run, effort=run.effort.levels[0])
+        found = fewest_features(
+            lambda r: encoder.encode(Task.of_components(view, spectrum, r), quick),
+            spectrum,
+            self._max_loss(),
+            limit,
+            budget=run.budget,
+            enough=_enough(view, spectrum, self._max_loss(), limit, run.rng),
+        )
+        least, best = min(spectrum.rank, limit), found
+        for count in range(len(found.support) - 1, least - 1, -1):
+            trial = encoder.encode(Task.of_components(view, spectrum, count), run)
+            if run.budget.expired or spectrum.loss_ratio(trial.loss) > self._max_loss():
+                break
+            best = trial
+        if best is not found or run.effort is quick.effort or run.budget.expired:
+            return best
+        again = encoder.encode(Task.of_components(view, spectrum, len(found.support)), run)
+        return min(found, again, key=lambda encoder: encoder.loss)
 
     def _certify(self, fit: Fit[Strategy], task: Task, found: Encoder) -> None:
         few = task.gram is not fit.view  # features were chosen from a sketch
