@@ -11,7 +11,7 @@ import noise
 import nonnegative
 import profile_paths
 import quality
-import search
+import searches
 import shifted_low_rank
 import sparse_pca
 import sparse_pca_speed
@@ -37,7 +37,7 @@ BENCHMARKS = {
     "profile_paths": profile_paths,
     "growth": growth,
     "speed": speed,
-    "search": search,
+    "searches": searches,
     "strategies": strategies,
     "variances": variances,
 }

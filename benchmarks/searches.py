@@ -1,4 +1,4 @@
-"""What the search for shared features reaches at each effort, and how long it takes: the counts of Effort were set here.
+"""What the search for shared features reaches at each effort, and what it costs: the counts of Effort were set here.
 
 Excess is the information loss over PCA's, less 1. Seconds are those of the processor, for the selection alone. Counts
 were chosen on the first table and confirmed on the second, whose sets no count was chosen on.
