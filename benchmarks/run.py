@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import defaults
 import exact
 import growth
 import import_time
@@ -23,6 +24,7 @@ import clustering
 BENCHMARKS = {
     "exact": exact,  # first: it prints the peak memory of the process
     "clustering": clustering,
+    "defaults": defaults,
     "quality": quality,
     "import_time": import_time,
     "memory": memory,
