@@ -96,6 +96,9 @@ class Effort:
         Starts and perturbations of the joint search times features times components; restarts where features are few.
     loss_perturbations : int
         Perturbations of the joint encoder, over all components.
+    restarts, restart_work : int, float
+        Times that features are shared out anew among nonnegative components, at most; and times features times
+        components, so that it takes about a second whatever their numbers. At least four.
     """
 
     descents: int = 64
@@ -115,6 +118,17 @@ class Effort:
     joint_work: float = 1.2e4
     joint_restarts: int = 400
     loss_perturbations: int = 240
+    restarts: int = 60
+    restart_work: float = 1.5e5
+
+    @property
+    def levels(self) -> tuple[Effort, ...]:
+        """The named efforts below this one, then this one: a search that goes through them is never worse for more."""
+        return (*(level for level in (QUICK, DEFAULT, THOROUGH) if level.restarts < self.restarts), self)
+
+    def n_restarts(self, n_features: int, n_components: int) -> int:
+        """Restarts for so many features and components."""
+        return int(np.clip(self.restart_work / (n_features * n_components), 4, self.restarts))
 
     def tree_nodes(self, n_features: int) -> int:
         """Nodes of the deletion tree."""
@@ -139,6 +153,8 @@ QUICK = Effort(
     joint_work=100,
     joint_restarts=40,
     loss_perturbations=100,
+    restarts=12,
+    restart_work=3e4,
 )
 DEFAULT = Effort()
 THOROUGH = Effort(
@@ -152,6 +168,8 @@ THOROUGH = Effort(
     joint_work=1.2e5,
     joint_restarts=2000,
     loss_perturbations=2400,
+    restarts=600,
+    restart_work=1.5e6,
 )
 EFFORTS = {"quick": QUICK, "default": DEFAULT, "thorough": THOROUGH}
 EXHAUSTIVE = Effort(
@@ -162,6 +180,8 @@ EXHAUSTIVE = Effort(
     least_steps=200,
     rounds=20,
     orthogonal_rounds=20,
+    restarts=600,
+    restart_work=1.5e6,
 )
 """Where a time limit ends the work."""
 

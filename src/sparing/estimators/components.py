@@ -157,7 +157,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         if (isinstance(encoder, Sequential) and solver is quick) or not in_time:
             return sizes, kept
         as_many = spectrum.leading(len(sizes))  # what the others would explain may be rounding
-        found: Encoder = encoder.encode(Task.of_components(view, as_many, sizes), run)
+        task = replace(Task.of_components(view, as_many, sizes), start=H)
+        found: Encoder = encoder.encode(task, run)
         alone = len(sizes) == 1 and isinstance(encoder, Sequential)
         return sizes, kept if alone and kept.captured[0] > found.captured[0] else found
 

@@ -181,11 +181,12 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         if self.constraint is not None and self.deflation != "auto":
             raise errors.constraint_decides(self.constraint, self.deflation)
         solver = self._solver()
+        starting = STARTING if isinstance(self.solver, str) and self.solver == "auto" else solver
         if self.constraint is not None and self.n_components != 1:
-            return OrthogonalNonnegative(solver)
+            return OrthogonalNonnegative(starting)
         auto_deflation = isinstance(self.deflation, str) and self.deflation == "auto"
         if auto_deflation and isinstance(solver, NonnegativeAuto) and self.n_components != 1:
-            return JointNonnegative(STARTING if self.solver == "auto" else solver)
+            return JointNonnegative(starting)
         return Sequential(solver, self._deflation(solver))
 
     def _solver(self) -> Any:
