@@ -96,6 +96,8 @@ class Effort:
         Starts and perturbations of the joint search times features times components; restarts where features are few.
     loss_perturbations : int
         Perturbations of the joint encoder, over all components.
+    exchange_work : float
+        Operations of all exchanges of features while nonnegative components improve by turns: half a second.
     restarts, restart_work : int, float
         Times that features are shared out anew among nonnegative components, at most; and times features times
         components, so that it takes about a second whatever their numbers. At least four.
@@ -118,6 +120,7 @@ class Effort:
     joint_work: float = 1.2e4
     joint_restarts: int = 400
     loss_perturbations: int = 240
+    exchange_work: float = 2e8
     restarts: int = 60
     restart_work: float = 1.5e5
 

@@ -127,6 +127,10 @@ class NonnegativeObjective(RayleighObjective):
             rho, x = higher, after
         return rho, x
 
+    def exchange_cost(self, size: int) -> float:
+        """Operations of one exchange: a table of features by nonzeros, and decompositions of what is carried out."""
+        return float(self.view.n_features * size + (1 + VERIFIED) * size**3)
+
     def best_feature(self) -> Array:
         """The unit vector of the feature of largest quotient."""
         single = np.divide(self._worth, np.square(self.scale), out=np.full(len(self.scale), -np.inf), where=self.usable)

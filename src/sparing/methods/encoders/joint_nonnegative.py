@@ -8,17 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.deflation import GeneralizedDeflation
-from sparing.methods.encoders.orthogonal_nonnegative import OrthogonalNonnegative
+from sparing.methods.encoders.orthogonal_nonnegative import OrthogonalNonnegative, held
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.joint import VarianceAlternation
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.results import Array, Encoder, Reference
-from sparing.run import Budget, Run
+from sparing.run import Run
 from sparing.task import Task
 
 SWEEPS, SWAPS = 15, 10
@@ -57,9 +57,9 @@ class JointNonnegative:
 
     def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts, improved, by what they explain together."""
-        spectrum, sizes, whole = task.spectrum, task.sizes, CachedGram(task.gram)
+        spectrum, sizes, whole = task.spectrum, task.sizes, held(task.gram)
         ridge = min(self.ridge, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
-        goal = _Nonnegative(whole, ridge, run.budget)
+        goal = _Nonnegative(whole, ridge, run)
         best, reached = np.zeros((task.gram.n_features, 0)), -np.inf
         for start in self._starts(task, whole, run):
             for H in (start, goal.improve_by_turns(start, sizes)):
@@ -91,9 +91,9 @@ class JointNonnegative:
 class _Nonnegative(VarianceAlternation):
     """Turns that keep every entry nonnegative."""
 
-    def __init__(self, view: DataMatrix, ridge: float, budget: Budget) -> None:
-        super().__init__(view, ridge)
-        self.budget = budget
+    def __init__(self, view: DataMatrix, ridge: float, run: Run) -> None:
+        super().__init__(view, ridge, run.budget)
+        self.exchange_work = run.effort.exchange_work
 
     def without(self, H: Array) -> NonnegativeObjective:
         """The quotient of one more direction beside those of H."""
@@ -102,14 +102,18 @@ class _Nonnegative(VarianceAlternation):
 
     def improve_by_turns(self, H: Array, sizes: Sequence[int]) -> Array:
         """Each direction climbed beside the others, until little changes."""
-        value = self.captured(H)
+        value, work = self.captured(H), self.exchange_work
         for _ in range(SWEEPS):
             if self.budget.expired:
                 break
             for j in range(H.shape[1]):
                 objective, size = self.without(np.delete(H, j, axis=1)), sizes[j]
+                cost = objective.exchange_cost(size)
+                climbed = objective.climbed(H[:, j], size)[1]
+                exchanged = objective.exchanged(climbed, size, min(SWAPS, int(work / cost)))[1]
+                work -= cost * (SWAPS if (exchanged != climbed).any() else 1)
                 trial = H.copy()
-                trial[:, j] = objective.exchanged(objective.climbed(H[:, j], size)[1], size, SWAPS)[1]
+                trial[:, j] = exchanged
                 if self.captured(trial) > self.captured(H):
                     H = trial
             before, value = value, self.captured(H)

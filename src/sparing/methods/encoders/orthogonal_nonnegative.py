@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import CachedGram, DataMatrix
+from sparing.gram import DataMatrix, DenseGram
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import DisjointDeflation
 from sparing.methods.encoders.disjoint import anywhere, perturbed
@@ -25,6 +25,9 @@ GROWTH, ALIKE = 1e-9, 1e-6
 
 ELITE = 4
 """Distinct answers that restarts begin with: with one alone they lead back to it."""
+
+TALL = 1024
+"""Features up to which A is formed where there are more samples: hundreds of products with it follow."""
 
 TURNS = 200
 """Times that features are shared out anew from one start, at most."""
@@ -62,7 +65,7 @@ class OrthogonalNonnegative:
 
     def encode(self, task: Task, run: Run) -> Encoder:
         """The components, by falling variance."""
-        spectrum, whole = task.spectrum, CachedGram(task.gram)
+        spectrum, whole = task.spectrum, held(task.gram)
         *_, best = self.starts(task, whole, self.solver, run)
         values = np.einsum("ij,ij->j", best, whole.gram_matmat(best))
         return encoder_of(whole, best[:, np.argsort(-values, kind="stable")], spectrum.total)
@@ -78,6 +81,13 @@ class OrthogonalNonnegative:
             restarts = level.n_restarts(whole.n_features, len(sizes)) if self.restarts is None else self.restarts
             best = _shared_out(whole, best, sizes[: best.shape[1]], restarts, run)
             yield best
+
+
+def held(view: DataMatrix) -> DataMatrix:
+    """The view with what many products with A need in memory: A itself, or those of its columns that were asked for."""
+    if view.has_gram or view.n_features > min(view.n_samples or TALL, TALL):
+        return view.cached()
+    return DenseGram(view.gram(), is_psd=view.is_psd, psd_slack=view.psd_slack)
 
 
 def _shared_out(view: DataMatrix, start: Array, sizes: list[int], restarts: int, run: Run) -> Array:

@@ -11,7 +11,10 @@ from sparing.gram import CachedGram
 from sparing.linalg.metric import OrthogonalTo
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import unit_columns
+from sparing.methods.solvers.base import Solver
+from sparing.methods.solvers.generalized_power import GeneralizedPowerL0
 from sparing.methods.solvers.greedy import Greedy
+from sparing.methods.solvers.truncated_power import TruncatedPower
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices, Reference
 from sparing.run import Budget, Run
@@ -76,8 +79,11 @@ class Auto:
         if n_nonzero >= len(usable) or len(usable) == 0:
             return best_component(whole, np.ones((view.n_features, 1)), refit=True)
         leading = leading_directions(view, 3, run.rng) if start is None else start
+        if view.n_features <= min(WHOLE, view.n_samples or WHOLE):
+            whole = whole.restricted(np.arange(view.n_features))
         if n_nonzero > MANY and not isinstance(metric, OrthogonalTo):
-            return self._by_products(whole, n_nonzero, leading, run.budget)
+            found = self._by_products(whole, n_nonzero, leading, run.budget)
+            return max([found, *self._named(whole, task, run)], key=lambda component: component.variance)
         if view.n_features <= WHOLE:
             pool = np.arange(view.n_features)
         else:
@@ -85,14 +91,14 @@ class Auto:
             pool = np.union1d(pool, whole.grown(n_nonzero))  # what forward selection takes from all features
             if self.perturbations and self._alike(whole):
                 pool = np.union1d(pool, self._scattered(whole, n_nonzero, run))
-        greedy = np.zeros(0, dtype=np.intp)
-        if len(pool) < view.n_features and n_nonzero <= SMALL and self.perturbations:
-            greedy = Greedy().solve(Task.of_component(whole.view, n_nonzero, metric=metric, start=start), run).support
-            pool = np.union1d(pool, greedy)
+        named = [component.support for component in self._named(whole, task, run)]
+        pool = np.unique(np.concatenate([pool, *named]))
         inside = whole.restricted(pool)
         best = pool[self._local.search(inside, n_nonzero, leading[pool], run.rng, budget=run.budget)]
-        if len(greedy) and whole.solve(greedy)[0] > whole.solve(best)[0] * (1 + GROWTH):
-            best = greedy
+        for support in named:
+            if whole.solve(support)[0] > whole.solve(best)[0] * (1 + GROWTH):
+                _, places, _ = inside.improved(np.searchsorted(pool, support), self.max_swaps)
+                best = pool[places]
         for _ in range(ROUNDS if len(pool) < view.n_features else 0):
             found = whole.component(best)
             pool = np.append(
@@ -103,6 +109,19 @@ class Auto:
                 break
             best = pool[places]
         return whole.component(best)
+
+    def _named(self, whole: RayleighObjective, task: Task, run: Run) -> list[Component]:
+        """What other solvers find soon, none of which is to be better than this one.
+
+        For few nonzeros that is forward selection, where shaking the best does not see all features; for many, where
+        nothing is shaken, truncated power and a path of penalties. None on the way to something else.
+        """
+        few, view = task.n_nonzero <= SMALL, whole.view
+        if not self.perturbations or isinstance(task.metric, OrthogonalTo) or (few and view.n_features <= WHOLE):
+            return []
+        given = Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start)
+        solvers: list[Solver] = [Greedy()] if few else [TruncatedPower(), GeneralizedPowerL0()]
+        return [solver.solve(given, run) for solver in solvers if not run.budget.expired]
 
     @staticmethod
     def _alike(objective: RayleighObjective) -> bool:
