@@ -100,7 +100,7 @@ class Effort:
         Operations of all exchanges of features while nonnegative components improve by turns: half a second.
     restarts, restart_work : int, float
         Times that features are shared out anew among nonnegative components, at most; and times features times
-        components, so that it takes about a second whatever their numbers. At least four.
+        components, so that it takes about a second whatever their numbers.
     """
 
     descents: int = 64
@@ -129,9 +129,10 @@ class Effort:
         """The named efforts below this one, then this one: a search that goes through them is never worse for more."""
         return (*(level for level in (QUICK, DEFAULT, THOROUGH) if level.restarts < self.restarts), self)
 
-    def n_restarts(self, n_features: int, n_components: int) -> int:
-        """Restarts for so many features and components."""
-        return int(np.clip(self.restart_work / (n_features * n_components), 4, self.restarts))
+    def n_restarts(self, n_features: int, n_samples: int | None, n_components: int) -> int:
+        """Restarts for data of this shape; a product with A takes longer where samples are many as well."""
+        longer = max(1.0, min(n_samples or n_features, n_features) / 400)
+        return int(np.clip(self.restart_work / (n_features * n_components * longer), 1, self.restarts))
 
     def tree_nodes(self, n_features: int) -> int:
         """Nodes of the deletion tree."""

@@ -78,7 +78,9 @@ class OrthogonalNonnegative:
         best = sequential_directions(solver, self.deflation, whole, spectrum, first, run.share(0.5))
         yield best
         for level in run.effort.levels if self.restarts is None else (run.effort,):
-            restarts = level.n_restarts(whole.n_features, len(sizes)) if self.restarts is None else self.restarts
+            restarts = self.restarts
+            if restarts is None:
+                restarts = level.n_restarts(whole.n_features, whole.n_samples, len(sizes))
             best = _shared_out(whole, best, sizes[: best.shape[1]], restarts, run)
             yield best
 

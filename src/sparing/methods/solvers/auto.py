@@ -60,7 +60,7 @@ class Auto:
     Beyond 512 features the search is among the 128 of most variance or largest in a leading direction, or four times
     as many as asked for, and what is reached from features anywhere where variances are much alike; at the end those
     that pull the direction most may come in, whatever their variance.
-    More than 200 nonzeros are found by truncated power alone.
+    More than 200 nonzeros are found by truncated power and a path of penalties alone.
     **Differs from the paper.** Only the iteration is the paper's.
     """
 
