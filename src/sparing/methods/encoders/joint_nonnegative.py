@@ -12,7 +12,7 @@ from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.deflation import GeneralizedDeflation
-from sparing.methods.encoders.orthogonal_nonnegative import OrthogonalNonnegative, held
+from sparing.methods.encoders.orthogonal_nonnegative import held, orthogonal_starts
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.joint import VarianceAlternation
@@ -76,7 +76,7 @@ class JointNonnegative:
         Of the orthogonal ones those that more effort did not change come once.
         """
         solver, known = FirstOnce(self.solver, whole), np.zeros(0)
-        _, *orthogonal = OrthogonalNonnegative(self.solver).starts(task, whole, solver, run)
+        _, *orthogonal = orthogonal_starts(task, whole, solver, run)
         if task.start is None:
             spectrum, deflation = task.spectrum, GeneralizedDeflation()
             yield sequential_directions(solver, deflation, whole, spectrum, task.sizes, run.share(0.4))

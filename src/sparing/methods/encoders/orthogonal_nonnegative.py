@@ -66,23 +66,24 @@ class OrthogonalNonnegative:
     def encode(self, task: Task, run: Run) -> Encoder:
         """The components, by falling variance."""
         spectrum, whole = task.spectrum, held(task.gram)
-        *_, best = self.starts(task, whole, self.solver, run)
+        *_, best = orthogonal_starts(task, whole, self.solver, run, self.restarts)
         values = np.einsum("ij,ij->j", best, whole.gram_matmat(best))
         return encoder_of(whole, best[:, np.argsort(-values, kind="stable")], spectrum.total)
 
-    def starts(self, task: Task, whole: DataMatrix, solver: Solver, run: Run) -> Iterator[Array]:
-        """Directions one after the other, then shared out together, once for every effort up to the one asked for."""
-        spectrum, sizes = task.spectrum, task.sizes
-        usable = int((whole.gram_diagonal() > 0).sum())
-        first = [min(size, max(usable // len(sizes), 1)) for size in sizes] if sum(sizes) > usable else sizes
-        best = sequential_directions(solver, self.deflation, whole, spectrum, first, run.share(0.5))
+
+def orthogonal_starts(
+    task: Task, whole: DataMatrix, solver: Solver, run: Run, restarts: int | None = None
+) -> Iterator[Array]:
+    """Directions one after the other, then shared out together, once for every effort up to the one asked for."""
+    sizes, usable = task.sizes, int((whole.gram_diagonal() > 0).sum())
+    first = [min(size, max(usable // len(sizes), 1)) for size in sizes] if sum(sizes) > usable else sizes
+    best = sequential_directions(solver, DisjointDeflation(), whole, task.spectrum, first, run.share(0.5))
+    yield best
+    shape = whole.n_features, whole.n_samples, len(sizes)
+    counts = [level.n_restarts(*shape) for level in run.effort.levels] if restarts is None else [restarts]
+    for count in counts:
+        best = _shared_out(whole, best, sizes[: best.shape[1]], count, run)
         yield best
-        for level in run.effort.levels if self.restarts is None else (run.effort,):
-            restarts = self.restarts
-            if restarts is None:
-                restarts = level.n_restarts(whole.n_features, whole.n_samples, len(sizes))
-            best = _shared_out(whole, best, sizes[: best.shape[1]], restarts, run)
-            yield best
 
 
 def held(view: DataMatrix) -> DataMatrix:
