@@ -77,12 +77,13 @@ def timed(call: Callable[..., Any], X: Any, **config: Any) -> tuple[float, Any]:
 def kept(model: Any) -> str:
     """How many features are in use, and what they keep of PCA's variance where the model says so."""
     certificate = getattr(model, "certificate_", None)
-    n_features = int(np.size(model.get_support(indices=True)))
-    if certificate is None or not hasattr(certificate, "pca_value"):
-        return f"{n_features:5d} features"
-    value = certificate.value if certificate.sense == "max" else model.explained_variance_ratio_.sum()
-    whole = certificate.pca_value if certificate.sense == "max" else 1.0
-    return f"{n_features:5d} features keep {value / whole:.4f}"
+    said = f"{np.size(model.get_support(indices=True)):5d} features"
+    if certificate is None or getattr(certificate, "total", None) is None:
+        return said
+    value, whole = certificate.value, certificate.pca_value
+    if certificate.sense == "min":  # losses
+        value, whole = certificate.total - value, certificate.total - whole
+    return f"{said} keep {value / whole:.4f}"
 
 
 def main(names: tuple[str, ...] = (), calls: tuple[str, ...] = ()) -> None:
@@ -96,8 +97,9 @@ def main(names: tuple[str, ...] = (), calls: tuple[str, ...] = ()) -> None:
             for title, call in CALLS.items():
                 if calls and not any(part in title for part in calls):
                     continue
-                fit, _ = timed(call, X, certify=False)
-                both, model = timed(call, X)
+                certifies = "certify" in call().get_params()
+                fit, model = timed(call, X, **({"certify": False} if certifies else {}))
+                both, model = timed(call, X) if certifies else (fit, model)
                 if both > MOST:
                     slow.append(f"{name} {title} {both:.1f}")
                 print(
