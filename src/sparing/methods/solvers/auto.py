@@ -20,7 +20,7 @@ from sparing.results import Array, Component, Indices, Reference
 from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.local import SMALL, LocalSearch
-from sparing.search.truncated_power import leading_directions, pool_of, truncated_powers
+from sparing.search.truncated_power import column_starts, leading_directions, pool_of, truncated_powers
 from sparing.task import Task
 
 WHOLE, POOL, ROUNDS = 512, 128, 5
@@ -33,6 +33,9 @@ supports kept of what is reached, where so many of the largest variances are all
 
 MANY, POWER_STEPS = 200, 30
 """Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
+
+PENALTY_ENTRIES = 4 * 10**5
+"""The most samples times features for a path of penalties: it takes a hundred products, a fifth of a second."""
 
 SLOW, SETTLED = 1e-5, 1e-9
 """Growth in one step, as a share of the variance, that is not worth it: of the support, and of its loadings."""
@@ -60,7 +63,7 @@ class Auto:
     Beyond 512 features the search is among the 128 of most variance or largest in a leading direction, or four times
     as many as asked for, and what is reached from features anywhere where variances are much alike; at the end those
     that pull the direction most may come in, whatever their variance.
-    More than 200 nonzeros are found by truncated power and a path of penalties alone.
+    More than 200 nonzeros are found by truncated power, and where data are small a path of penalties, alone.
     **Differs from the paper.** Only the iteration is the paper's.
     """
 
@@ -120,7 +123,11 @@ class Auto:
         if not self.perturbations or isinstance(task.metric, OrthogonalTo) or (few and view.n_features <= WHOLE):
             return []
         given = Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start)
-        solvers: list[Solver] = [Greedy()] if few else [TruncatedPower(), GeneralizedPowerL0()]
+        solvers: list[Solver] = [Greedy()] if few else []
+        if not few and task.n_nonzero <= MANY:  # for more its starts are among those of this solver
+            solvers.append(TruncatedPower())
+        if not few and view.n_features * min(view.n_samples or view.n_features, view.n_features) <= PENALTY_ENTRIES:
+            solvers.append(GeneralizedPowerL0())
         return [solver.solve(given, run) for solver in solvers if not run.budget.expired]
 
     @staticmethod
@@ -161,7 +168,7 @@ class Auto:
         Nothing of nonzeros by nonzeros is formed for the search, and no swap is tried.
         """
         view, usable = objective.view, objective.usable[:, None]
-        starts = np.where(usable, leading, 0.0)
+        starts = np.where(usable, np.column_stack([leading, column_starts(view, 1, leading)]), 0.0)
         X = truncated_powers(
             view, starts, n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable, growth=SLOW
         )
