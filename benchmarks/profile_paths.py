@@ -49,7 +49,7 @@ def paths(X: Any) -> dict[str, Callable[[], Any]]:
         "sparsity_path": lambda: s.sparsity_path(X, K, **known),
         "SparsePCA": lambda: s.SparsePCA(K, n_nonzero=R, certify=False, **known).fit(X),
         "SparsePCA, certificate": lambda: s.SparsePCA(K, n_nonzero=R, **known).fit(X),
-        "SparsePCA, min_variance": lambda: s.SparsePCA(K, **known).fit(X),
+        "SparsePCA, min_variance": lambda: s.SparsePCA(K, min_variance=0.9, **known).fit(X),
         "NonnegativeSparsePCA": lambda: s.NonnegativeSparsePCA(K, n_nonzero=R, certify=False, **known).fit(X),
         "DoublySparseEncoder": lambda: s.DoublySparseEncoder(K, n_nonzero=R, n_rows=3 * R, **known).fit(X),
         "SparsePCARegressor": lambda: s.SparsePCARegressor(K, n_nonzero=R, **known).fit(X, y),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import defaults
 import efforts
 import exact
 import growth
@@ -25,6 +26,7 @@ import clustering
 BENCHMARKS = {
     "exact": exact,  # first: it prints the peak memory of the process
     "clustering": clustering,
+    "defaults": defaults,
     "efforts": efforts,
     "quality": quality,
     "import_time": import_time,

@@ -99,6 +99,11 @@ class Effort:
         Starts and perturbations of the joint search times features times components; restarts where features are few.
     loss_perturbations : int
         Perturbations of the joint encoder, over all components.
+    exchange_work : float
+        Operations of all exchanges of features while nonnegative components improve by turns: half a second.
+    restarts, restart_work : int, float
+        Times that features are shared out anew among nonnegative components, at most; and times features times
+        components, so that it takes about a second whatever their numbers.
     clusterings, reseedings, single_starts : int
         Starts of sparse k-means; new seedings before an answer of one is taken for settled; single features that a
         search for weights begins with, where the bound leaves room for few.
@@ -122,10 +127,18 @@ class Effort:
     joint_work: float = 1.2e4
     joint_restarts: int = 400
     loss_perturbations: int = 240
+    exchange_work: float = 2e8
+    restarts: int = 60
+    restart_work: float = 1.5e5
     clusterings: int = 10
     reseedings: int = 4
     single_starts: int = 3
     proof: ProofEffort = field(default_factory=ProofEffort)
+
+    def n_restarts(self, n_features: int, n_samples: int | None, n_components: int) -> int:
+        """Restarts for data of this shape; a product with A takes longer where samples are many as well."""
+        longer = max(1.0, min(n_samples or n_features, n_features) / 400)
+        return int(np.clip(self.restart_work / (n_features * n_components * longer), 1, self.restarts))
 
     @property
     def levels(self) -> tuple[Effort, ...]:
@@ -150,6 +163,8 @@ QUICK = Effort(
     joint_work=100,
     joint_restarts=40,
     loss_perturbations=100,
+    restarts=12,
+    restart_work=3e4,
     clusterings=3,
     reseedings=1,
     single_starts=1,
@@ -179,6 +194,8 @@ THOROUGH = Effort(
     joint_work=1.2e5,
     joint_restarts=2000,
     loss_perturbations=2400,
+    restarts=600,
+    restart_work=1.5e6,
     clusterings=50,
     reseedings=10,
     single_starts=10,

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from small_problems import covariance
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DenseGram
 from sparing.linalg import information_loss_of
 from sparing.linalg.metric import Whole
 from sparing.linalg.truncation import keep_largest
+from sparing.methods.deflation import GeneralizedDeflation
 from sparing.objectives.joint import LossAlternation
+from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import RayleighObjective
 
 
@@ -99,3 +102,21 @@ def test_one_component_reaches_the_optimum_of_brute_force_often(rng):
         assert found <= best * (1 + 1e-9)
         reached += found >= best * (1 - 1e-9)
     assert reached >= 15
+
+
+@pytest.mark.parametrize("kind", [RayleighObjective, NonnegativeObjective])
+@pytest.mark.parametrize("deflated", [False, True])
+def test_several_counts_at_once(kind, deflated, rng):
+    """Quotients are those of the directions returned, within their counts; more steps never have less."""
+    A, H = covariance("dense", rng, 12), np.eye(12, 1)
+    view, metric = GeneralizedDeflation().deflate(DenseGram(A), H) if deflated else (DenseGram(A), None)
+    objective, counts = kind(view, metric), np.array([1, 3, 7, 12])
+    x = np.abs(rng.standard_normal(12))
+    first, _ = objective.at_counts(x, counts, 1)
+    values, X = objective.at_counts(x, counts, 6)
+    assert (values >= first - 1e-12 * np.abs(first)).all()
+    assert (np.count_nonzero(X, axis=0) <= counts).all()
+    assert kind is RayleighObjective or X.min() >= 0
+    below = X if metric is None else metric.matmat(X)
+    ratios = np.einsum("ij,ij->j", X, view.gram_matmat(X)) / np.einsum("ij,ij->j", X, below)
+    np.testing.assert_allclose(values, ratios, rtol=1e-9)

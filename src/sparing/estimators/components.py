@@ -22,14 +22,15 @@ from sparing.estimators.parameters import (
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
-from sparing.methods.deflation import GeneralizedDeflation
+from sparing.methods.deflation import Deflation, DisjointDeflation, GeneralizedDeflation
 from sparing.methods.encoders import Sequential, fewest_in_turn
 from sparing.methods.solvers import Solver
 from sparing.results import Array, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
 from sparing.run import Run
 from sparing.task import Task
 
-DEFAULT_MIN_VARIANCE = 0.9
+DEFAULT_N_NONZERO = 10
+"""Features of each component where nothing is asked for: few enough to name, and soon found."""
 
 
 class ComponentsEstimator(EncodingEstimator[Any]):
@@ -72,8 +73,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _solve(self, fit: Fit[Any]) -> tuple[Task, Encoder]:
         view, run, n_nonzero = fit.view, fit.run, fit.n_nonzero
         spectrum = top_spectrum(view, fit.n_components, run.rng)
-        if n_nonzero is None:
-            n_nonzero, found = self._fewest(fit.algorithm, view, spectrum, run)
+        if self.min_variance is not None:
+            n_nonzero, found = self._fewest(fit.algorithm, view, spectrum, self.min_variance, run)
         else:
             found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), run)
         if self._nonnegative and found.loadings.min(initial=0.0) < 0:
@@ -103,8 +104,12 @@ class ComponentsEstimator(EncodingEstimator[Any]):
                 "features per component, or min_variance for the fewest that keep a share (SparsePCA also takes "
                 "n_nonzero_total)."
             )
+        if self.min_variance is not None:
+            return k, None
+        if self.n_nonzero is not None:
+            return k, feature_counts(self.n_nonzero, k, n_features)
         if self.n_nonzero_total is None:
-            return k, None if self.n_nonzero is None else feature_counts(self.n_nonzero, k, n_features)
+            return k, min(DEFAULT_N_NONZERO, max(n_features // (k if self._disjoint else 1), 1))
         total = count("n_nonzero_total", self.n_nonzero_total)
         if total < k:
             raise ValueError(
@@ -118,7 +123,18 @@ class ComponentsEstimator(EncodingEstimator[Any]):
             )
         return k, total
 
-    def _fewest(self, encoder: Any, view: DataMatrix, spectrum: Spectrum, run: Run) -> tuple[list[int], Encoder]:
+    @property
+    def _disjoint(self) -> bool:
+        """May no feature be in two components?"""
+        return isinstance(self._deflation(None), DisjointDeflation)
+
+    @abstractmethod
+    def _deflation(self, solver: Any) -> Deflation:
+        """How the next component is found."""
+
+    def _fewest(
+        self, encoder: Any, view: DataMatrix, spectrum: Spectrum, min_variance: float, run: Run
+    ) -> tuple[list[int], Encoder]:
         """Counts found one component after the other, and components that have them.
 
         Those of a named solver are kept as they were found; ``auto`` and methods for all components at once start
@@ -132,7 +148,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
             deflation or GeneralizedDeflation(),
             view,
             spectrum,
-            DEFAULT_MIN_VARIANCE if self.min_variance is None else self.min_variance,
+            min_variance,
             run,
             nonnegative=self._nonnegative,
         )
@@ -141,7 +157,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         if (isinstance(encoder, Sequential) and solver is quick) or not in_time:
             return sizes, kept
         as_many = spectrum.leading(len(sizes))  # what the others would explain may be rounding
-        found: Encoder = encoder.encode(Task.of_components(view, as_many, sizes), run)
+        task = replace(Task.of_components(view, as_many, sizes), start=H)
+        found: Encoder = encoder.encode(task, run)
         alone = len(sizes) == 1 and isinstance(encoder, Sequential)
         return sizes, kept if alone and kept.captured[0] > found.captured[0] else found
 

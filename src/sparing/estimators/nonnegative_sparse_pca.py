@@ -20,7 +20,6 @@ from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
 from sparing.methods.deflation import (
     DEFLATIONS,
     Deflation,
-    DisjointDeflation,
     GeneralizedDeflation,
     OrthogonalizedDeflation,
 )
@@ -46,11 +45,12 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     ----------
     n_components : int, default=1
     n_nonzero : int or sequence of int, optional
-        Features of each component, at most, or one number for each; components are ordered by what they add.
+        Features of each component, at most, or one number for each; components are ordered by what they add. 10 where
+        nothing is given, or all where there are fewer (shared out where no feature may be in two components).
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the
-        nonnegative component with all features, one after the other. 0.9 where nothing else is given. Where several
-        components are then searched together the total is kept, not each share.
+        nonnegative component with all features, one after the other. Where several components are then searched
+        together the total is kept, not each share.
     solver : str or a solver, default="auto"
         How one component is found: ``auto`` (many starts and surrogates of low rank, climbed on the whole matrix),
         ``exact`` (the same, and as much proof as can be had), ``spannogram`` (the exact optimum of the surrogate of
@@ -181,11 +181,12 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         if self.constraint is not None and self.deflation != "auto":
             raise errors.constraint_decides(self.constraint, self.deflation)
         solver = self._solver()
+        starting = STARTING if isinstance(self.solver, str) and self.solver == "auto" else solver
         if self.constraint is not None and self.n_components != 1:
-            return OrthogonalNonnegative(solver)
+            return OrthogonalNonnegative(starting)
         auto_deflation = isinstance(self.deflation, str) and self.deflation == "auto"
         if auto_deflation and isinstance(solver, NonnegativeAuto) and self.n_components != 1:
-            return JointNonnegative(STARTING if self.solver == "auto" else solver)
+            return JointNonnegative(starting)
         return Sequential(solver, self._deflation(solver))
 
     def _solver(self) -> Any:
@@ -205,9 +206,14 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         chosen: Deflation = resolved("deflation", DEFLATIONS, "deflate", self.deflation, also=("auto",))
         return chosen
 
+    @property
+    def _disjoint(self) -> bool:
+        """May no feature be in two components? Nonnegative ones are orthogonal exactly then."""
+        return self.constraint is not None or super()._disjoint
+
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any nonnegative components with as many features as these may have."""
-        disjoint = self.constraint is not None or isinstance(self._deflation(None), DisjointDeflation)
+        disjoint = self._disjoint
         return Problem(
             len(found.loadings),
             int(np.max(n_nonzero)),

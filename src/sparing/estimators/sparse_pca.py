@@ -46,12 +46,12 @@ class SparsePCA(ComponentsEstimator):
     ----------
     n_components : int, default=1
     n_nonzero : int or sequence of int, optional
-        Features of each component, or one number for each.
+        Features of each component, or one number for each. 10 where nothing is given, or all where there are fewer
+        (shared out where no feature may be in two components).
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the dense
-        component in its place, one after the other. 0.9 where nothing else is given. Where several components are then
-        searched together the total is kept, not each share. With ``elastic_net`` and ``varimax`` the counts are those
-        that ``auto`` needs.
+        component in its place, one after the other. Where several components are then searched together the total is
+        kept, not each share. With ``elastic_net`` and ``varimax`` the counts are those that ``auto`` needs.
     n_nonzero_total : int, optional
         Instead of a number per component: features over all components, given to those that gain most by them.
     solver : str or a solver, default="auto"
@@ -235,7 +235,7 @@ class SparsePCA(ComponentsEstimator):
         in_all = self.n_nonzero_total is not None
         each = np.count_nonzero(found.loadings, axis=1)  # more than asked for where penalties decide, not counts
         most = max(int(np.max(n_nonzero)), int(each.sum() if in_all else each.max()))
-        disjoint = not in_all and isinstance(self._deflation(None), DisjointDeflation)
+        disjoint = not in_all and self._disjoint
         return Problem(
             len(found.loadings),
             min(most, n_features * (len(found.loadings) if in_all else 1)),

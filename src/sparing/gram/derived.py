@@ -17,6 +17,9 @@ GRAM_ROUNDING, LEFT = 1e-12, 1e-9
 """What is below this share of A counts as rounding; columns of which no more than this share is left are exactly zero:
 inner products with what remains of them would have few digits."""
 
+SUBTRACTED = 1e-2
+"""Share of the total that must be left for squares to be taken as differences."""
+
 
 class Derived(DataMatrix):
     """A view made from another, its ``base``: what it does not change is what the base says."""
@@ -181,6 +184,25 @@ class Projected(Derived):
         J = np.asarray(J, dtype=np.intp)
         raw = self.base.gram_columns(J) - self._left @ self._left[J].T
         return self._off(raw - self._gram_right @ self._right[J].T)
+
+    @property
+    def squares_cheaply(self) -> bool:
+        """As the base where only scores were taken out and much is left: as a difference the rest would be rounding."""
+        left = self._right.shape[1] == 0 and self.total > SUBTRACTED * self.base.total
+        return left and self.base.squares_cheaply
+
+    @cached_property
+    def _gram_left(self) -> Array:
+        """A Z of the base."""
+        return self.base.gram_matmat(self._left)
+
+    def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
+        """``(A @ A)[J, J]``: with A - ZZ' in place of A a few products of few rows."""
+        if not self.squares_cheaply:
+            return super().gram_squared(J, gram_columns)
+        Z, AZ = self._left[J], self._gram_left[J]
+        mixed = AZ @ Z.T
+        return self.base.gram_squared(J) - mixed - mixed.T + Z @ (self._left.T @ self._left) @ Z.T
 
     def gram_diagonal(self) -> Array:
         """By Pythagoras, without a product."""

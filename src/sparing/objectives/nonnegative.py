@@ -127,6 +127,10 @@ class NonnegativeObjective(RayleighObjective):
             rho, x = higher, after
         return rho, x
 
+    def exchange_cost(self, size: int) -> float:
+        """Operations of one exchange: a table of features by nonzeros, and decompositions of what is carried out."""
+        return float(self.view.n_features * size + (1 + VERIFIED) * size**3)
+
     def best_feature(self) -> Array:
         """The unit vector of the feature of largest quotient."""
         single = np.divide(self._worth, np.square(self.scale), out=np.full(len(self.scale), -np.inf), where=self.usable)
@@ -156,25 +160,31 @@ class NonnegativeObjective(RayleighObjective):
         return rho, out
 
     def _by_products(self, x: Array) -> tuple[float, Array]:
-        """The same by projected power steps, for supports too large to decompose."""
-        kept, rho = x > 0, self.ratio(x)
+        """The same by projected power steps, for supports too large to decompose; one product with B for each."""
+        kept, rho = x > 0, -np.inf
+        best, now = x, x / np.linalg.norm(x)
         for _ in range(TURNS):
-            after = np.where(kept, np.maximum(self._slope(rho, x) + self._curb(rho) * x, 0.0), 0.0)
-            higher = self.ratio(after) if after.any() else -np.inf
-            if higher <= rho * (1 + SETTLED) or self.budget.expired:
+            Bx = self.view.gram_matmat(now[:, None])[:, 0]
+            Mx = now if self.metric is None else self.metric.matmat(now[:, None])[:, 0]
+            before, value = rho, float(now @ Bx) / float(now @ Mx)
+            if value > rho:
+                rho, best = value, now
+            if value <= before * (1 + SETTLED) or self.budget.expired:
                 break
-            rho, x = higher, after / np.linalg.norm(after)
-        return rho, x
+            after = np.where(kept, np.maximum(Bx - value * Mx + self._curb(value) * now, 0.0), 0.0)
+            if not after.any():
+                break
+            now = after / np.linalg.norm(after)
+        return rho, best
 
     def _slope(self, rho: float, x: Array) -> Array:
         """(B - rho M)x: where positive, more of that feature raises the quotient."""
         slope = self.view.gram_matmat(x[:, None])[:, 0]
         return slope - rho * (x if self.metric is None else self.metric.matmat(x[:, None])[:, 0])
 
-    def _curb(self, rho: float) -> float:
-        """What makes B - rho M + curb I about positive semidefinite, so that a truncated step does not fall."""
-        least = 0.0 if self.view.is_psd else float(np.abs(self.view.gram_diagonal()).max())
-        return least + max(rho, 0.0) * float(np.square(self.scale).max())
+    def _cut(self, V: Array, counts: Indices) -> Array:
+        """As for any sign; negative entries do not count."""
+        return super()._cut(np.maximum(V, 0.0), counts)
 
     def _exchanges(self, rho: float, x: Array, n_nonzero: int) -> list[Array]:
         """Directions with one feature less and another more that promise most.

@@ -93,6 +93,36 @@ class RayleighObjective:
         pull[outside] = -1.0
         return np.argpartition(-pull, min(n_features, len(pull)) - 1)[:n_features]
 
+    def at_counts(self, x: Array, counts: Indices, steps: int) -> tuple[Array, Array]:
+        """Quotients and directions (columns) of several counts after some truncated steps from x, all of them at once.
+
+        A step is x <- the largest of (B - rho M)x + curb x with curb such that the matrix is about positive
+        semidefinite, so that the quotient does not fall; for M = I and positive semidefinite B that is Bx.
+        """
+        X = self._cut(np.repeat(x[:, None], len(counts), axis=1), counts)
+        best, values = X, np.full(len(counts), -np.inf)
+        for step in range(steps):
+            BX, MX = self.view.gram_matmat(X), X if self.metric is None else self.metric.matmat(X)
+            below = np.einsum("ij,ij->j", X, MX)
+            now = np.where(below > 0, np.einsum("ij,ij->j", X, BX) / np.where(below > 0, below, 1.0), -np.inf)
+            best = np.where(now > values, X, best)
+            values = np.maximum(now, values)
+            if step < steps - 1:
+                curb = np.array([self._curb(rho) for rho in np.where(below > 0, now, 0.0)])
+                X = self._cut(BX - np.where(below > 0, now, 0.0) * MX + curb * X, counts)
+        return values, best
+
+    def _curb(self, rho: float) -> float:
+        """What makes B - rho M + curb I about positive semidefinite, so that a truncated step does not fall."""
+        least = 0.0 if self.view.is_psd else float(np.abs(self.view.gram_diagonal()).max())
+        return least + max(rho, 0.0) * float(np.square(self.scale).max())
+
+    def _cut(self, V: Array, counts: Indices) -> Array:
+        """Columns of unit norm with their largest entries alone; zero where nothing is left."""
+        cut = keep_largest(np.where(self.usable[:, None], V, 0.0), counts.tolist())
+        lengths = np.linalg.norm(cut, axis=0)
+        return np.asarray(cut / np.where(lengths > np.finfo(float).tiny, lengths, np.inf))
+
     def solve(self, support: Indices) -> tuple[float, Array]:
         """The best quotient on a support, and its v (of the support's length)."""
         if self.wide(support):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from small_problems import covariance
 from sparing import NonnegativeSparsePCA
@@ -59,18 +60,19 @@ def test_an_expired_budget_still_has_an_answer(deadline, rng):
     assert len(found.components) == 2
 
 
-def test_free_components_have_no_less_than_orthogonal_ones(monkeypatch):
-    """And the control: without the orthogonal start they have less."""
+@pytest.mark.parametrize("effort", ["quick", "default"])
+def test_free_components_have_no_less_than_orthogonal_ones(effort):
+    """And the control: what is found one after the other has less."""
     A = load_pitprops().correlation
 
-    def reached(constraint):
-        config = {"constraint": constraint, "precomputed": True, "random_state": 0, "certify": False}
-        return symmetric_total(DenseGram(A), NonnegativeSparsePCA(3, n_nonzero=4, **config).fit(A).components_.T)
+    def reached(**way):
+        config = {"precomputed": True, "random_state": 0, "certify": False, "effort": effort}
+        model = NonnegativeSparsePCA(3, n_nonzero=4, **config, **way).fit(A)
+        return symmetric_total(DenseGram(A), model.components_.T)
 
-    orthogonal = reached("orthogonal")
-    assert reached(None) >= orthogonal * (1 - 1e-9)
-    monkeypatch.setattr(joint_nonnegative, "shared_out", lambda whole, start, *_: start)
-    assert reached(None) < orthogonal * (1 - 1e-3)
+    orthogonal = reached(constraint="orthogonal")
+    assert reached() >= orthogonal * (1 - 1e-9)
+    assert reached(deflation="generalized") < orthogonal * (1 - 1e-3)
 
 
 def test_both_deflations_share_their_first_component():
@@ -87,3 +89,18 @@ def test_both_deflations_share_their_first_component():
     )
     assert sum(asked) == 1
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize(("k", "r"), [(2, 6), (4, 10)])
+def test_nothing_that_it_is_made_of_is_better(k, r):
+    """Nor less effort: each begins with the answer of the one below."""
+    X = load_digits().data[:300, 16:48]
+
+    def kept(**way):
+        model = NonnegativeSparsePCA(k, n_nonzero=r, certify=False, random_state=0, **way).fit(X)
+        return symmetric_total(DenseGram(np.cov(X.T)), model.components_.T)
+
+    efforts = [kept(effort=effort) for effort in ("quick", "default", "thorough")]
+    assert efforts[0] <= efforts[1] * (1 + 1e-9) <= efforts[2] * (1 + 1e-9) ** 2
+    for way in ({"solver": "em"}, {"solver": "spannogram"}, {"constraint": "orthogonal"}, {"deflation": "disjoint"}):
+        assert efforts[1] >= kept(**way) * (1 - 1e-6), way

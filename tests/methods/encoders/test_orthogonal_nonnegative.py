@@ -55,7 +55,7 @@ def test_sharing_out_raises_the_sum_and_one_after_the_other_misses_more():
     rng, gained = np.random.default_rng(4), 0
     for _ in range(6):
         A = covariance("dense", rng, 12)
-        start = encode(A, 3, 3, perturbations=0).components.T
+        start = encode(A, 3, 3, restarts=0).components.T
         value, _ = _settled(DenseGram(A), start, [3, 3, 3], Budget())
         assert value >= np.einsum("ij,ij->", start, A @ start) * (1 - 1e-12)
         better = encode(A, 3, 3).components.T

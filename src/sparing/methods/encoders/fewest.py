@@ -7,26 +7,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparing.gram import GRAM_LIMIT, DataMatrix
+from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
+from sparing.linalg.metric import OrthogonalTo
 from sparing.methods.deflation import Deflation
 from sparing.methods.encoders.sequential import NOTHING
-from sparing.methods.solvers import Solver
+from sparing.methods.solvers import Auto, NonnegativeAuto, Solver
 from sparing.methods.solvers.auto import MANY
-from sparing.objectives.variance import GROWTH, RayleighObjective
-from sparing.results import Array, Component, Encoder, Indices, Spectrum
+from sparing.objectives.nonnegative import NonnegativeObjective
+from sparing.objectives.variance import RayleighObjective, component_of
+from sparing.results import Array, Component, Encoder, Spectrum
 from sparing.run import Budget, Run
 from sparing.task import Task
 
 PRECISE = 1e-7
 """Error of the dense component's variance, as a share of what it leaves."""
 
-WHOLE, MARGIN = 512, 3
-"""Features up to which all are searched for each number of them; where there are more, how many are looked at for each
-place that surely is enough."""
+ABREAST, STEPS = 8, 4
+"""Counts that are tried at once, where one product with A serves them all; and truncated steps for each."""
 
-PULLING, ROUNDS = 128, 3
-"""Features outside that may come in at last, those that pull most, and how many times."""
+WORKING_SET = 512
+"""Features that are searched in memory where some two hundred are enough: those that pull most, or twice as many."""
+
+RESOLUTION, SEARCHED = 500, 50
+"""Counts are found to the feature up to so many, above that to one in so many: by a path, and by searches for each."""
 
 
 def fewest_features(
@@ -107,19 +111,19 @@ def fewest_in_turn(
 
     The dense one is the leading component of what the earlier ones leave; its variance is taken with its error added.
     With ``nonnegative`` it is what the solver finds where all features are allowed.
-    Bisects from a count that surely is enough. The last count tried is the answer when time runs out.
+    The search begins with a count that surely is enough. The last count tried is the answer when time runs out.
     """
     H, sizes = np.zeros((view.n_features, 0)), list[int]()
     limit = int((view.gram_diagonal() > 0).sum())
     for _ in range(spectrum.rank):
-        problem = _Problem(
-            RayleighObjective(*((view, None) if H.shape[1] == 0 else deflation.deflate(view, H))), spectrum.basis
-        )
-        left = problem.objective.view
+        left, metric = (view, None) if H.shape[1] == 0 else deflation.deflate(view, H)
+        left = left.cached()  # searches for several counts come back to the same features
         if left.gram_diagonal().max() <= NOTHING * spectrum.total:
             break
+        objective = NonnegativeObjective(left, metric, run.budget) if nonnegative else RayleighObjective(left, metric)
         if nonnegative:
-            whole = problem.solved(solver, limit, run)
+            task = Task.of_component(left, limit, metric=metric, start=spectrum.basis)
+            whole = solver.solve(task, run)
             dense, direction = whole.variance, whole.vector(view.n_features)
         else:
             leading = top_spectrum(left, 1, run.rng, tolerance=PRECISE)
@@ -128,9 +132,8 @@ def fewest_in_turn(
             dense, direction = float(leading.values[0]) + leading.tail_error, leading.basis[:, 0]
         if dense <= NOTHING * spectrum.total:
             break
-        enough = min_variance * dense * (1 - 1e-9)
-        count = min(_surely_enough(direction, min_variance), limit)
-        found = _fewest_of_one(problem, direction, count, limit, enough, solver, run)
+        search = _Fewest(objective, spectrum.basis, min_variance * dense * (1 - 1e-9), limit, solver, run)
+        found = search.found(direction, min(_surely_enough(direction, min_variance), limit))
         sizes.append(len(found.support))
         H = np.column_stack([H, found.vector(view.n_features)])
         run.budget.say(
@@ -140,66 +143,84 @@ def fewest_in_turn(
 
 
 @dataclass(frozen=True)
-class _Problem:
-    """One component, of all features or of some that are in memory."""
+class _Fewest:
+    """The fewest features of one component whose variance is enough."""
 
     objective: RayleighObjective
     start: Array
-    features: Indices | None = None
+    enough: float
+    limit: int
+    solver: Solver
+    run: Run
 
-    def among(self, features: Indices) -> _Problem:
-        """The same problem on some features alone."""
-        return _Problem(self.objective.restricted(features), self.start[features], features)
+    def found(self, direction: Array, count: int) -> Component:
+        """From the dense direction, and a count that surely is enough for it.
 
-    def near(self, found: Component, n_features: int) -> _Problem:
-        """The same problem, with a component of another size to start from."""
-        start = found.vector(n_features)[:, None]
-        return replace(self, start=start if self.features is None else start[self.features])
+        A search through many starts for each count is worth it while they are few; of more, and on the way there, one
+        path of nested counts tells enough.
+        """
+        if not isinstance(self.solver, Auto | NonnegativeAuto) or isinstance(self.objective.metric, OrthogonalTo):
+            return self._bisected(0, count, self._solved(count))
+        found = self._along_path(direction, count)
+        if len(found.support) > MANY or self.run.budget.expired:
+            return found
+        x = found.vector(len(direction))
+        near = self.objective.gradient_candidates(x, max(WORKING_SET, 2 * len(found.support)), found.support)
+        features = np.union1d(found.support, near)
+        inside = replace(self, objective=self.objective.restricted(features), start=self.start[features])
+        fewer = inside._fewer(replace(found, support=np.searchsorted(features, found.support)))
+        return replace(fewer, support=features[fewer.support], bound=None)
 
-    def solved(self, solver: Solver, count: int, run: Run) -> Component:
-        """The component that a solver finds, by its place among all features."""
+    def _fewer(self, found: Component) -> Component:
+        """By the solver from what a path found, which seldom is far too many."""
+        x, too_few = found.vector(len(self.start)), 0
+        step = fine = max(1, len(found.support) // SEARCHED)
+        while len(found.support) > 1 and not self.run.budget.expired:
+            trial = self._solved(fewer := max(len(found.support) - step, 1), x)
+            if trial.variance < self.enough:
+                too_few = fewer
+                break
+            found, step = trial, 2 * step
+        return self._bisected(too_few, len(found.support), found, fine)
+
+    def _along_path(self, direction: Array, count: int) -> Component:
+        """Several counts at once, each from the loadings known for more features: to the feature, or nearly."""
+        too_few, x, reached = 0, direction, -np.inf
+        while True:
+            counts = np.unique(np.linspace(too_few, count, ABREAST + 1).astype(np.intp)[1:])
+            values, X = self.objective.at_counts(x, counts, STEPS)
+            kept = np.flatnonzero(values >= self.enough)
+            if len(kept) == 0 and reached < self.enough and count < self.limit and not self.run.budget.expired:
+                too_few, count = count, min(2 * count, self.limit)
+                continue
+            best = kept[0] if len(kept) else len(counts) - 1
+            if len(kept) or reached < self.enough:
+                count, x, reached = int(counts[best]), X[:, best], float(values[best])
+            too_few = max([too_few, *counts[:best]]) if len(kept) else too_few
+            narrow = count - too_few <= max(1, count // RESOLUTION)
+            if narrow or reached < self.enough or self.run.budget.expired:
+                support = np.flatnonzero(x)
+                return component_of(support, x[support], reached)
+
+    def _bisected(self, too_few: int, count: int, found: Component, fine: int = 1) -> Component:
+        """By the solver alone: twice as many until they do, then bisection to so many features."""
+        while found.variance < self.enough and count < self.limit and not self.run.budget.expired:
+            too_few, count = count, min(2 * count, self.limit)
+            found = self._solved(count)
+        while count - too_few > fine and found.variance >= self.enough and not self.run.budget.expired:
+            middle = (too_few + count) // 2
+            trial = self._solved(middle, found.vector(len(self.start)) if middle > MANY else None)
+            if trial.variance >= self.enough:
+                count, found = middle, trial
+            else:
+                too_few = middle
+        return found
+
+    def _solved(self, count: int, near: Array | None = None) -> Component:
+        """The component that the solver finds, with a known one of another count to start from."""
         view, metric = self.objective.view, self.objective.metric
-        found = solver.solve(Task.of_component(view, min(count, view.n_features), metric=metric, start=self.start), run)
-        return found if self.features is None else replace(found, support=self.features[found.support], bound=None)
-
-
-def _fewest_of_one(
-    problem: _Problem, direction: Array, count: int, limit: int, enough: float, solver: Solver, run: Run
-) -> Component:
-    """Bisects from ``count``, among the features that are largest in the dense direction where there are many.
-
-    In the end those that pull most may come in, so that no feature is left out for want of a large loading.
-    """
-    size, n = max(WHOLE, MARGIN * count), problem.objective.view.n_samples
-    small = size <= min(GRAM_LIMIT, max(2 * WHOLE, n or size))  # products with few rows cost less than a Gram matrix
-    if small and size < limit:
-        pool = problem.among(np.sort(np.argpartition(-np.abs(direction), size - 1)[:size]))
-    else:
-        pool = problem
-    too_few, found = 0, pool.solved(solver, count, run)
-    while found.variance < enough and count < limit and not run.budget.expired:
-        too_few, count, pool = count, min(2 * count, limit), problem
-        found = pool.solved(solver, count, run)
-    while count - too_few > 1 and found.variance >= enough and not run.budget.expired:
-        middle = (too_few + count) // 2
-        known = pool.near(found, len(direction)) if middle > MANY else pool  # fewer are worth a search of their own
-        trial = known.solved(solver, middle, run)
-        if trial.variance >= enough:
-            count, found = middle, trial
-        else:
-            too_few = middle
-    for _ in range(0 if pool is problem else ROUNDS):
-        if run.budget.expired:
-            break
-        gradient_candidates = problem.objective.gradient_candidates(
-            found.vector(len(direction)), max(PULLING, count), found.support
-        )
-        pool = problem.among(np.sort(np.append(found.support, gradient_candidates)))
-        trial = pool.solved(solver, count, run)
-        if trial.variance <= found.variance * (1 + GROWTH):
-            break
-        found = trial
-    return found
+        start = self.start if near is None else np.column_stack([near, self.start])
+        return self.solver.solve(Task.of_component(view, count, metric=metric, start=start), self.run)
 
 
 def _surely_enough(leading: Array, min_variance: float) -> int:

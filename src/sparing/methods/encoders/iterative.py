@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -51,7 +51,20 @@ class Iterative:
     reference: ClassVar = Reference("magdonismail2015", "Theorem 11")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """Components in the order in which they were found."""
+        """Components in the order in which they were found.
+
+        A first component that keeps more may leave less to the others, so that the answers of all efforts compete.
+        """
+        efforts = run.effort.levels if getattr(self.selector, "searches", False) else (run.effort,)
+        best = self._encoder(task, replace(run, effort=efforts[0]))
+        for effort in efforts[1:]:
+            if run.budget.expired:
+                break
+            best = min(best, self._encoder(task, replace(run, effort=effort)), key=lambda found: found.loss)
+        return best
+
+    def _encoder(self, task: Task, run: Run) -> Encoder:
+        """Components by a search with this effort."""
         view, spectrum = task.gram, task.spectrum
         sizes = task.sizes
         rows = compact(view)

@@ -10,24 +10,22 @@ import numpy as np
 
 from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
-from sparing.methods.deflation import DisjointDeflation, GeneralizedDeflation
-from sparing.methods.encoders.joint_search import FEW
-from sparing.methods.encoders.orthogonal_nonnegative import shared_out
+from sparing.linalg.variance import symmetric_total
+from sparing.methods.deflation import GeneralizedDeflation
+from sparing.methods.encoders.orthogonal_nonnegative import held, orthogonal_starts
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.joint import VarianceAlternation
 from sparing.objectives.nonnegative import NonnegativeObjective
-from sparing.results import Array, Encoder, Reference, Spectrum
-from sparing.run import Budget, Run
+from sparing.results import Array, Encoder, Reference
+from sparing.run import Run
 from sparing.task import Task
 
 SWEEPS, SWAPS = 15, 10
 """Turns of all components, and exchanges of features in each."""
 
-KICKS = 60
-"""Times that few features are shared out anew among components without a common one, for one more start."""
-
-GROWTH = 1e-7
+GROWTH, ROUNDING = 1e-7, 1e-9
+"""Shares of what is captured that a turn must gain to be followed by another, and that tell two answers apart."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,9 @@ class JointNonnegative:
     """All components re-selected by turns for the variance of their span, the criterion of [mackey2008, Sec. 3].
 
     For each component in turn: the nonnegative direction that adds most to what the others explain, climbed from where
-    it is. Starts are components one after the other, with shared features and without, and where features are few also
-    the orthogonal ones found together. Ordered by what each adds.
+    it is. Starts are components one after the other, with shared features and without, and the orthogonal ones found
+    together, again after every effort below the one asked for: what is returned is below none of them. Ordered by what
+    each adds.
 
     Parameters
     ----------
@@ -57,36 +56,44 @@ class JointNonnegative:
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """The best of all starts, improved."""
-        spectrum = task.spectrum
-        sizes, whole = task.sizes, task.gram.cached()
+        """The best of all starts, improved, by what they explain together."""
+        spectrum, sizes, whole = task.spectrum, task.sizes, held(task.gram)
         ridge = min(self.ridge, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
-        goal = _Nonnegative(whole, ridge, run.budget)
+        goal = _Nonnegative(whole, ridge, run)
         best, reached = np.zeros((task.gram.n_features, 0)), -np.inf
-        for start in self._starts(whole, spectrum, sizes, run):
-            H = goal.improve_by_turns(start, sizes)
-            if (value := goal.captured(H)) > reached:
-                best, reached = H, value
-            run.budget.say(f"joint start: {value / spectrum.total:.4%} of the variance")
+        for start in self._starts(task, whole, run):
+            for H in (start, goal.improve_by_turns(start, sizes)):
+                if (value := symmetric_total(whole, H)) > reached * (1 + ROUNDING):
+                    best, reached = H, value
+            run.budget.say(f"joint start: {reached / spectrum.total:.4%} of the variance")
             if run.budget.expired:
                 break
         return encoder_of(whole, goal.ordered(best), spectrum.total)
 
-    def _starts(self, whole: DataMatrix, spectrum: Spectrum, sizes: list[int], run: Run) -> Iterator[Array]:
-        """Components one after the other, in two ways; where features are few, also shared out among them together."""
-        solver, deflations = FirstOnce(self.solver, whole), (GeneralizedDeflation(), DisjointDeflation())
-        for deflation in deflations:
-            yield (start := sequential_directions(solver, deflation, whole, spectrum, sizes, run.share(0.4)))
-        if whole.n_features <= FEW:
-            yield shared_out(whole, start, sizes[: start.shape[1]], KICKS, run)
+    def _starts(self, task: Task, whole: DataMatrix, run: Run) -> Iterator[Array]:
+        """The orthogonal components that the same effort finds, and those with shared features one after the other.
+
+        Of the orthogonal ones those that more effort did not change come once.
+        """
+        solver, known = FirstOnce(self.solver, whole), np.zeros(0)
+        _, *orthogonal = orthogonal_starts(task, whole, solver, run)
+        if task.start is None:
+            spectrum, deflation = task.spectrum, GeneralizedDeflation()
+            yield sequential_directions(solver, deflation, whole, spectrum, task.sizes, run.share(0.4))
+        else:
+            yield task.start
+        for start in orthogonal:
+            if not np.array_equal(known, start):
+                yield start
+            known = start
 
 
 class _Nonnegative(VarianceAlternation):
     """Turns that keep every entry nonnegative."""
 
-    def __init__(self, view: DataMatrix, ridge: float, budget: Budget) -> None:
-        super().__init__(view, ridge)
-        self.budget = budget
+    def __init__(self, view: DataMatrix, ridge: float, run: Run) -> None:
+        super().__init__(view, ridge, run.budget)
+        self.exchange_work = run.effort.exchange_work
 
     def without(self, H: Array) -> NonnegativeObjective:
         """The quotient of one more direction beside those of H."""
@@ -95,14 +102,18 @@ class _Nonnegative(VarianceAlternation):
 
     def improve_by_turns(self, H: Array, sizes: Sequence[int]) -> Array:
         """Each direction climbed beside the others, until little changes."""
-        value = self.captured(H)
+        value, work = self.captured(H), self.exchange_work
         for _ in range(SWEEPS):
             if self.budget.expired:
                 break
             for j in range(H.shape[1]):
                 objective, size = self.without(np.delete(H, j, axis=1)), sizes[j]
+                cost = objective.exchange_cost(size)
+                climbed = objective.climbed(H[:, j], size)[1]
+                exchanged = objective.exchanged(climbed, size, min(SWAPS, int(work / cost)))[1]
+                work -= cost * (SWAPS if (exchanged != climbed).any() else 1)
                 trial = H.copy()
-                trial[:, j] = objective.exchanged(objective.climbed(H[:, j], size)[1], size, SWAPS)[1]
+                trial[:, j] = exchanged
                 if self.captured(trial) > self.captured(H):
                     H = trial
             before, value = value, self.captured(H)

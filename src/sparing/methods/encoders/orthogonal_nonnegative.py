@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from sparing.gram import DataMatrix
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import DisjointDeflation
-from sparing.methods.encoders.disjoint import anywhere, perturbed, settled
+from sparing.methods.encoders.disjoint import anywhere, perturbed
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.results import Array, Encoder, Reference
 from sparing.run import Budget, Run
+from sparing.search.sharing import share_out
 from sparing.task import Task
 
-GROWTH = 1e-9
+GROWTH, ALIKE = 1e-9, 1e-6
+"""Share of the sum of variances that a turn must gain, and by which two answers differ."""
+
+ELITE = 4
+"""Distinct answers that restarts begin with: with one alone they lead back to it."""
+
+TALL = 1024
+"""Features up to which A is formed where there are more samples: hundreds of products with it follow."""
+
+TURNS = 200
+"""Times that features are shared out anew from one start, at most."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +44,9 @@ class OrthogonalNonnegative:
     ----------
     solver : Solver
         For the start, one component after the other; a nonnegative one.
-    perturbations : int
-        Times that features are shared out again, by turns after shaking the best and from single features by chance.
+    restarts : int, optional
+        Times that features are shared out again, by turns after shaking the best and from single features by chance, in
+        place of those of the effort.
 
     Notes
     -----
@@ -45,42 +58,88 @@ class OrthogonalNonnegative:
     """
 
     solver: Solver
-    perturbations: int = 60
+    restarts: int | None = None
 
     deflation: ClassVar = DisjointDeflation()
     reference: ClassVar = Reference("asteris2014", "Sec. 7")
 
     def encode(self, task: Task, run: Run) -> Encoder:
         """The components, by falling variance."""
-        spectrum = task.spectrum
-        sizes, whole = task.sizes, task.gram.cached()
-        start = sequential_directions(self.solver, self.deflation, whole, spectrum, sizes, run.share(0.5))
-        best = shared_out(whole, start, sizes[: start.shape[1]], self.perturbations, run)
+        spectrum, whole = task.spectrum, held(task.gram)
+        *_, best = orthogonal_starts(task, whole, self.solver, run, self.restarts)
         values = np.einsum("ij,ij->j", best, whole.gram_matmat(best))
         return encoder_of(whole, best[:, np.argsort(-values, kind="stable")], spectrum.total)
 
 
-def shared_out(view: DataMatrix, start: Array, sizes: list[int], perturbations: int, run: Run) -> Array:
+def orthogonal_starts(
+    task: Task, whole: DataMatrix, solver: Solver, run: Run, restarts: int | None = None
+) -> Iterator[Array]:
+    """Directions one after the other, then shared out together, once for every effort up to the one asked for."""
+    sizes, usable = task.sizes, int((whole.gram_diagonal() > 0).sum())
+    first = [min(size, max(usable // len(sizes), 1)) for size in sizes] if sum(sizes) > usable else sizes
+    best = sequential_directions(solver, DisjointDeflation(), whole, task.spectrum, first, run.share(0.5))
+    yield best
+    shape = whole.n_features, whole.n_samples, len(sizes)
+    counts = [level.n_restarts(*shape) for level in run.effort.levels] if restarts is None else [restarts]
+    for count in counts:
+        best = _shared_out(whole, best, sizes[: best.shape[1]], count, run)
+        yield best
+
+
+def held(view: DataMatrix) -> DataMatrix:
+    """The view with what many products with A need in memory: A itself, or those of its columns that were asked for."""
+    if view.has_gram or view.n_features > min(view.n_samples or TALL, TALL):
+        return view.cached()
+    return view_of_gram(view.gram(), is_psd=view.is_psd, psd_slack=view.psd_slack)
+
+
+def _shared_out(view: DataMatrix, start: Array, sizes: list[int], restarts: int, run: Run) -> Array:
     """Nonnegative directions of the largest sum of variances found from those given, no feature in two of them."""
-    reached, best = _settled(view, start, sizes, run.budget)
-    for rotation in range(perturbations if len(sizes) > 1 else 0):
+    elite = [_settled(view, start, sizes, run.budget)]
+    for number in range(restarts if len(sizes) > 1 else 0):
         if run.budget.expired:
             break
-        H = perturbed(best, run.rng) if rotation % 3 else anywhere(view, len(sizes), run.rng)
+        H = _restarted(view, elite[int(run.rng.integers(len(elite)))][1], number % 4, run.rng)
+        if H.shape[1] < len(sizes) or not H.any(axis=0).all():
+            continue
         value, H = _settled(view, H, sizes, run.budget)
-        if value > reached * (1 + GROWTH):
-            reached, best = value, H
-            run.budget.say(f"orthogonal components: {reached / view.total:.4%} of the variance")
-    return best
+        if all(abs(value - known) > ALIKE * known for known, _ in elite):
+            elite = sorted([*elite, (value, H)], key=lambda pair: -pair[0])[:ELITE]
+            run.budget.say(f"orthogonal components: {elite[0][0] / view.total:.4%} of the variance")
+    return elite[0][1]
+
+
+def _restarted(view: DataMatrix, known: Array, way: int, rng: np.random.Generator) -> Array:
+    """Everything anew from single features, what is known without some features, or with one component anew."""
+    H, k = anywhere(view, known.shape[1], rng), known.shape[1]
+    if way == 0 or H.shape[1] < k:
+        return H
+    if way == 1:
+        return perturbed(known, rng)
+    j = int(rng.integers(k))
+    out = np.where(H[:, [j]] > 0, 0.0, known)  # the feature that begins a component leaves its old one
+    out[:, j] = H[:, j]
+    return out
 
 
 def _settled(view: DataMatrix, H: Array, sizes: list[int], budget: Budget) -> tuple[float, Array]:
     """Features shared out until nothing changes, then the best loadings on them; and the sum of variances."""
     objective = NonnegativeObjective(view, None, budget)
-
-    def pull(P: Array) -> Array:
-        return np.where(objective.usable[:, None], np.maximum(P, 0.0), 0.0)
-
-    _, H = settled(view, H, sizes, pull, GROWTH, budget)
+    P = view.gram_matmat(H)
+    value = float(np.einsum("ij,ij->", H, P))
+    for _ in range(TURNS):
+        pulls = np.where(objective.usable[:, None], np.maximum(P, 0.0), 0.0)
+        roots = np.sqrt(np.einsum("ij,ij->j", np.square(pulls), (H != 0).astype(float)))
+        roots = np.where(roots > 0, roots, np.linalg.norm(pulls, axis=0))  # of one whose features all pull back
+        owned = share_out(np.square(pulls) / np.where(roots > 0, roots, 1.0), H != 0, sizes)
+        lengths = np.linalg.norm(np.where(owned, pulls, 0.0), axis=0)
+        if not (lengths > 0).all():
+            break
+        after = np.where(owned, pulls, 0.0) / lengths
+        products = view.gram_matmat(after)
+        higher = float(np.einsum("ij,ij->", after, products))
+        if higher <= value * (1 + GROWTH) or budget.expired:
+            break
+        value, H, P = higher, after, products
     refined = np.column_stack([objective.settled(x)[1] for x in H.T]) if H.shape[1] else H
     return float(np.einsum("ij,ij->", refined, view.gram_matmat(refined))), refined

@@ -52,6 +52,7 @@ class Greedy:
     swaps: bool = True
 
     reference: ClassVar = Reference("farahat2013", "Sec. 4")
+    searches: ClassVar = True  # its choice depends on the effort
 
     def select(self, task: Task, run: Run) -> Selection:
         """Nested forward selection, then the search; without it the order of ``columns`` is that of choice."""

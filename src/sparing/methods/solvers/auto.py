@@ -10,13 +10,16 @@ import numpy as np
 from sparing.linalg.metric import OrthogonalTo
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import unit_columns
+from sparing.methods.solvers.base import Solver
+from sparing.methods.solvers.generalized_power import GeneralizedPowerL0
 from sparing.methods.solvers.greedy import Greedy
+from sparing.methods.solvers.truncated_power import TruncatedPower
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices, Reference
 from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.local import SMALL, LocalSearch
-from sparing.search.truncated_power import leading_directions, pool_of, truncated_powers
+from sparing.search.truncated_power import column_starts, leading_directions, pool_of, truncated_powers
 from sparing.task import Task
 
 WHOLE, POOL, ROUNDS = 512, 128, 5
@@ -29,6 +32,9 @@ supports kept of what is reached, where so many of the largest variances are all
 
 MANY, POWER_STEPS = 200, 30
 """Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
+
+PENALTY_ENTRIES = 4 * 10**5
+"""The most samples times features for a path of penalties: it takes a hundred products, a fifth of a second."""
 
 SLOW, SETTLED = 1e-5, 1e-9
 """Growth in one step, as a share of the variance, that is not worth it: of the support, and of its loadings."""
@@ -56,7 +62,7 @@ class Auto:
     Beyond 512 features the search is among the 128 of most variance or largest in a leading direction, or four times
     as many as asked for, and what is reached from features anywhere where variances are much alike; at the end those
     that pull the direction most may come in, whatever their variance.
-    More than 200 nonzeros are found by truncated power alone.
+    More than 200 nonzeros are found by truncated power, and where data are small a path of penalties, alone.
     **Differs from the paper.** Only the iteration is the paper's.
     """
 
@@ -75,8 +81,11 @@ class Auto:
         if n_nonzero >= len(usable) or len(usable) == 0:
             return best_component(whole, np.ones((view.n_features, 1)), refit=True)
         leading = leading_directions(view, 3, run.rng) if start is None else start
+        if view.n_features <= min(WHOLE, view.n_samples or WHOLE):
+            whole = whole.restricted(np.arange(view.n_features))
         if n_nonzero > MANY and not isinstance(metric, OrthogonalTo):
-            return self._by_products(whole, n_nonzero, leading, run.budget)
+            found = self._by_products(whole, n_nonzero, leading, run.budget)
+            return max([found, *self._named(whole, task, run)], key=lambda component: component.variance)
         if view.n_features <= WHOLE:
             pool = np.arange(view.n_features)
         else:
@@ -84,14 +93,14 @@ class Auto:
             pool = np.union1d(pool, whole.grown(n_nonzero))  # what forward selection takes from all features
             if self.perturbations and self._alike(whole):
                 pool = np.union1d(pool, self._scattered(whole, n_nonzero, run))
-        greedy = np.zeros(0, dtype=np.intp)
-        if len(pool) < view.n_features and n_nonzero <= SMALL and self.perturbations:
-            greedy = Greedy().solve(Task.of_component(whole.view, n_nonzero, metric=metric, start=start), run).support
-            pool = np.union1d(pool, greedy)
+        named = [component.support for component in self._named(whole, task, run)]
+        pool = np.unique(np.concatenate([pool, *named]))
         inside = whole.restricted(pool)
         best = pool[self._local.search(inside, n_nonzero, leading[pool], run.rng, budget=run.budget)]
-        if len(greedy) and whole.solve(greedy)[0] > whole.solve(best)[0] * (1 + GROWTH):
-            best = greedy
+        for support in named:
+            if whole.solve(support)[0] > whole.solve(best)[0] * (1 + GROWTH):
+                _, places, _ = inside.improved(np.searchsorted(pool, support), self.max_swaps)
+                best = pool[places]
         for _ in range(ROUNDS if len(pool) < view.n_features else 0):
             found = whole.component(best)
             pool = np.append(
@@ -102,6 +111,23 @@ class Auto:
                 break
             best = pool[places]
         return whole.component(best)
+
+    def _named(self, whole: RayleighObjective, task: Task, run: Run) -> list[Component]:
+        """What other solvers find soon, none of which is to be better than this one.
+
+        For few nonzeros that is forward selection, where shaking the best does not see all features; for many, where
+        nothing is shaken, truncated power and a path of penalties. None on the way to something else.
+        """
+        few, view = task.n_nonzero <= SMALL, whole.view
+        if not self.perturbations or isinstance(task.metric, OrthogonalTo) or (few and view.n_features <= WHOLE):
+            return []
+        given = Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start)
+        solvers: list[Solver] = [Greedy()] if few else []
+        if not few and task.n_nonzero <= MANY:  # for more its starts are among those of this solver
+            solvers.append(TruncatedPower())
+        if not few and view.n_features * min(view.n_samples or view.n_features, view.n_features) <= PENALTY_ENTRIES:
+            solvers.append(GeneralizedPowerL0())
+        return [solver.solve(given, run) for solver in solvers if not run.budget.expired]
 
     @staticmethod
     def _alike(objective: RayleighObjective) -> bool:
@@ -141,7 +167,7 @@ class Auto:
         Nothing of nonzeros by nonzeros is formed for the search, and no swap is tried.
         """
         view, usable = objective.view, objective.usable[:, None]
-        starts = np.where(usable, leading, 0.0)
+        starts = np.where(usable, np.column_stack([leading, column_starts(view, 1, leading)]), 0.0)
         X = truncated_powers(
             view, starts, n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable, growth=SLOW
         )

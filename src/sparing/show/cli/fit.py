@@ -58,7 +58,7 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
     """Find components of DATA that use few features, and say what is proved of them.
 
     Without -r, --max-loss or --min-variance the fewest features are used that lose at most 1.1 times what PCA loses
-    (encoder), or keep 0.9 of the variance as --min-variance 0.9 does (pca, nonnegative).
+    (encoder), or ten features for each component (pca, nonnegative).
 
     \b
     Examples:

@@ -1,0 +1,118 @@
+"""Features shared out among components that have none in common: an assignment with capacities, by exchanges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparing.results import Array, Indices
+
+SWEEPS, CYCLES = 20, 100
+"""Looks at all pairs of components, and moves along longer cycles, at most: two or three of either are the rule."""
+
+
+def share_out(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """Which component (column) has which feature, for a larger sum of worths than that of ``owned``, or the same.
+
+    Two components, or one and the features that none has, exchange as many features as raise the sum, the best first;
+    pair after pair until none gains. Then single features move along cycles of several components: where no cycle
+    gains the sum is the largest. An assignment by its features takes their cube, this hardly more than sorting them.
+
+    Parameters
+    ----------
+    worth : ndarray of shape (d, k)
+        What a feature adds to a component, at least 0.
+    owned : ndarray of bool of shape (d, k)
+        Where to begin: no feature twice, at most ``sizes`` for each component.
+    sizes : sequence of int
+    """
+    k = worth.shape[1]
+    worths = np.column_stack([worth, np.zeros(len(worth))])
+    owner = np.where(owned.any(axis=1), owned.argmax(axis=1), k)
+    for _ in range(SWEEPS):
+        moved = [_exchanged(worths, owner, a, b, sizes) for a in range(k) for b in range(a + 1, k + 1)]
+        if not any(moved):
+            break
+    for _ in range(CYCLES):
+        if not _rotated(worths, owner, sizes):
+            break
+    return np.asarray(owner[:, None] == np.arange(k))
+
+
+def _exchanged(worths: Array, owner: Indices, a: int, b: int, sizes: Sequence[int]) -> bool:
+    """Exchange features of a and b, in place, while that gains; b may be past the last: what nobody has."""
+    mine, theirs = np.flatnonzero(owner == a), np.flatnonzero(owner == b)
+    given, gains = _best_first(worths, mine, a, b)
+    taken, returns = _best_first(worths, theirs, b, a)
+    room = sizes[a] - len(mine)
+    free = sizes[b] - len(theirs) if b < len(sizes) else 0
+    gains, returns = _with_room(gains, room), _with_room(returns, free)
+    count = min(len(gains), len(returns))
+    count = int(np.count_nonzero(gains[:count] + returns[:count] > 0))  # both fall: so does the sum
+    places, others = _ranks(gains, count, len(given), room), _ranks(returns, count, len(taken), free)
+    owner[given[:places]], owner[taken[:others]] = b, a
+    return count > 0
+
+
+def _rotated(worths: Array, owner: Indices, sizes: Sequence[int]) -> bool:
+    """Move one feature along each edge of a cycle of components that gains, in place; is there one?"""
+    k = len(sizes)
+    gains, who = np.full((k + 1, k + 1), -np.inf), np.full((k + 1, k + 1), -1)
+    for a in range(k + 1):
+        features = np.flatnonzero(owner == a)
+        if len(features):
+            moves = worths[features] - worths[features, a][:, None]
+            best = moves.argmax(axis=0)
+            gains[a], who[a] = moves[best, np.arange(k + 1)], features[best]
+        if a == k or len(features) < sizes[a]:  # a free place may move instead
+            who[a] = np.where(gains[a] > 0, who[a], -1)
+            gains[a] = np.maximum(gains[a], 0.0)
+    np.fill_diagonal(gains, -np.inf)
+    cycle = _positive_cycle(gains, 1e-12 * float(worths.max(initial=0.0)))
+    for a, b in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+        if who[a, b] >= 0:
+            owner[who[a, b]] = b
+    return bool(cycle)
+
+
+def _positive_cycle(gains: Array, least: float) -> list[int]:
+    """Nodes of a cycle whose gains sum to more than nothing, by Bellman and Ford; none where there is none."""
+    n = len(gains)
+    reached, before = np.zeros(n), np.full(n, -1)
+    longer = np.zeros(n, dtype=bool)
+    for _ in range(n):
+        paths = reached[:, None] + gains
+        best = paths.argmax(axis=0)
+        longer = paths[best, np.arange(n)] > reached + least
+        if not longer.any():
+            return []
+        reached = np.where(longer, paths[best, np.arange(n)], reached)
+        before = np.where(longer, best, before)
+    node = int(np.argmax(longer))
+    for _ in range(n):
+        node = int(before[node])
+    cycle = [node]
+    while (node := int(before[node])) != cycle[0]:
+        cycle.append(node)
+    return cycle[::-1]
+
+
+def _best_first(worths: Array, features: Indices, source: int, target: int) -> tuple[Indices, Array]:
+    """Features in falling order of what a move gains, and these gains."""
+    gains = worths[features, target] - worths[features, source]
+    order = np.argsort(-gains, kind="stable")
+    return features[order], gains[order]
+
+
+def _with_room(gains: Array, room: int) -> Array:
+    """Gains with zeros for free places, in falling order: nothing moves out of these."""
+    at = int(np.count_nonzero(gains > 0))
+    return np.concatenate([gains[:at], np.zeros(max(room, 0)), gains[at:]])
+
+
+def _ranks(gains: Array, count: int, n_features: int, room: int) -> int:
+    """How many of the first ``count`` gains are those of features, not of free places."""
+    positive = int(np.count_nonzero(gains > 0))
+    return min(count, positive) + max(count - positive - max(room, 0), 0)
