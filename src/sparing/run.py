@@ -72,6 +72,8 @@ class Effort:
 
     Attributes
     ----------
+    below : Effort, optional
+        The effort whose answer this one starts from, so that more effort never ends with less.
     descents : int
         Local searches of the driver, at most.
     shortlist, refined : int
@@ -92,12 +94,27 @@ class Effort:
         Steps of a semidefinite relaxation while features are few, and at least.
     rounds, orthogonal_rounds : int
         Rounds of the search for a shared part of several components, and of orthogonal ones.
-    joint_work, joint_restarts : float, int
-        Starts and perturbations of the joint search times features times components; restarts where features are few.
+    joint_work : float
+        Starts and perturbations of the joint search with a constraint or a total times features times components.
+    joint_rotations, joint_perturbations : int
+        These starts and perturbations with a total, at most; with a constraint twice and seven times as many.
+    joint_table : float
+        Entries of tables of swaps that the joint search looks at from each of its starts and perturbations, together:
+        fewer of them where features are many and each costs more. At 2e5 ten components of 15 genes take as long as
+        the search that this one replaced (benchmarks/sparse_pca_speed.py), and explain 1% more.
+    joint_starts, joint_descents : int
+        Starts, and descents after them, of the joint search at most.
+    joint_shared : int
+        Times that features are shared out anew among components without a common one, for one of the starts. Ten take
+        cbcl_faces, ten components of 20 pixels, from .611 of PCA's variance to .614.
+    joint_working_set, joint_working_sets : int
+        Features beside the best supports that the joint search looks at together, over all components; and times that
+        they are selected.
     loss_perturbations : int
         Perturbations of the joint encoder, over all components.
     """
 
+    below: Effort | None = None
     descents: int = 64
     shortlist: int = 48
     refined: int = 24
@@ -113,8 +130,20 @@ class Effort:
     rounds: int = 0
     orthogonal_rounds: int = 10
     joint_work: float = 1.2e4
-    joint_restarts: int = 400
+    joint_rotations: int = 12
+    joint_perturbations: int = 30
+    joint_table: float = 2e5
+    joint_starts: int = 8
+    joint_descents: int = 32
+    joint_shared: int = 16
+    joint_working_set: int = 640
+    joint_working_sets: int = 2
     loss_perturbations: int = 240
+
+    @property
+    def levels(self) -> tuple[Effort, ...]:
+        """This effort after all those whose answers it starts from, the least first."""
+        return (*(self.below.levels if self.below else ()), self)
 
     def tree_nodes(self, n_features: int) -> int:
         """Nodes of the deletion tree."""
@@ -137,11 +166,15 @@ QUICK = Effort(
     least_steps=20,
     orthogonal_rounds=2,
     joint_work=100,
-    joint_restarts=40,
+    joint_table=5e4,
+    joint_starts=4,
+    joint_descents=0,
+    joint_shared=4,
     loss_perturbations=100,
 )
-DEFAULT = Effort()
+DEFAULT = Effort(QUICK)
 THOROUGH = Effort(
+    DEFAULT,
     proof_cost=5.0,
     nodes=5000,
     tree_work=4e8,
@@ -150,11 +183,16 @@ THOROUGH = Effort(
     rounds=10,
     orthogonal_rounds=20,
     joint_work=1.2e5,
-    joint_restarts=2000,
+    joint_table=4e6,
+    joint_starts=16,
+    joint_descents=256,
+    joint_shared=100,
+    joint_working_sets=6,
     loss_perturbations=2400,
 )
 EFFORTS = {"quick": QUICK, "default": DEFAULT, "thorough": THOROUGH}
 EXHAUSTIVE = Effort(
+    DEFAULT,
     proof_cost=math.inf,
     nodes=10**9,
     tree_work=1e18,

@@ -7,14 +7,18 @@ of it where k is T's rank.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparing.results import Array, Indices
 
 RIDGE = 1e-11
 """Added to unit columns: dependent sets stay harmless, and no value rises by it."""
+
+POWER_STEPS = 2
+"""Block power steps that sharpen the score of a swap."""
 
 INDEPENDENT = 1e-9
 """Share of a unit column that must be left beside the others, or a swap is no gain but rounding."""
@@ -46,7 +50,9 @@ class SharedCapture:
         self.gram = gram / outer + np.diag(np.where(squares > 0, RIDGE, 1.0))
         self.weight, self.rank, self.size = weight / outer, rank, len(gram)
 
-    def fitted(self, supports: Indices) -> tuple[Array, SharedState]:
+    blocks = 1
+
+    def fitted(self, supports: Indices, before: None = None) -> tuple[Array, SharedState]:
         """Captured variances, and what swaps are scored by."""
         rows, columns = supports[:, :, None], supports[:, None, :]
         inverse = np.linalg.inv(np.linalg.cholesky(self.gram[rows, columns]))
@@ -55,6 +61,9 @@ class SharedCapture:
         k = min(self.rank, supports.shape[1])
         leading = np.maximum(values[:, -k:], np.finfo(float).tiny)
         return leading.sum(axis=1), SharedState(inverse, leading, vectors[:, :, -k:])
+
+    def kept(self, state: SharedState, same: NDArray[np.bool_]) -> None:
+        """Nothing: a support has one value."""
 
     def swap_gains(self, supports: Indices, state: SharedState, candidates: Indices | None = None) -> Array:
         """Lower bounds of the gains of all swaps."""
@@ -66,6 +75,30 @@ class SharedCapture:
         rows, columns = supports[:, :, None], candidates[:, None, :]
         gains = captured_gains(SharedState(*state), self.gram[rows, columns], self.weight[rows, columns])
         return np.where((rows == columns).any(axis=1)[:, None, :], -np.inf, gains)
+
+    def sharper_values(self, supports: Indices, state: SharedState, slots: Indices, taken: Indices) -> Array:
+        """Lower bounds of the values after some swaps (S, c), sharper than their scores.
+
+        The components of a support, the new feature in the place of the old one, go through block power steps in
+        the span of the new support. What any k directions there capture is a lower bound.
+        """
+        n, count = taken.shape
+        directions = SharedState(*state).inverse.transpose(0, 2, 1) @ SharedState(*state).vectors
+        trials = np.repeat(supports[:, None, :], count, axis=1)
+        trials[np.arange(n)[:, None], np.arange(count), slots] = taken
+        alike = np.sign(self.gram[np.take_along_axis(supports, slots, axis=1), taken])
+        H = np.repeat(directions[:, None], count, axis=1)
+        H[np.arange(n)[:, None], np.arange(count), slots] *= np.where(alike == 0, 1.0, alike)[:, :, None]
+        trials, H = trials.reshape(n * count, -1), H.reshape(n * count, *H.shape[2:])
+        rows, columns = trials[:, :, None], trials[:, None, :]
+        gram, weight = self.gram[rows, columns], self.weight[rows, columns]
+        for _ in range(POWER_STEPS):
+            H = np.linalg.solve(gram, weight @ H)
+            H /= np.maximum(np.abs(H).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        below, above = H.transpose(0, 2, 1) @ gram @ H, H.transpose(0, 2, 1) @ weight @ H
+        scale = np.einsum("skk->sk", below)[:, :, None]
+        below = below + RIDGE * scale * np.eye(H.shape[2])
+        return cast(Array, np.einsum("skk->s", np.linalg.solve(below, above)).reshape(n, count))
 
 
 def captured_gains(state: SharedState, gram: Array, weight: Array) -> Array:
