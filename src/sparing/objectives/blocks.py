@@ -22,10 +22,13 @@ CACHED = 2**17
 RIDGE = 1e-9
 """The least ridge: a component that is wholly in the span of the others adds nothing, whatever rounding says."""
 
+DEFINITE = (0.0, 1e-6, 1e-3)
+"""Ridges, of a diagonal of ones, for matrices that rounding made indefinite."""
+
 DIRECT, KRYLOV = 8, 4
 """Features up to which quotients come from decompositions; steps of the Krylov spaces beyond."""
 
-APART = 1e-9
+APART = 1e-8
 """Share of a feature that M must leave beside a direction, or a swap is no gain but rounding."""
 
 ROUNDING = 1e-12
@@ -247,10 +250,20 @@ def _leading(B: Array, M: Array, near: Array | None, whiten: bool) -> tuple[Arra
 
 def _top(B: Array, M: Array) -> tuple[Array, Array]:
     """The largest v'Bv / v'Mv and its v."""
-    inverse = np.linalg.inv(np.linalg.cholesky((M + M.transpose(0, 2, 1)) / 2))
+    inverse = np.linalg.inv(_cholesky((M + M.transpose(0, 2, 1)) / 2))
     K = inverse @ B @ inverse.transpose(0, 2, 1)
     values, vectors = np.linalg.eigh((K + K.transpose(0, 2, 1)) / 2)
     return values[:, -1], (inverse.transpose(0, 2, 1) @ vectors[:, :, -1:])[:, :, 0]
+
+
+def _cholesky(M: Array) -> Array:
+    """Cholesky factors, with the least ridge that lets them be: quotients can only fall by it."""
+    for ridge in DEFINITE:
+        try:
+            return cast(Array, np.linalg.cholesky(M + ridge * np.eye(M.shape[-1])))
+        except np.linalg.LinAlgError:
+            continue
+    return cast(Array, np.linalg.cholesky(M + np.abs(M).sum(axis=2).max() * np.eye(M.shape[-1])))
 
 
 def _defined(C: Array) -> Array:
@@ -300,7 +313,9 @@ class Quotients:
         Mx = (self.Zp @ self.q[..., None])[..., 0] + ridge * self.x
         Bx = (self.Yp @ self.q[..., None] - self.Zp @ self.p[..., None])[..., 0]
         self.length = np.einsum("sbi,sbi->sb", self.x, Mx)
-        self.rho = np.einsum("sbi,sbi->sb", self.x, Bx) / np.maximum(self.length, TINY)
+        there = self.length > ROUNDING  # else it is in the span of the others, and adds nothing
+        added = np.einsum("sbi,sbi->sb", self.x, Bx)
+        self.rho = np.divide(added, self.length, out=np.zeros_like(added), where=there)
         self.Mx, self.Nx = Mx, self.rho[..., None] * Mx - Bx
         self.Mii, self.Nii = self._own(self.Zp, self.Yp, places)
 

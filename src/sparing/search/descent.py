@@ -65,12 +65,21 @@ class Descent:
         Candidates that a support keeps looking at after one look at all of them, until they fail.
     refined : int
         Swaps that are looked at more closely before a support counts as a local optimum.
+    growth : float
+        Share of its value that a step must gain.
     """
 
     def __init__(
-        self, objective: SwapObjective, supports: Indices, before: Any = None, *, shortlist: int, refined: int
+        self,
+        objective: SwapObjective,
+        supports: Indices,
+        before: Any = None,
+        *,
+        shortlist: int,
+        refined: int,
+        growth: float = GROWTH,
     ) -> None:
-        self.objective, self.refined = objective, refined
+        self.objective, self.refined, self.growth = objective, refined, growth
         self.supports = supports.copy()
         self.values, self._state = objective.fitted(self.supports, before)
         n_supports, n_slots = supports.shape
@@ -102,7 +111,7 @@ class Descent:
         if len(who) == 0:
             return who
         gains, candidates = self._gains(who, look_at_all)
-        least = GROWTH * self.values[who]
+        least = self.growth * self.values[who]
         several, n_swaps = _swapped(self.supports[who], gains, candidates, least, self._at_once[who])
         stuck = n_swaps == 0
         moved = who[~stuck]
@@ -140,7 +149,7 @@ class Descent:
         """Take what gains; says for which supports it did."""
         before = self.objective.kept(tuple(part[who] for part in self._state), proposed == self.supports[who])
         values, state = self.objective.fitted(proposed, before)
-        better = values > self.values[who] * (1 + GROWTH)
+        better = values > self.values[who] * (1 + self.growth)
         chosen = who[better]
         self.supports[chosen], self.values[chosen] = proposed[better], values[better]
         for part, new in zip(self._state, state, strict=True):

@@ -18,6 +18,9 @@ from sparing.run import Run
 from sparing.search.descent import Descent, SwapObjective
 from sparing.search.iterated import ANYWHERE, ELITE, NEARBY, PERTURBED, POPULATION, SAME
 
+NOTICED = 1e-8
+"""Share of a value that a step must gain: by less, loadings that still converge would let supports change forever."""
+
 RENEWED = 4
 """One in so many new supports has a component begun anew."""
 
@@ -142,7 +145,7 @@ def _descend(
 ) -> None:
     """Climb from some supports inside a working set, and remember where that ended."""
     inside, effort = np.searchsorted(features, starts), run.effort
-    descent = Descent(objective, inside, loadings, shortlist=effort.shortlist, refined=effort.refined)
+    descent = Descent(objective, inside, loadings, shortlist=effort.shortlist, refined=effort.refined, growth=NOTICED)
     descent.run(run.budget, race=race)
     elite.admit(features[descent.supports], descent.values, descent.kept)
 

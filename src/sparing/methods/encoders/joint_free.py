@@ -154,7 +154,7 @@ class FreeSearch:
             self.spectrum = replace(spectrum, basis=spectrum.basis[self.pool])
         self.solver = FirstOnce(solver, self.view)
         self.deflations = iter(DEFLATIONS)
-        self.rotations = _rotations(self.spectrum.basis, goal.sizes, run.rng)
+        self.rotations = rotations(self.spectrum.basis, goal.sizes, run.rng)
         self.rotated = np.zeros((len(self.pool), 0))
         self.shared: tuple[float, Array] | None = None
         self.answers: list[Array] = []
@@ -244,7 +244,7 @@ def _shared_out(
     return reached, best
 
 
-def _rotations(V: Array, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Array]:
+def rotations(V: Array, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Array]:
     """Rotations of the principal components cut to size, without end."""
     k = V.shape[1]
     for number in count(0):
@@ -265,9 +265,9 @@ def _best(goal: JointVariances, answers: list[Array], spectrum: Spectrum) -> Arr
     pairs = list(zip(answers, images, strict=True))
     alike = np.array([largest_cosine(H, AH) for H, AH in pairs])
     guarded, free = (np.array([goal.captured(H, AH, ridge) for H, AH in pairs]) for ridge in (goal.ridge, 0.0))
-    best = first_largest(np.where(alike <= ALIKE, free, guarded))
+    best = first_largest(guarded)
     if alike[best] <= ALIKE:
-        return answers[best]
+        return answers[first_largest(np.where(alike <= ALIKE, free, -np.inf))]
     least = guarded[best] - min(OF_ALL * guarded[best], OF_LAST * float(spectrum.values[-1]))
     apart = int(np.argmin(np.where(guarded >= least, alike, np.inf)))
     return answers[apart if alike[apart] <= ALIKE else best]
