@@ -136,7 +136,7 @@ class Effort:
     joint_table: float = 2e5
     joint_starts: int = 16
     joint_descents: int = 32
-    joint_shared: int = 16
+    joint_shared: int = 24
     joint_working_set: int = 640
     joint_working_sets: int = 2
     loss_refined: int = 96
@@ -168,7 +168,7 @@ QUICK = Effort(
     orthogonal_rounds=2,
     joint_work=100,
     joint_table=5e4,
-    joint_starts=4,
+    joint_starts=8,
     joint_descents=0,
     joint_shared=4,
 )

@@ -21,7 +21,7 @@ from sparing.search.iterated import ANYWHERE, ELITE, NEARBY, PERTURBED, POPULATI
 NOTICED = 1e-8
 """Share of a value that a step must gain: by less, loadings that still converge would let supports change forever."""
 
-RENEWED = 4
+RENEWED = 2
 """One in so many new supports has a component begun anew."""
 
 

@@ -13,7 +13,7 @@ from sparing.linalg.rotation import varimax
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.methods.deflation import Deflation, DisjointDeflation, GeneralizedDeflation, OrthogonalizedDeflation
-from sparing.methods.encoders.disjoint import perturbed, settled
+from sparing.methods.encoders.disjoint import anywhere, perturbed, settled
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.blocks import RIDGE, BlockCapture, BlockState, Quotients
@@ -31,6 +31,9 @@ POLAR_STEPS = 10
 
 PLACES, PROMISING = 4, 512
 """Features that starts are sought among, for each place in a component, and at least."""
+
+ANYWHERE = 4
+"""One in so many times features are shared out from single ones drawn by chance."""
 
 ALIKE = 0.95
 """Components with a larger cosine, or correlation of scores, are near-copies."""
@@ -235,10 +238,11 @@ def _shared_out(
 ) -> tuple[float, Array]:
     """Directions without a common feature and their variance: features shared out, and again after perturbations."""
     reached, best = known or settled(view, start, sizes, np.asarray, ROUGH, run.budget)
-    for _ in range(times):
+    for number in range(times):
         if run.budget.expired or not best.any(axis=0).all():
             break
-        value, H = settled(view, perturbed(best, run.rng), sizes, np.asarray, ROUGH, run.budget)
+        again = perturbed(best, run.rng) if (number + 1) % ANYWHERE else anywhere(view, len(sizes), run.rng)
+        value, H = settled(view, again, sizes, np.asarray, ROUGH, run.budget)
         if value > reached:
             reached, best = value, H
     return reached, best
@@ -256,7 +260,7 @@ def rotations(V: Array, sizes: Sequence[int], rng: np.random.Generator) -> Itera
 
 
 def _best(goal: JointVariances, answers: list[Array], spectrum: Spectrum) -> Array:
-    """What captures most, without the ridge; where it has near-copies, of all with nearly its variance the least alike.
+    """What captures most; where it has near-copies, the best without them, if it has nearly the variance.
 
     Where one feature outweighs all others, a copy of the first component with one more feature buys as much as a
     component of its own, to many digits: the variance alone does not tell them apart.
@@ -266,11 +270,9 @@ def _best(goal: JointVariances, answers: list[Array], spectrum: Spectrum) -> Arr
     alike = np.array([largest_cosine(H, AH) for H, AH in pairs])
     guarded, free = (np.array([goal.captured(H, AH, ridge) for H, AH in pairs]) for ridge in (goal.ridge, 0.0))
     best = first_largest(guarded)
-    if alike[best] <= ALIKE:
-        return answers[first_largest(np.where(alike <= ALIKE, free, -np.inf))]
     least = guarded[best] - min(OF_ALL * guarded[best], OF_LAST * float(spectrum.values[-1]))
-    apart = int(np.argmin(np.where(guarded >= least, alike, np.inf)))
-    return answers[apart if alike[apart] <= ALIKE else best]
+    apart = (alike <= ALIKE) & ((guarded >= least) | (alike[best] <= ALIKE))
+    return answers[first_largest(np.where(apart, free, -np.inf)) if apart.any() else best]
 
 
 def largest_cosine(H: Array, images: Array) -> float:

@@ -60,7 +60,7 @@ class JointVariance:
     Notes
     -----
     **Optimises** tr((H'H + ridge I)^-1 H'AH) over unit columns with given counts. Where the best has near-copies all
-    the same, the answer is the one whose components are least correlated, among those with nearly its variance. With a
+    the same, the answer is the best without them that was found, if it has nearly the same variance. With a
     constraint or a total, components of more than 200 features are found one after the other.
     **Differs from the paper.** It has generalized deflation, one component after the other, which is a start here.
     """
