@@ -100,8 +100,8 @@ class Effort:
         These starts and perturbations with a total, at most; with a constraint twice and seven times as many.
     joint_table : float
         Entries of tables of swaps that the joint search looks at from each of its starts and perturbations, together:
-        fewer of them where features are many and each costs more. At 2e5 ten components of 15 genes take as long as
-        the search that this one replaced (benchmarks/sparse_pca_speed.py), and explain 1% more.
+        fewer of them where features are many and each costs more. At 2e5 the first starts, and hardly a perturbation,
+        are affordable for ten components of 15 genes.
     joint_starts, joint_descents : int
         Starts, and descents after them, of the joint search at most.
     joint_shared : int
