@@ -18,6 +18,10 @@ GROWTH = 1e-10
 """Share of a value that a step must gain; less may be rounding."""
 
 
+STEPS = 4
+"""Steps for each slot, at most, where loadings are carried along: near-copies let them converge so slowly that every
+step gains a little, whatever it swaps."""
+
 HALVED = (1, 2, 4)
 """Steps of a race after which half of the supports are left behind."""
 
@@ -92,7 +96,8 @@ class Descent:
     def run(self, budget: Budget, *, race: bool = False) -> None:
         """Climb until all have arrived, or time is up; in a race only the better half goes on after some steps."""
         active, steps = np.arange(len(self.supports)), 0
-        while len(active) and not budget.expired:
+        most = STEPS * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
+        while len(active) and steps < most and not budget.expired:
             if race and steps in HALVED and len(active) > 1:
                 reached = np.sort(self.values)[::-1][max(1, len(self.supports) >> (HALVED.index(steps) + 1)) - 1]
                 active = active[self.values[active] >= reached]
