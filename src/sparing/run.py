@@ -95,10 +95,25 @@ class Effort:
         The search ends where no larger share of descents ended at an optimum of their own.
     enumerated : int
         Supports that are all tried, where there are no more.
-    joint_work, joint_restarts : float, int
-        Starts and perturbations of the joint search times features times components; restarts where features are few.
-    loss_perturbations : int
-        Perturbations of the joint encoder, over all components.
+    joint_work : float
+        Starts and perturbations of the joint search with a constraint or a total times features times components.
+    joint_rotations, joint_perturbations : int
+        These starts and perturbations with a total, at most; with a constraint twice and seven times as many.
+    joint_table : float
+        Entries of tables of swaps that the joint search looks at from each of its starts and perturbations, together:
+        fewer of them where features are many and each costs more. At 2e5 the first starts, and hardly a perturbation,
+        are affordable for ten components of 15 genes.
+    joint_starts, joint_descents : int
+        Starts, and descents after them, of the joint search at most.
+    joint_shared : int
+        Times that features are shared out anew among components without a common one, for one of the starts. Ten take
+        cbcl_faces, ten components of 20 pixels, from .611 of PCA's variance to .614.
+    joint_working_set, joint_working_sets : int
+        Features beside the best supports that the joint search looks at together, over all components; and times that
+        they are selected.
+    loss_refined : int
+        Swaps looked at more closely by the joint encoder: where scores of features are correlated, loadings that stay
+        as they are say little. With 24, movement_libras (4 components of 8) is left with half more excess.
     exchange_work : float
         Operations of all exchanges of features while nonnegative components improve by turns: half a second.
     restarts, restart_work : int, float
@@ -125,8 +140,15 @@ class Effort:
     unseen: float = 0.1
     enumerated: int = 4096
     joint_work: float = 1.2e4
-    joint_restarts: int = 400
-    loss_perturbations: int = 240
+    joint_rotations: int = 12
+    joint_perturbations: int = 30
+    joint_table: float = 2e5
+    joint_starts: int = 16
+    joint_descents: int = 32
+    joint_shared: int = 24
+    joint_working_set: int = 640
+    joint_working_sets: int = 2
+    loss_refined: int = 96
     exchange_work: float = 2e8
     restarts: int = 60
     restart_work: float = 1.5e5
@@ -161,8 +183,10 @@ QUICK = Effort(
         orthogonal_rounds=2,
     ),
     joint_work=100,
-    joint_restarts=40,
-    loss_perturbations=100,
+    joint_table=5e4,
+    joint_starts=8,
+    joint_descents=0,
+    joint_shared=4,
     restarts=12,
     restart_work=3e4,
     clusterings=3,
@@ -192,8 +216,11 @@ THOROUGH = Effort(
         orthogonal_rounds=20,
     ),
     joint_work=1.2e5,
-    joint_restarts=2000,
-    loss_perturbations=2400,
+    joint_table=4e6,
+    joint_starts=32,
+    joint_descents=256,
+    joint_shared=100,
+    joint_working_sets=6,
     restarts=600,
     restart_work=1.5e6,
     clusterings=50,

@@ -24,7 +24,7 @@ from sparing.methods.deflation import (
     OrthogonalizedDeflation,
 )
 from sparing.methods.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
-from sparing.methods.encoders.joint_search import ALIKE, unsigned_cosines
+from sparing.methods.encoders.joint_free import ALIKE, unsigned_cosines
 from sparing.methods.solvers import SOLVERS, Auto, Exact
 from sparing.results import Encoder, Problem
 from sparing.run import Run
@@ -211,7 +211,7 @@ class SparsePCA(ComponentsEstimator):
         if joint and self.n_components != 1:
             constraint = None if self.constraint is None else CONSTRAINTS[self.constraint]()
             quick = QUICK if self.solver == "auto" else solver
-            return JointVariance(quick, constraint, total=self.n_nonzero_total is not None, thorough=solver)
+            return JointVariance(quick, constraint, total=self.n_nonzero_total is not None)
         return Sequential(solver, deflation)
 
     def _solver(self) -> tuple[Any, bool]:

@@ -65,7 +65,9 @@ class SharedCapture:
         self.gram = gram / outer + np.diag(np.where(squares > 0, ridge, 1.0))
         self.weight, self.rank, self.size = weight / outer, rank, len(gram)
 
-    def fitted(self, supports: Indices) -> tuple[Array, SharedState]:
+    blocks = 1
+
+    def fitted(self, supports: Indices, before: None = None) -> tuple[Array, SharedState]:
         """Captured variances, and what swaps are scored by."""
         rows, columns = supports[:, :, None], supports[:, None, :]
         inverse = cast(Array, np.linalg.inv(_cholesky(self.gram[rows, columns])))
@@ -74,6 +76,9 @@ class SharedCapture:
         k = min(self.rank, supports.shape[1])
         leading = np.maximum(values[:, -k:], np.finfo(float).tiny)
         return leading.sum(axis=1), SharedState(inverse, leading, vectors[:, :, -k:])
+
+    def kept(self, state: SharedState, same: NDArray[np.bool_]) -> None:
+        """Nothing: a support has one value."""
 
     def swap_gains(self, supports: Indices, state: SharedState, candidates: Indices | None = None) -> Array:
         """Lower bounds of the gains of all swaps."""

@@ -18,18 +18,38 @@ GROWTH = 1e-10
 """Share of a value that a step must gain; less may be rounding."""
 
 
+STEPS = 4
+"""Steps for each slot, at most, where loadings are carried along: near-copies let them converge so slowly that every
+step gains a little, whatever it swaps."""
+
+HALVED = (1, 2, 4)
+"""Steps of a race after which half of the supports are left behind."""
+
+
 class SwapObjective(Protocol):
-    """Values of supports (rows of an integer array), evaluated many at a time."""
+    """Values of supports (rows of an integer array), evaluated many at a time.
+
+    A row holds the supports of ``blocks`` components side by side, of the same length; a feature stands in a component
+    once. What is swapped in is judged beside the component that it comes to.
+    """
 
     size: int
+    blocks: int
 
-    def fitted(self, supports: Indices) -> tuple[Array, Any]:
-        """Values, and what scores of swaps need, with one entry for each support along its first axis."""
+    def fitted(self, supports: Indices, before: Any = None) -> tuple[Array, Any]:
+        """Values, and what scores of swaps need, with one entry for each support along its first axis.
+
+        ``before`` is what :meth:`kept` gave of the states that these supports came from.
+        """
+
+    def kept(self, state: Any, same: NDArray[np.bool_]) -> Any:
+        """Of states what is worth keeping when only these slots (S, R) stay the same: an array (S, ...), or None."""
 
     def swap_gains(self, supports: Indices, state: Any, candidates: Indices | None = None) -> Array:
-        """Lower bounds of the gain of every swap (S, r, c): the c-th candidate in place of the r-th feature.
+        """Lower bounds of the gain of every swap (S, R, c): the c-th candidate in place of the R-th feature.
 
-        ``candidates`` (S, c) are all features where they are not given; a feature of the support itself gains -inf.
+        ``candidates`` (S, c), or (S, blocks, c) where there are several, are all features where they are not given; a
+        feature that the component has already gains -inf.
         """
 
     def sharper_values(self, supports: Indices, state: Any, slots: Indices, taken: Indices) -> Array:
@@ -42,42 +62,69 @@ class Descent:
     Parameters
     ----------
     objective : SwapObjective
-    supports : ndarray of int of shape (S, r)
+    supports : ndarray of int of shape (S, R)
+    before : array, optional
+        What was kept of the states that they came from.
     shortlist : int
         Candidates that a support keeps looking at after one look at all of them, until they fail.
     refined : int
         Swaps that are looked at more closely before a support counts as a local optimum.
+    growth : float
+        Share of its value that a step must gain.
     """
 
-    def __init__(self, objective: SwapObjective, supports: Indices, *, shortlist: int, refined: int) -> None:
-        self.objective, self.refined = objective, refined
+    def __init__(
+        self,
+        objective: SwapObjective,
+        supports: Indices,
+        before: Any = None,
+        *,
+        shortlist: int,
+        refined: int,
+        growth: float = GROWTH,
+    ) -> None:
+        self.objective, self.refined, self.growth = objective, refined, growth
         self.supports = supports.copy()
-        self.values, self._state = objective.fitted(self.supports)
-        n_supports, size = supports.shape
-        self._at_once = np.full(n_supports, max(1, size // 4))
-        self._short = np.zeros((n_supports, min(max(shortlist, size // 2), objective.size)), dtype=np.intp)
+        self.values, self._state = objective.fitted(self.supports, before)
+        n_supports, n_slots = supports.shape
+        size = n_slots // objective.blocks
+        self._at_once = np.full(n_supports, max(1, n_slots // 4))
+        width = min(max(shortlist, size // 2), objective.size)
+        self._short = np.zeros((n_supports, objective.blocks, width), dtype=np.intp)
         self._has_short = np.zeros(n_supports, dtype=bool)
 
-    def run(self, budget: Budget) -> None:
-        """Climb until all have arrived, or time is up."""
-        active = np.arange(len(self.supports))
-        while len(active) and not budget.expired:
+    def run(self, budget: Budget, *, race: bool = False) -> None:
+        """Climb until all have arrived, or time is up; in a race only the better half goes on after some steps."""
+        active, steps = np.arange(len(self.supports)), 0
+        most = STEPS * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
+        while len(active) and steps < most and not budget.expired:
+            if race and steps in HALVED and len(active) > 1:
+                reached = np.sort(self.values)[::-1][max(1, len(self.supports) >> (HALVED.index(steps) + 1)) - 1]
+                active = active[self.values[active] >= reached]
+            steps += 1
             arrived = [self._step(active[~self._has_short[active]], look_at_all=True)]
             arrived.append(self._step(np.setdiff1d(active[self._has_short[active]], arrived[0]), look_at_all=False))
             active = np.setdiff1d(active, arrived[0])
+
+    @property
+    def kept(self) -> Any:
+        """What is worth keeping of all states."""
+        return self.objective.kept(self._state, np.ones(self.supports.shape, dtype=bool))
 
     def _step(self, who: Indices, *, look_at_all: bool) -> Indices:
         """One step of some supports; returns those that are local optima."""
         if len(who) == 0:
             return who
         gains, candidates = self._gains(who, look_at_all)
-        least = GROWTH * self.values[who]
+        least = self.growth * self.values[who]
         several, n_swaps = _swapped(self.supports[who], gains, candidates, least, self._at_once[who])
         stuck = n_swaps == 0
         moved = who[~stuck]
         if len(moved):
             failed = ~self._accept(moved, several[~stuck])
-            self._at_once[moved[failed]] = np.maximum(self._at_once[moved[failed]] // 2, 1)
+            most = max(1, self.supports.shape[1] // 4)
+            halved, doubled = np.maximum(self._at_once[moved] // 2, 1), np.minimum(2 * self._at_once[moved], most)
+            self._at_once[moved] = np.where(failed, halved, doubled)
             again = np.flatnonzero(~stuck)[failed]
             if len(again):  # swaps that gain one by one need not gain together
                 one = np.ones(len(again), dtype=np.intp)
@@ -90,20 +137,24 @@ class Descent:
         return cast(Indices, who[stuck][arrived])
 
     def _gains(self, who: Indices, look_at_all: bool) -> tuple[Array, Indices]:
-        """Scores of swaps with the shortlist of each support, which a look at all candidates makes anew."""
-        state = tuple(part[who] for part in self._state)
+        """Scores (S, blocks, r, c) of swaps with the shortlist of each component, which a look at all makes anew."""
+        state, blocks = tuple(part[who] for part in self._state), self.objective.blocks
+        shape = (len(who), blocks, self.supports.shape[1] // blocks, -1)
         if not look_at_all:
-            return self.objective.swap_gains(self.supports[who], state, self._short[who]), self._short[who]
-        gains = self.objective.swap_gains(self.supports[who], state)
-        width = self._short.shape[1]
-        order = np.argpartition(-gains.max(axis=1), width - 1, axis=1)[:, :width]
-        self._short[who], self._has_short[who] = order, True
-        return np.take_along_axis(gains, order[:, None, :], axis=2), order
+            short = self._short[who]
+            gains = self.objective.swap_gains(self.supports[who], state, short if blocks > 1 else short[:, 0])
+            return gains.reshape(shape), short
+        gains = self.objective.swap_gains(self.supports[who], state).reshape(shape)
+        width = self._short.shape[2]
+        order = np.argpartition(-gains.max(axis=2), width - 1, axis=2)[:, :, :width]
+        self._short[who], self._has_short[who] = order, width < self.objective.size
+        return np.take_along_axis(gains, order[:, :, None, :], axis=3), order
 
     def _accept(self, who: Indices, proposed: Indices) -> NDArray[np.bool_]:
         """Take what gains; says for which supports it did."""
-        values, state = self.objective.fitted(proposed)
-        better = values > self.values[who] * (1 + GROWTH)
+        before = self.objective.kept(tuple(part[who] for part in self._state), proposed == self.supports[who])
+        values, state = self.objective.fitted(proposed, before)
+        better = values > self.values[who] * (1 + self.growth)
         chosen = who[better]
         self.supports[chosen], self.values[chosen] = proposed[better], values[better]
         for part, new in zip(self._state, state, strict=True):
@@ -113,17 +164,21 @@ class Descent:
     def _refine(self, who: Indices, gains: Array, candidates: Indices) -> NDArray[np.bool_]:
         """Look more closely at the most promising swaps of supports without a good one; which of them gain?"""
         count = min(self.refined, gains[0].size)
-        places = np.argpartition(-gains.reshape(len(who), -1), count - 1, axis=1)[:, :count]
-        slots, columns = np.unravel_index(places, gains.shape[1:])
-        taken = np.take_along_axis(candidates, columns, axis=1)
-        scores = np.take_along_axis(gains.reshape(len(who), -1), places, axis=1)
-        possible = scores > -np.inf
+        if count == 0:
+            return np.zeros(len(who), dtype=bool)
+        flat, rows = gains.reshape(len(who), -1), np.arange(len(who))
+        places = np.argpartition(-flat, count - 1, axis=1)[:, :count]
+        blocks, slots, columns = np.unravel_index(places, gains.shape[1:])
+        slots = slots + blocks * gains.shape[2]
         supports = self.supports[who]
+        scores = np.take_along_axis(flat, places, axis=1)
+        possible = scores > -np.inf
+        taken = candidates[rows[:, None], blocks, columns]
         taken = np.where(possible, taken, np.take_along_axis(supports, slots, axis=1))  # no swap at all
         state = tuple(part[who] for part in self._state)
         sharper = self.objective.sharper_values(supports, state, slots, taken)
         values = np.where(possible, np.maximum(sharper, self.values[who, None] + scores), -np.inf)
-        rows, best = np.arange(len(who)), values.argmax(axis=1)
+        best = values.argmax(axis=1)
         supports[rows, slots[rows, best]] = taken[rows, best]
         return self._accept(who, supports)
 
@@ -140,9 +195,14 @@ def _swapped(
 ) -> tuple[Indices, Indices]:
     """Supports after up to ``at_once`` swaps of different features, the best first; and how many there were."""
     out, count = supports.copy(), np.zeros(len(supports), dtype=np.intp)
-    slots = gains.argmax(axis=1)  # what each candidate would best take the place of
-    best = np.take_along_axis(gains, slots[:, None, :], axis=1)[:, 0]
-    order = np.argsort(-best, axis=1)[:, : 4 * int(at_once.max(initial=1))]
+    n_supports, blocks, size, _ = gains.shape
+    slots = gains.argmax(axis=2)  # what each candidate would best take the place of, in each component
+    best = np.take_along_axis(gains, slots[:, :, None, :], axis=2)[:, :, 0].reshape(n_supports, -1)
+    slots = (slots + size * np.arange(blocks)[:, None]).reshape(n_supports, -1)
+    features = candidates.reshape(n_supports, -1)
+    most = min(4 * int(at_once.max(initial=1)), best.shape[1])
+    order = np.argpartition(-best, most - 1, axis=1)[:, :most]
+    order = np.take_along_axis(order, np.argsort(-np.take_along_axis(best, order, axis=1), axis=1), axis=1)
     for s in range(len(supports)):
         used = set[int]()
         for j in order[s]:
@@ -150,6 +210,6 @@ def _swapped(
                 break
             if (slot := int(slots[s, j])) not in used:
                 used.add(slot)
-                out[s, slot] = candidates[s, j]
+                out[s, slot] = features[s, j]
         count[s] = len(used)
     return out, count

@@ -13,8 +13,9 @@ from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.deflation import CONSTRAINTS, GeneralizedDeflation
-from sparing.methods.encoders import JointVariance, Sequential, joint_search
-from sparing.methods.encoders.joint_search import disjoint, max_cosine
+from sparing.methods.encoders import JointVariance, Sequential
+from sparing.methods.encoders.joint_free import FreeSearch, JointVariances, largest_cosine
+from sparing.methods.encoders.joint_search import disjoint
 from sparing.methods.encoders.joint_variance import equal_shares
 from sparing.methods.encoders.sequential import FirstOnce
 from sparing.methods.solvers import Auto
@@ -23,26 +24,6 @@ from sparing.run import Budget, Run
 from sparing.task import Task
 
 QUICK = Auto(starts=3, finalists=2, perturbations=0)
-
-
-@pytest.mark.parametrize(("asked", "most"), [(0, 0), (3, 3), (None, 10)])
-def test_no_perturbations_are_none(asked, most):
-    """A number that may be 0 is not a number that was not given."""
-    done = []
-
-    class Counted(joint_search.JointSearch):
-        def _pruned(self, H):
-            done.append("pruned")
-            return super()._pruned(H)
-
-        def _exchanged(self, H):
-            done.append("exchanged")
-            return super()._exchanged(H)
-
-    view, rng = standardised(load_wine().data), np.random.default_rng(0)
-    config = JointVariance(QUICK, starts=1, perturbations=asked)
-    Counted(config, view, top_spectrum(view, 3, rng), [5, 5, 5], Run(rng)).run()
-    assert len(done) == most
 
 
 def standardised(X):
@@ -122,7 +103,7 @@ def test_never_below_generalized_deflation():
         view, rng = make(), np.random.default_rng(1)
         spectrum = top_spectrum(view, k, rng)
         one_by_one = Sequential(QUICK, GeneralizedDeflation()).encode(Task.of_components(view, spectrum, r), Run(rng))
-        joint = JointVariance(QUICK, starts=1, perturbations=1).encode(Task.of_components(view, spectrum, r), Run(rng))
+        joint = JointVariance(QUICK).encode(Task.of_components(view, spectrum, r), Run(rng))
         gained = symmetric_total(view, joint.components.T) - symmetric_total(view, one_by_one.components.T)
         assert gained >= -1e-3 * view.total, name  # the guard may cost a little
 
@@ -221,38 +202,20 @@ def test_what_is_free_has_no_less_than_what_is_restricted(load, k, r, seed):
     assert free >= max(others) * (1 - 1e-6)
 
 
-def test_further_starts_are_what_it_takes(monkeypatch):
-    """The control: turns alone do not move features from one component to another."""
-    monkeypatch.setattr(joint_search.JointSearch, "_further", lambda search: [])
-    free, orthogonal, _ = free_and_restricted(correlations(load_breast_cancer), 4, 5)
-    assert free < orthogonal * (1 - 5e-3)
-
-
 @pytest.mark.parametrize(("load", "k", "r"), [(load_iris, 2, 3), (load_wine, 2, 5), (load_wine, 3, 5)])
-def test_near_copies_are_given_up_where_that_costs_next_to_nothing(load, k, r, monkeypatch):
+def test_near_copies_are_given_up_where_that_costs_next_to_nothing(load, k, r):
     """Unscaled: one feature outweighs all others. Nothing else is given up with them, and the control has them."""
-    view, results = as_view(load().data), []
-    for _ in range(2):
-        rng = np.random.default_rng(0)
-        spectrum = top_spectrum(view, k, rng)
-        results.append(JointVariance(QUICK).encode(Task.of_components(view, spectrum, r), Run(rng)).components.T)
-        monkeypatch.setattr(joint_search.JointSearch, "_apart", lambda search, best: best)
-    apart, copies = results
-    assert max_cosine(view, copies) > 0.95 > max_cosine(view, apart)
+    view, rng = as_view(load().data), np.random.default_rng(0)
+    spectrum = top_spectrum(view, k, rng)
+    goal = JointVariances(view, [r] * k, 0.1 * spectrum.values[-1] / spectrum.values[0])
+    search = FreeSearch(goal, QUICK, spectrum, Run(rng))
+    apart = search.run()
+    copies = max(search.answers, key=lambda H: goal.captured(H, view.gram_matmat(H)))
+    assert largest_cosine(copies, view.gram_matmat(copies)) > 0.95 > largest_cosine(apart, view.gram_matmat(apart))
     assert symmetric_total(view, apart) >= symmetric_total(view, copies) * (1 - 6e-3)
     assert symmetric_total(view, apart) >= symmetric_total(view, copies) - 0.11 * spectrum.values[-1]
     variances = np.einsum("ij,ij->j", apart, view.gram_matmat(apart))
     assert (np.diff(variances) < 0).all()
-
-
-def test_many_features_cost_no_more(rng, monkeypatch):
-    """Beyond 100 features nothing of this is tried."""
-    tried = []
-    monkeypatch.setattr(joint_search.JointSearch, "_further", lambda self: tried.append(self.n_features) or [])
-    for d in (100, 101):
-        view = as_view(rng.standard_normal((30, d)))
-        JointVariance(QUICK).encode(Task.of_components(view, top_spectrum(view, 2, rng), 3), Run(rng))
-    assert tried == [100]
 
 
 def test_the_first_component_is_sought_once(rng):

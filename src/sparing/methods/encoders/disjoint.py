@@ -26,6 +26,9 @@ QUICK = Auto(starts=3, finalists=2, perturbations=0)
 TURNS = 200
 """Times that features are shared out anew, at most."""
 
+CONTESTED, PRICES = 400, 20
+"""Features that are assigned exactly, those whose best component is least clear, and rounds of prices at most."""
+
 SHAKEN = 0.3
 """Share of its features that each component gives up when shaken."""
 
@@ -125,10 +128,10 @@ def _shared_out(P: Array, now: Array, sizes: list[int]) -> Array:
     roots = np.where(roots > 0, roots, np.linalg.norm(P, axis=0))  # of a component whose features all pull back
     worth = np.square(P) / np.where(roots > 0, roots, 1.0)
     few = _candidates(worth, sum(sizes))
-    slots = np.repeat(np.arange(len(sizes)), sizes)
-    rows, columns = linear_sum_assignment(-worth[few][:, slots])
+    owner = _assigned(worth[few], np.array(sizes))
+    mine = np.flatnonzero(owner >= 0)
     out = np.zeros_like(P)
-    out[few[rows], slots[columns]] = P[few[rows], slots[columns]]
+    out[few[mine], owner[mine]] = P[few[mine], owner[mine]]
     norms = np.linalg.norm(out, axis=0)
     return np.asarray(out / np.where(norms > 0, norms, 1.0))
 
@@ -138,3 +141,42 @@ def _candidates(worth: Array, total: int) -> Indices:
     count = min(total, len(worth))
     top = np.argpartition(-worth, count - 1, axis=0)[:count]
     return np.unique(top)
+
+
+def _assigned(worth: Array, sizes: Indices) -> Indices:
+    """The component of each feature, -1 for none, so that the sum of worths is largest.
+
+    Prices of the components settle most of it where features are many; an exact assignment the closest cases.
+    """
+    owner, left = np.full(len(worth), -1), sizes.copy()
+    contested = np.arange(len(worth))
+    if len(worth) > CONTESTED:
+        net = np.column_stack([worth - _prices(worth, sizes), np.zeros(len(worth))])  # the last is none
+        first, second = -np.partition(-net, 1, axis=1)[:, :2].T
+        order = np.argsort(first - second, kind="stable")
+        contested, sure = order[:CONTESTED], order[CONTESTED:]
+        best = net[sure].argmax(axis=1)
+        for j in range(len(sizes)):
+            mine = sure[best == j]
+            mine = mine[np.argsort(-worth[mine, j], kind="stable")[: sizes[j]]]
+            owner[mine] = j
+            left[j] -= len(mine)
+    slots = np.repeat(np.arange(len(sizes)), left)
+    rows, columns = linear_sum_assignment(-worth[contested][:, slots])
+    owner[contested[rows]] = slots[columns]
+    return owner
+
+
+def _prices(worth: Array, sizes: Indices) -> Array:
+    """What a place in each component costs so that about as many features want one as there are."""
+    price, d = np.zeros(len(sizes)), len(worth)
+    for _ in range(PRICES):
+        before, net = price.copy(), worth - price
+        for j, size in enumerate(sizes.tolist()):
+            net[:, j] = 0.0  # so that none is among the others
+            surplus = worth[:, j] - np.maximum(net.max(axis=1), 0.0)
+            price[j] = max(0.0, float(np.partition(surplus, d - size - 1)[d - size - 1])) if size < d else 0.0
+            net[:, j] = worth[:, j] - price[j]
+        if np.allclose(price, before, rtol=1e-3, atol=0.0):
+            break
+    return price

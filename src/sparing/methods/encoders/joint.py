@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
 
 from sparing.gram import DataMatrix
-from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_with
-from sparing.linalg.truncation import keep_largest
+from sparing.linalg.truncation import unit_columns
 from sparing.methods.encoders.iterative import compact, residual_directions
+from sparing.methods.encoders.joint_free import JointVariances, rotations
 from sparing.methods.selectors import Selector
-from sparing.methods.selectors.greedy import RELIABLE
+from sparing.objectives.blocks import BlockCapture, BlockState, Quotients
 from sparing.objectives.joint import LossAlternation
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.run import Run
+from sparing.search.joint import search_joint
 from sparing.task import Task
 
 CORE = 160
-"""Features beside those of the first solution that the alternation may choose from; all of them up to twice as many."""
+"""Features beside those of a solution that may come in when it is polished; all of them up to twice as many."""
 
-SWEEPS, REFITS = 30, 200
+REFITS = 200
+"""Turns at most to the best loadings of given supports."""
 
-KEPT = 0.5
-"""The share of loadings that a perturbation keeps, where features are few."""
-
-SHAKEN = 1e-5
-"""Share of the loss that sweeps of what was shaken, and shaking itself, must gain: less may hang on ties."""
+RIDGE = 1e-11
+"""Of unit columns: dependent directions stay harmless, and no value rises by it."""
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Alternating re-selection of all components, from several starts; the problem of [magdonismail2015, Sec. 1].
+    """All components selected together for the least loss; the problem of [magdonismail2015, Sec. 1].
 
-    For each component in turn: the features and loadings that lose least beside the others, by swaps scored all at
-    once. Starts are the iterative encoder, components grown one after the other, and truncated rotations of the
-    principal components. The best is kept, ordered by what each component adds. Prefixes are not encoders of their own.
+    Swaps of features in all components are scored at once, beside what the others rebuild. Starts are the iterative
+    encoder and truncated rotations of the principal components; then the best are perturbed, crossed and improved
+    again. Never above the iterative encoder, ordered by what each component adds. Prefixes are not encoders of their
+    own.
 
     Parameters
     ----------
     selector : Selector
         For the iterative start.
-    starts : int
-        Rotated starts besides the two sequential ones.
 
     Notes
     -----
@@ -52,71 +51,104 @@ class Joint:
     """
 
     selector: Selector
-    starts: int = 12
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts."""
         view, spectrum = task.gram, task.spectrum
-        sizes = task.sizes
         rows = compact(view)
-        first = residual_directions(self.selector, view, spectrum, sizes, run.share(0.5), rows=rows)
-        core = core_features(view, spectrum, first)
-        search = LossAlternation(
-            view.restricted(core).gram(), view.gram_squared(core), run.budget, rows=rows, core=core
+        first = residual_directions(self.selector, view, spectrum, task.sizes, run.share(0.5), rows=rows)
+        k = first.shape[1]  # what further components would explain is rounding
+        answers = [first]
+        if k > 1:
+            answers += _searched(JointLosses(view, task.sizes[:k], spectrum), first, spectrum, run)
+        encoders = [_refitted(view, H, rows, spectrum, run) for H in answers[:REFITTED]]
+        encoders.append(_encoder(view, spectrum, first))
+        return min(encoders, key=lambda encoder: encoder.loss)
+
+
+REFITTED = 3
+"""Answers whose loadings are fitted together at the end: the iterative one and the best of the search."""
+
+
+class JointLosses(JointVariances):
+    """What the best decoder rebuilds from the scores of directions, tr((H'AH)^-1 H'A^2H), of unit columns of X.
+
+    Directions are in units of their columns: loadings times lengths.
+    """
+
+    def __init__(self, view: DataMatrix, sizes: list[int], spectrum: Spectrum) -> None:
+        super().__init__(view, sizes, RIDGE)
+        squares = view.gram_diagonal()
+        self.lengths = np.sqrt(np.where(self.usable, squares, 1.0))
+        rebuilt = np.square(spectrum.basis * spectrum.values).sum(axis=1) / np.square(self.lengths)  # at least
+        self._diagonal = np.append(np.where(self.usable, rebuilt, 0.0), np.zeros(self.padding))
+
+    def on(self, features: Indices) -> BlockCapture:
+        """The objective of a working set, in memory."""
+        real = features[features < self.n_features]
+        outer = np.multiply.outer(self.lengths[real], self.lengths[real])
+        metric, weight = self.view.restricted(real).gram() / outer, self.view.gram_squared(real) / outer
+        nothing = ~self.usable[real]
+        metric[nothing, nothing] = 1.0
+        return BlockCapture(weight, metric, self.blocks, self.ridge, padding=len(features) - len(real))
+
+    def outside(self, supports: Indices, loadings: Array) -> Array:
+        """What each component gains by each feature beside its own, at least: two products with A."""
+        few = max(1, len(supports) // self.blocks)
+        supports, loadings = supports[:few], loadings[:few]
+        H = self.directions(supports, loadings) / self.lengths[:, None]
+        measures = self.view.gram_matmat(H.transpose(1, 0, 2).reshape(self.n_features, -1))
+        images = self.view.gram_matmat(measures)
+        state = BlockState(loadings, *(self._stacked(part, few) for part in (images, measures)))
+        gains = Quotients(supports, state, self._diagonal, self.blocks, self.ridge).entering()
+        return np.where(self.usable, gains.reshape(few * self.blocks, -1)[:, : self.n_features], -np.inf)
+
+    def _stacked(self, products: Array, few: int) -> Array:
+        """Products with A, of each of a few states and in units of the columns."""
+        stacked = (products / self.lengths[:, None]).reshape(self.n_features, few, -1).transpose(1, 0, 2)
+        return np.pad(stacked, ((0, 0), (0, self.padding), (0, 0)))
+
+
+def _searched(goal: JointLosses, first: Array, spectrum: Spectrum, run: Run) -> list[Array]:
+    """Directions that the search leads to, the best first; each effort goes on from the answer of the one below."""
+    n_slots, k = sum(goal.sizes), goal.blocks
+    found, turned = [unit_columns(first * goal.lengths[:, None])], rotations(spectrum.basis[:, :k], goal.sizes, run.rng)
+    seeds = run.rng.integers(2**32, size=len(run.effort.levels))
+    for effort, seed in zip(run.effort.levels, seeds, strict=True):
+        affordable = effort.joint_table / (n_slots * min(goal.n_features, 4 * n_slots))
+        if run.budget.expired or (effort.below is not None and affordable < 1):
+            continue
+        count = int(np.clip(affordable, 2, effort.joint_starts))
+        more = [unit_columns(H * goal.lengths[:, None]) for H in islice(turned, count)]
+        starts = [*found[: 1 + int(affordable)], *(H for H in more if H.shape[1] == k)]
+        rows, loadings = zip(*(goal.slots(H, H) for H in starts), strict=True)
+        ends = search_joint(
+            goal,
+            np.array(rows),
+            np.array(loadings),
+            replace(run, effort=replace(effort, refined=effort.loss_refined), rng=np.random.default_rng(seed)),
+            descents=int(np.clip(affordable, 0, 2 * effort.joint_descents)),
+            working_set=max(goal.width, effort.joint_working_set // k),
         )
-        best: Array | None = None
-        for start in self._starts(search, spectrum, first[core], core, sizes, run.rng):
-            H = search.improve(start, SWEEPS)
-            if best is None or search.gains(best, H, 1e-9):
-                best = H
-            reached = [search.captured(found) / spectrum.total for found in (H, best)]
-            run.budget.say(f"joint start: {reached[0]:.4%} of the variance, best {reached[1]:.4%}")
-            if run.budget.expired:
-                break
-        best = first[core] if best is None else best
-        best = best if rows is None else _perturbed(search, best, sizes, run)
-        found = _encoder(view, spectrum, core, search.ordered(search.refit(best, REFITS)))
-        if spectrum.tail > RELIABLE * spectrum.total:
-            return found
-        return min(found, _encoder(view, spectrum, core, first[core]), key=lambda encoder: encoder.loss)
-
-    def _starts(
-        self,
-        search: LossAlternation,
-        spectrum: Spectrum,
-        first: Array,
-        core: Indices,
-        sizes: list[int],
-        rng: np.random.Generator,
-    ) -> list[Array]:
-        """Sequential solutions, then rotations of the principal components cut to size."""
-        k, V = first.shape[1], spectrum.basis[core]
-        starts = [first, search.grown(sizes[:k])]  # what further components would explain is rounding
-        for rotation in range(self.starts):
-            if rotation == 0:
-                rotated = V
-            elif rotation == 1:
-                rotated = varimax(V)
-            else:
-                rotated = varimax(V @ np.linalg.qr(rng.standard_normal((V.shape[1], V.shape[1])))[0], steps=rotation)
-            starts.append(keep_largest(rotated[:, :k], sizes[:k]))
-        return [start for start in starts if start.shape[1] == k and start.any(axis=0).all()]
+        found = [goal.directions(one.support[None], one.loadings[None])[0] for one in ends]
+        run.budget.say(f"joint search: {ends[0].value / spectrum.total:.4%} of the variance")
+    return [H / goal.lengths[:, None] for H in found]
 
 
-def _perturbed(search: LossAlternation, best: Array, sizes: list[int], run: Run) -> Array:
-    """The best again and again without some of its loadings, which others may replace; kept where that loses less."""
-    for _ in range(run.effort.loss_perturbations // len(best)):
-        H = search.improve(np.where(run.rng.random(best.shape) < KEPT, best, 0.0), SWEEPS, sizes, growth=SHAKEN)
-        best = H if search.gains(best, H, SHAKEN) else best
-    return best
+def _refitted(view: DataMatrix, H: Array, rows: Array | None, spectrum: Spectrum, run: Run) -> Encoder:
+    """The encoder of these supports with the best loadings that turns lead to, ordered by what each adds."""
+    core = np.flatnonzero(H.any(axis=1))
+    search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), run.budget, rows=rows, core=core)
+    refitted = search.ordered(search.refit(H[core] / np.linalg.norm(H[core], axis=0), REFITS))
+    return encoder_with(core, refitted, view.gram_columns(core), spectrum.total)
 
 
-def _encoder(view: DataMatrix, spectrum: Spectrum, core: Indices, H: Array) -> Encoder:
-    """The encoder of directions given on a core of features."""
+def _encoder(view: DataMatrix, spectrum: Spectrum, H: Array) -> Encoder:
+    """The encoder of directions."""
     used = np.flatnonzero(H.any(axis=1))
-    return encoder_with(core[used], H[used], view.gram_columns(core[used]), spectrum.total)
+    return encoder_with(used, H[used], view.gram_columns(used), spectrum.total)
 
 
 def core_features(view: DataMatrix, spectrum: Spectrum, H: Array) -> Indices:

@@ -1,4 +1,4 @@
-"""The search for components of maximal variance together: starts, improvement, shaking."""
+"""The search for components together that keep a constraint or share a total: starts, improvement, shaking."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg.rotation import varimax
 from sparing.linalg.truncation import keep_largest, unit_columns
-from sparing.methods.deflation import Deflation, DisjointDeflation, GeneralizedDeflation, OrthogonalizedDeflation
-from sparing.methods.encoders.disjoint import anywhere, perturbed, settled
-from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
+from sparing.methods.deflation import Deflation, GeneralizedDeflation
+from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.joint import Alternation, ConstrainedAlternation, VarianceAlternation
 from sparing.results import Array, Spectrum
@@ -29,32 +28,20 @@ ROTATIONS = 10
 FEWEST, LARGE = 1, 60
 """Starts at least, for components below so many features."""
 
-FEW, DEALT = 100, 8
-"""Features up to which they are shared out among components again and again, and how many of these starts go on."""
-
-ONE_BY_ONE: tuple[Deflation, ...] = (GeneralizedDeflation(), OrthogonalizedDeflation(), DisjointDeflation())
-"""Ways to further starts where features are few."""
-
-ALIKE = 0.95
-"""Components with a larger cosine, or correlation of scores, are near-copies."""
-
-OF_ALL, OF_LAST = 5e-3, 0.1
-"""Shares of all variance, and of the last principal component's, that being rid of near-copies may cost."""
+FEW = 100
+"""Features up to which nonnegative ones are shared out among components again and again."""
 
 CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
 """Rising charges for breaking a constraint, on the way to keeping it exactly."""
 
-KICKS, KEPT = 10, 4
-"""Shaken starts, and the number of distinct solutions that they start from."""
+KEPT = 4
+"""Distinct solutions that perturbations start from."""
 
 PATIENCE = 60
 """Shaken starts without any gain after which no more are tried."""
 
 PRUNED, WEAK = 0.3, 0.05
 """Share of its features that a component gives up when shaken; loadings far above WEAK are seldom among them."""
-
-STILL = 1e-13
-"""Loadings that change by less are those of the optimum."""
 
 GROWTH, ROUGH = 1e-9, 1e-4
 """Relative gains that count: between solutions, and between sweeps on the way to one."""
@@ -71,8 +58,6 @@ class JointSearch:
         self.free = VarianceAlternation(view, ridge, run.budget)
         self.goal = goal_of(config, view, ridge, run.budget)
         self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
-        self.seen: list[Array] = []  # all that may be returned in place of near-copies
-        self.few = config.constraint is None and not config.total and self.n_features <= FEW
 
     def run(self) -> Array:
         """The best directions found."""
@@ -85,11 +70,10 @@ class JointSearch:
         if first.shape[1] < len(self.sizes):  # nothing is left for further components
             return self.goal.ordered(first)
         self._offer(self.goal.improve(first, SWEEPS, self.sizes, growth=ROUGH))
-        starts, perturbations = config.starts, (3 if config.total else 1) * KICKS
-        if config.constraint is not None:
-            starts, perturbations = 2 * config.starts, 20 * KICKS
-        if config.perturbations is not None:
-            perturbations = config.perturbations
+        effort = self.context.effort
+        starts, perturbations = effort.joint_rotations, effort.joint_perturbations
+        if config.constraint is not None:  # it leaves many local optima
+            starts, perturbations = 2 * starts, 7 * perturbations
         for start in self._rotations(min(starts, affordable)):
             if budget.expired:
                 break
@@ -99,9 +83,6 @@ class JointSearch:
                 start = self._toward_constraint(self.free.improve(start, SWEEPS, growth=ROUGH))
             self._offer(self._improved(start, counts(start)))
             budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
-        for start in self._further() if self.few else ():
-            self.seen.append(start)
-            self._offer(self._improved(start, self.sizes))
         best, since = self.pool[0][0], 0
         for rotation in range(min(perturbations, affordable)):
             since = since + 1 if self.pool[0][0] <= best else 0
@@ -113,66 +94,16 @@ class JointSearch:
             self._offer(self._improved(start, counts(H) if config.total else self.sizes))
         best_of_all = self.pool[0][1]
         finished = self.goal.improve(best_of_all, SWEEPS, counts(best_of_all))
-        return self.goal.ordered(self._apart(self._still(self.goal.refit(finished, REFITS))))
-
-    def _still(self, H: Array) -> Array:
-        """Loadings that turns do not move: they go on where differences of the criterion have no digits left."""
-        for _ in range(REFITS if self.few else 0):
-            before, H = H, Alternation.refit(self.goal, H, 1)
-            if np.abs(np.abs(H) - np.abs(before)).max() <= STILL or self.budget.expired:
-                break
-        return H
+        return self.goal.ordered(self.goal.refit(finished, REFITS))
 
     def _sequential(self, solver: Solver, deflation: Deflation) -> Array:
         return sequential_directions(solver, deflation, self.view, self.spectrum, self.sizes, self.context)
-
-    def _further(self) -> Iterator[Array]:
-        """Components one after the other in several ways, then without common features, chosen together.
-
-        Turns seldom move a feature from one component to another, as both would have to change at once.
-        """
-        solver, k, rng = FirstOnce(self.config.thorough, self.view), len(self.sizes), self.rng
-        for deflation in ONE_BY_ONE:
-            if self.budget.expired:
-                return
-            if (start := self._sequential(solver, deflation)).shape[1] == k:
-                yield start
-        found, latest = list[tuple[float, Array]](), 0
-        for rotation in range(self.context.effort.joint_restarts):
-            if self.budget.expired:
-                return
-            if rotation > latest + PATIENCE:
-                break
-            H = anywhere(self.view, k, rng)
-            if rotation % 4:  # else everything anew
-                known, j = found[int(rng.integers(len(found)))][1], int(rng.integers(k))
-                H = perturbed(known, rng) if rotation % 4 == 1 else np.where(np.arange(k) == j, H, known)
-            value, H = settled(self.view, H, self.sizes, np.asarray, ROUGH, self.budget)
-            if (len(found) < DEALT or value > found[-1][0]) and all(abs(value - v) > ROUGH * v for v, _ in found):
-                found, latest = sorted([*found, (value, H)], key=lambda pair: -pair[0])[:DEALT], rotation
-        yield from (H for _, H in found)
-
-    def _apart(self, best: Array) -> Array:
-        """The best; where it has near-copies, of all with nearly its variance those that are least alike.
-
-        Where one feature outweighs all others, a copy of the first component with one more feature buys as much as a
-        component of its own, to many digits: the variance alone does not tell them apart.
-        """
-        if not self.few or max_cosine(self.view, best) <= ALIKE:
-            return best
-        value = self.goal.captured(best)
-        least = value - min(OF_ALL * value, OF_LAST * float(self.spectrum.values[-1]))
-        enough = [(max_cosine(self.view, H), H) for H in self.seen if self.goal.captured(H) >= least]
-        alike, apart = min(enough, key=lambda pair: pair[0], default=(1.0, best))
-        return apart if alike <= ALIKE else best
 
     def _offer(self, H: Array | None) -> None:
         """Keep a local optimum if it is new and among the best."""
         if H is None:
             return
         value = self.goal.captured(H)
-        if self.few:
-            self.seen.append(H)
         if all(abs(value - known) > GROWTH * known for known, _ in self.pool):
             self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:KEPT]
 
@@ -238,17 +169,6 @@ class JointSearch:
         x[self.rng.choice(support, n_new, replace=False)] = 0.0
         x[self.rng.choice(others, n_new, replace=False)] = WEAK
         return unit_columns(H)
-
-
-def unsigned_cosines(products: Array) -> Array:
-    """|cosine| of each pair from all inner products, above the diagonal."""
-    lengths = np.sqrt(np.maximum(np.diagonal(products), np.finfo(float).tiny))
-    return np.abs(np.triu(products / np.multiply.outer(lengths, lengths), 1))
-
-
-def max_cosine(view: DataMatrix, H: Array) -> float:
-    """The largest cosine of two directions, or correlation of their scores, whichever is larger."""
-    return max(float(unsigned_cosines(both).max(initial=0.0)) for both in (H.T @ H, H.T @ view.gram_matmat(H)))
 
 
 def counts(H: Array) -> list[int]:

@@ -12,6 +12,7 @@ from sparing.gram import GRAM_LIMIT, DataMatrix, view_of_gram
 from sparing.linalg.rotation import varimax
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation, GeneralizedDeflation
+from sparing.methods.encoders.joint_free import FreeSearch, JointVariances
 from sparing.methods.encoders.joint_search import (
     REFITS,
     ROTATIONS,
@@ -23,7 +24,7 @@ from sparing.methods.encoders.joint_search import (
     ridge_for,
 )
 from sparing.methods.encoders.sequential import sequential_directions
-from sparing.methods.solvers import Auto, Solver
+from sparing.methods.solvers import Solver
 from sparing.methods.solvers.auto import MANY
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.run import Run
@@ -35,22 +36,19 @@ POOL, ROUNDS = 200, 3
 MARGIN, MOST = 3, 1500
 """Features looked at for each place in a component, at first, and in all."""
 
-THOROUGH = Auto()
-"""Finds components one by one where features are few."""
-
 
 @dataclass(frozen=True)
 class JointVariance:
-    """All components re-selected by turns for the variance of their span, the criterion of [mackey2008, Sec. 3].
+    """All components selected together for the variance of their span, the criterion of [mackey2008, Sec. 3].
 
-    For each component in turn: the features and loadings that add most to what the others explain, by swaps scored all
-    at once. Starts are components one after the other and truncated rotations of the principal components; then the
-    best is shaken and improved again. Ordered by what each component adds; prefixes are not optimal.
+    Swaps of features in all components are scored at once, beside what the others explain. Starts are components one
+    after the other, truncated rotations of the principal components, and features shared out among components; then
+    the best are perturbed, crossed and improved again. Ordered by what each component adds; prefixes are not optimal.
 
     Parameters
     ----------
     solver : Solver
-        For the first of the starts.
+        For components one after the other, the first of the starts.
     constraint : Deflation, optional
         The constraint that all pairs of components must keep, ``orthogonal`` or ``uncorrelated``.
     total : bool
@@ -58,28 +56,19 @@ class JointVariance:
     ridge : float
         Keeps components from becoming near-copies of one another; 0 is the free criterion. Less where the last
         principal component has less than a tenth of the first one's variance.
-    starts, perturbations : int
-        Rotated starts, and shaken ones, at most; fewer where features are many. By default ten perturbations, thirty
-        with ``total``; a constraint takes twice the starts and two hundred perturbations: it leaves many local optima.
-    thorough : Solver
-        For more starts where features are few, at most 100.
 
     Notes
     -----
-    **Optimises** tr((H'H + ridge I)^-1 H'AH) over unit columns with given counts. Where features are few and the best
-    has near-copies all the same, the answer is the one whose components are least correlated, among those with nearly
-    its variance. Components of more than 200 features are found one after the other: going on would cost much and gain
-    little.
-    **Differs from the paper.** It has generalized deflation, one component after the other; this goes on by turns.
+    **Optimises** tr((H'H + ridge I)^-1 H'AH) over unit columns with given counts. Where the best has near-copies all
+    the same, the answer is the best without them that was found, if it has nearly the same variance. With a
+    constraint or a total, components of more than 200 features are found one after the other.
+    **Differs from the paper.** It has generalized deflation, one component after the other, which is a start here.
     """
 
     solver: Solver
     constraint: Deflation | None = None
     total: bool = False
     ridge: float = 0.01
-    starts: int = 12
-    perturbations: int | None = None
-    thorough: Solver = THOROUGH
 
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
@@ -89,7 +78,10 @@ class JointVariance:
         k = spectrum.rank
         sizes = equal_shares(task.n_nonzero, k) if self.total else task.sizes
         whole = task.gram.cached()
-        if max(sizes) > MANY:
+        if self.constraint is None and not self.total:
+            goal = JointVariances(whole, sizes, ridge_for(self, spectrum))
+            best = FreeSearch(goal, self.solver, spectrum, run).run()
+        elif max(sizes) > MANY:
             deflation = self.constraint or GeneralizedDeflation()
             best = sequential_directions(self.solver, deflation, whole, spectrum, sizes, run)
         elif task.gram.n_features <= 2 * POOL:
