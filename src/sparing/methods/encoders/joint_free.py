@@ -153,8 +153,10 @@ class FreeSearch:
         wanted = max(PROMISING, PLACES * sum(goal.sizes))
         if wanted < goal.n_features:  # starts only: all other features come in when working sets are selected
             self.pool = pool_of(goal.view, wanted, spectrum.basis)
-            self.view = view_of_gram(goal.view.restricted(self.pool).gram())
             self.spectrum = replace(spectrum, basis=spectrum.basis[self.pool])
+        if not goal.view.has_gram:  # hundreds of products follow
+            block = goal.view.restricted(self.pool)
+            self.view = view_of_gram(block.gram(), is_psd=block.is_psd, psd_slack=block.psd_slack)
         self.solver = FirstOnce(solver, self.view)
         self.deflations = iter(DEFLATIONS)
         self.rotations = rotations(self.spectrum.basis, goal.sizes, run.rng)
