@@ -200,7 +200,7 @@ THOROUGH = Effort(
     DEFAULT,
     worthwhile=0.0,
     by_loss=True,
-    populations=8,
+    populations=12,
     working_sets=6,
     patience=3,
     descents=16,
