@@ -78,8 +78,8 @@ class Effort:
     worthwhile : float
         Share of PCA's loss that the search must be able to gain, or it does not start.
     by_loss : bool
-        Supports are compared by what they capture, not only by what they span of the principal components: that needs
-        products with A @ A.
+        Supports are compared by what they capture, not only by what they span of the principal components. That needs
+        products with A @ A, which cost little where A is in memory: there it is always so.
     populations, starts : int
         Searches whose ends are searched together at last, and starts of each of them.
     working_sets, patience : int

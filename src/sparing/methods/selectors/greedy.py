@@ -70,7 +70,7 @@ def _improved(known: DataMatrix, chosen: Indices, left: float, target: Target, r
     for effort in run.effort.levels:
         if left <= effort.worthwhile * _least_loss(target):
             continue
-        level, problem = replace(run, effort=effort), by_loss if effort.by_loss else by_span
+        level, problem = replace(run, effort=effort), by_loss if effort.by_loss or known.has_gram else by_span
         for _ in range(effort.populations):  # each of its own, so that none draws the others into its optimum
             starts = problem.starts(size, effort.starts, effort.working_set, run.rng)
             supports = np.vstack([supports, search_all(problem, starts, level)])
