@@ -48,11 +48,6 @@ def largest_of_arrow(v: Array, b: Array, c: Array) -> Array:
     return x
 
 
-def smallest_of_arrow(v: Array, b: Array, c: Array) -> Array:
-    """Smallest eigenvalue of [[diag(v), b], [b', c]], from above: the largest of its negative."""
-    return -largest_of_arrow(-v, b, -c)
-
-
 def contenders(v: Array, b: Array, c: Array) -> NDArray[np.bool_]:
     """Which arrows of one stack, v (k,), b (k, m) and c (m,), may have the largest eigenvalue of all, or nearly so.
 

@@ -139,19 +139,6 @@ class Alternation(ABC):
             out[kept & (out[:, column] == 0), column] = np.finfo(float).eps  # in the support; loadings follow
         return out
 
-    def grown(self, sizes: list[int]) -> Array:
-        """Directions one after the other, each by forward selection and swaps on what the earlier ones leave."""
-        H = np.zeros((self.n_features, 0))
-        for size in sizes:
-            objective = self.without(H)
-            if not objective.usable.any():
-                break
-            _, support, v = objective.improved(objective.grown(size), SWAPS)
-            column = np.zeros(self.n_features)
-            column[support] = v / max(np.linalg.norm(v), np.finfo(float).tiny)
-            H = np.column_stack([H, column])
-        return H
-
     def ordered(self, H: Array) -> Array:
         """The direction that captures most first, then the one that adds most to it, and so on."""
         left, chosen = list(range(H.shape[1])), list[int]()

@@ -28,9 +28,6 @@ ROTATIONS = 10
 FEWEST, LARGE = 1, 60
 """Starts at least, for components below so many features."""
 
-FEW = 100
-"""Features up to which nonnegative ones are shared out among components again and again."""
-
 CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
 """Rising charges for breaking a constraint, on the way to keeping it exactly."""
 
