@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.eigen import top_eigenpairs
 
 
 def test_a_matrix_whose_largest_eigenvalue_subset_drivers_miss():

@@ -15,7 +15,7 @@ from sparing.certificates.rules import error_agrees, fresh_spectrum
 from sparing.certificates.sentences import counted, percent, share, where
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
-from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
+from sparing.linalg.theorem_bounds import approximation_factor
 from sparing.linalg.variance import symmetric_total
 from sparing.proof.bounds import EachAlone
 from sparing.proof.policy import prove

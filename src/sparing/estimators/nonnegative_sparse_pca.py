@@ -16,7 +16,7 @@ from sparing.estimators.components import ComponentsEstimator
 from sparing.estimators.parameters import one_of, resolved
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
+from sparing.linalg.theorem_bounds import approximation_factor
 from sparing.methods.deflation import (
     DEFLATIONS,
     Deflation,

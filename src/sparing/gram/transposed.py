@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from sparing import errors
 from sparing.gram.base import GATHER_RATIO, GRAM_LIMIT, DataMatrix
-from sparing.gram.columns import ColumnBlock
-from sparing.gram.dense import DenseGram
+from sparing.gram.dense import ColumnBlock, DenseGram
 from sparing.results import Array, Indices
 
 FEW_SAMPLES, SMALL_PRODUCT = 1024, 2e9

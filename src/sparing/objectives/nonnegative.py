@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.metric import Metric, whitened
 from sparing.linalg.signs import first_largest
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices

@@ -16,7 +16,7 @@ from sparing.data.sketch import sketch_of
 from sparing.data.sketched_gram import SketchedGram
 from sparing.estimators.few_passes import sketch_length
 from sparing.linalg import top_spectrum
-from sparing.linalg.ritz import RitzSpace
+from sparing.linalg.krylov import RitzSpace
 from sparing.methods.encoders import Batch, FewPasses
 from sparing.methods.encoders import few_passes as module
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sparing.data import as_rows
-from sparing.show.report.names import LONGEST, distinct, page_names, readable
+from sparing.show.report.labels import LONGEST, distinct, page_names, readable
 from sparing.show.wording import shown
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
+from secrets import token_hex
+from tempfile import gettempdir
 from typing import Any, Self
 
 import numpy as np
 
 from sparing import errors
 from sparing.data.readahead import read_ahead
-from sparing.data.readers.memory_check import check_room
 from sparing.data.rows import RawBlock, Rows
 
 LONG, SCANTY = 2**24, 1000
@@ -184,3 +186,43 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError as absent:
         raise errors.no_such_file(path) from absent
     return None if path.is_dir() else (status.st_size, status.st_mtime_ns)
+
+
+MEMORY, CONTAINER = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
+
+
+def check_room(path: Path, needed: int) -> None:
+    """Refuse what would not fit: a system without room ends processes, and not always the right one."""
+    if needed > available():
+        raise errors.beyond_memory(path)
+
+
+def available(memory: Path = MEMORY, container: Path = CONTAINER) -> float:
+    """Bytes that can be had, as far as these files of the system say."""
+    limits = [math.inf]
+    with suppress(OSError, ValueError, AttributeError):
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError, KeyError):  # which not every system has, nor every line of it
+        fields = dict(line.split(":") for line in memory.read_text().splitlines())
+        limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
+    with suppress(OSError, ValueError):  # which says "max" where there is none
+        limits.append(int(container.read_text()))
+    return min(limits)
+
+
+class Scratch:
+    """A file that is deleted, without a word, once nobody holds this object, or at the end of the process.
+
+    Who deletes it is settled before it exists: no interruption comes in between.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(gettempdir(), f"sparing-{token_hex(8)}")
+        for _ in range(2):  # an interruption that comes while one of them is at it is heard by nobody
+            weakref.finalize(self, _delete, str(self.path))
+        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
+def _delete(name: str) -> None:
+    with suppress(OSError):
+        os.unlink(name)

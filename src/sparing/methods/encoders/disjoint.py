@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sparing.gram import DataMatrix
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.span import encoder_of
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.methods.deflation import DisjointDeflation
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Auto, Solver

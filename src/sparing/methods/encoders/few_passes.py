@@ -13,8 +13,8 @@ from sparing.data.sketch import column_squares, row_gram_of, strips
 from sparing.data.sketched_gram import view_of_sketch
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg import encoder_on
-from sparing.linalg.ritz import RitzSpace
-from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.eigen import top_eigenpairs
+from sparing.linalg.krylov import RitzSpace
 from sparing.methods.selectors import Selector
 from sparing.methods.selectors.subspace import Subspace
 from sparing.objectives.shared import SharedCapture

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.gram import DataMatrix
-from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.methods.selectors.greedy import ROUNDING, Greedy
 from sparing.results import Array, Reference, Selection, Spectrum
 from sparing.run import Run

@@ -10,8 +10,8 @@ import numpy as np
 
 from sparing import errors
 from sparing.gram import DataMatrix
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.signs import first_largest, orientations
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sparing.gram import view_of_gram
-from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.objectives.joint import SWAPS
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.relaxations.semidefinite import EPS, alternating, into_l1_ball, made_feasible

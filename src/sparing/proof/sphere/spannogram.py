@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sparing.gram import DataMatrix
 from sparing.linalg.eigen import top_spectrum
 from sparing.proof.sphere.branch_and_bound import ENTRIES, Rows
-from sparing.proof.sphere.cone import best_direction_in_cone
+from sparing.proof.sphere.cones import best_direction_in_cone
 from sparing.proof.sphere.fixed_support import fixed_support
 from sparing.results import Array, Indices
 from sparing.run import Budget

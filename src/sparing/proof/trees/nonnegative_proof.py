@@ -15,9 +15,8 @@ import numpy as np
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.relaxations.doubly_nonnegative import relaxed_nonnegative
-from sparing.proof.trees.prover import Prover
-from sparing.proof.trees.single_component_proof import refuted_again
+from sparing.proof.relaxations.semidefinite import relaxed_nonnegative
+from sparing.proof.trees.prover import Prover, refuted_again
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget

@@ -14,8 +14,7 @@ from sparing.estimators.inputs import features_called
 from sparing.estimators.parameters import preprocessing_from, run_from
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
-from sparing.show.report.labels import coloured, label_column, sample_column
-from sparing.show.report.names import page_names, readable
+from sparing.show.report.labels import coloured, label_column, page_names, readable, sample_column
 from sparing.show.report.page import chart_script, html_page, place_for
 
 LONGEST = 40

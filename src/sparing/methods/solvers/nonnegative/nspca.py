@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
 from sparing.methods.settings import check_settings
 from sparing.methods.solvers.base import check_counts
