@@ -18,7 +18,7 @@ from sparing.results import Array, Indices
 from sparing.run import DEFAULT, Budget
 from sparing.search.truncated_power import distinct_ranks
 
-TIGHT = 4.0
+TIGHT_BOUND = 4.0
 """Below this bound a search begins at single features as well; above it every start that was tried ended alike."""
 
 NARROW = 4
@@ -27,7 +27,7 @@ NARROW = 4
 INNER = 20
 """Turns among the features in use before all are looked at again."""
 
-SETTLED = 1e-14
+ROUNDING_SHARE = 1e-14
 """Changes of this share are rounding, whatever the tolerance."""
 
 BETTER = 1e-9
@@ -85,7 +85,7 @@ def alternate(
         size = float(np.linalg.norm(update))
         change = float(np.linalg.norm(update - w)) / size if size > 0 else 0.0
         w = update
-        if change <= max(tol, SETTLED):
+        if change <= max(tol, ROUNDING_SHARE):
             converged = True
         elif not D.is_quick and narrow * np.count_nonzero(w) < len(w):
             J = np.flatnonzero(w)
@@ -117,7 +117,7 @@ def starts(D: Dissimilarity, bound: float, singles: int = DEFAULT.single_starts)
         w = np.zeros(D.n_features)
         w[order[:many]] = uniform(many, bound)
         yield w
-    if bound < TIGHT:
+    if bound < TIGHT_BOUND:
         for j in order[: min(singles, D.n_features - 1)]:
             w = np.zeros(D.n_features)
             w[j] = 1.0

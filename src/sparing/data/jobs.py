@@ -1,4 +1,4 @@
-"""Work that one read of the rows can do.
+"""Map-reduce jobs: work that one pass over the rows can do.
 
 A job maps one block of rows to something small and merges such results in the order of the rows, so it runs
 unchanged over an array, a file or the chunks of a cluster. Jobs given to ``one_pass`` together share the read.
@@ -15,7 +15,7 @@ from sparing.gram.base import runs
 from sparing.results import Array, Indices
 
 if TYPE_CHECKING:
-    from sparing.data.csc import CscBlock
+    from sparing.data.blocks import CscBlock
     from sparing.data.standardized_block import StandardizedBlock
 
 

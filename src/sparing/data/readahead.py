@@ -1,4 +1,4 @@
-"""The next block is read while the present one is worked on."""
+"""Prefetching: a thread reads the next block while the present one is worked on."""
 
 from __future__ import annotations
 

@@ -10,9 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.coding import Coding
-from sparing.data.csc import CscBlock
-from sparing.data.dense import DenseBlock
 from sparing.data.jobs import ColumnMoments
 from sparing.results import Array, Indices
 

@@ -1,4 +1,4 @@
-"""Centring, scaling and weights, once for every storage."""
+"""Standardization: centring, scaling and sample weights, once for every storage."""
 
 from __future__ import annotations
 

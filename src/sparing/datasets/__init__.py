@@ -1,4 +1,4 @@
-"""Small data to try things on."""
+"""Example data sets: pit props, and synthetic data with known answers."""
 
 from sparing.datasets.pitprops import load_pitprops
 from sparing.datasets.synthetic import make_hard_columns, make_hidden_direction, make_rotated_hadamard, make_spiked

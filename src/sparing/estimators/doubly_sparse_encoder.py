@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.reconstruction import certify_reconstruction
+from sparing.certificates.loss import certify_reconstruction
 from sparing.estimators.base import Fit, too_few
 from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.parameters import component_count, count, resolved

@@ -1,4 +1,4 @@
-"""The same data turned: its columns are the data points, so that what chooses columns can choose rows."""
+"""The transposed view: data points become columns, so that column selectors can choose rows."""
 
 from __future__ import annotations
 

@@ -10,10 +10,9 @@ from scipy import linalg
 from sparing import errors
 from sparing.gram import GRAM_LIMIT, DataMatrix
 from sparing.linalg.krylov import block_krylov
+from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import orientations
 from sparing.results import Array, Spectrum
-
-EPS = float(np.finfo(float).eps)
 
 TAIL_TOLERANCE = 1e-4
 """The iteration stops when its error is below this share of PCA's loss; the error is subtracted afterwards."""

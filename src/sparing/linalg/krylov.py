@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparing.gram import DataMatrix
+from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import orientations
 from sparing.results import Array, Spectrum
 
@@ -136,9 +137,7 @@ def _split(image: Array, basis: Array) -> tuple[Array, Array, Array]:
     return q, coupling, rest
 
 
-EPS = float(np.finfo(float).eps)
-
-TIE = 16 * EPS
+VALUE_TIE = 16 * EPS
 """Values that differ by less, relatively, stay in their order: components that tie do not change with each product."""
 
 LOST = 1e-6
@@ -170,7 +169,7 @@ class RitzSpace:
         images = np.concatenate([self.images, image], axis=1)
         small = basis.T @ images
         small = (small + small.T) / 2
-        later = np.arange(len(small)) * TIE * float(np.abs(small).max(initial=0.0))
+        later = np.arange(len(small)) * VALUE_TIE * float(np.abs(small).max(initial=0.0))
         rotation = np.linalg.eigh(small - np.diag(later))[1][:, : -self._size - 1 : -1]
         values = np.einsum("ij,ij->j", rotation, small @ rotation)
         self.basis, self.images, self.values = basis @ rotation, images @ rotation, np.maximum(values, 0.0)

@@ -1,4 +1,4 @@
-"""Theorems as functions: what an algorithm promises before it has run."""
+"""Approximation guarantees of theorems, computed before an algorithm has run."""
 
 from __future__ import annotations
 

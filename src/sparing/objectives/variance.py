@@ -18,7 +18,7 @@ from sparing.linalg.signs import first_largest, orientations
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Component, Indices
 
-VERIFIED, THOROUGH = 4, 64
+VERIFIED, VERIFIED_ALL = 4, 64
 """Most promising swaps that are evaluated exactly: up to so many features all of them, beyond until one is better."""
 
 SKETCHED = 16
@@ -212,7 +212,7 @@ class RayleighObjective:
     @property
     def _thorough(self) -> bool:
         """Is each swap evaluated that may be the best, because that costs little or promises are rough?"""
-        return self.view.n_features <= THOROUGH or isinstance(self.metric, OrthogonalTo)
+        return self.view.n_features <= VERIFIED_ALL or isinstance(self.metric, OrthogonalTo)
 
     def _outside(self, support: Indices, now: Solved) -> list[Indices]:
         """Candidates to come in: those that pull most, then all."""

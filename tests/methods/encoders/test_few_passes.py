@@ -11,9 +11,9 @@ from scipy import sparse
 from counted_rows import CountedRows, factors
 from sparing import SparseEncoder
 from sparing.data import Preprocessing, StandardizedRows, as_view
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import DenseBlock
 from sparing.data.sketch import sketch_of
-from sparing.data.sketched_gram import SketchedGram
+from sparing.data.stream import SketchedGram
 from sparing.estimators.few_passes import sketch_length
 from sparing.linalg import top_spectrum
 from sparing.linalg.krylov import RitzSpace

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from sparing.show.cli.text import dumped
+from sparing.show.cli.records import dumped
 
 
 def test_what_is_not_finite_is_null_and_numpy_becomes_plain():

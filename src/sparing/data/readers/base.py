@@ -1,4 +1,4 @@
-"""What every file of data has in common: blocks of rows within a memory budget, read again and again."""
+"""Base class of file readers: blocks of rows within a memory budget, checks of declared sizes, temporary files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from tempfile import gettempdir
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from sparing import errors
+from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.readahead import read_ahead
 from sparing.data.rows import RawBlock, Rows
 
@@ -226,3 +228,31 @@ class Scratch:
 def _delete(name: str) -> None:
     with suppress(OSError):
         os.unlink(name)
+
+
+class LoadedRows(FileRows):
+    """A table in memory: slices of a dense one, the whole of a sparse one."""
+
+    def __init__(self, path: Path, table: Any, options: Options, feature_names: list[str] | None = None) -> None:
+        super().__init__(path, table.shape, table.dtype, options.block_bytes, feature_names=feature_names)
+        self.is_dense = not sparse.issparse(table)
+        self._table: Any = np.asarray(table, dtype=self.dtype) if self.is_dense else CscBlock(_checked(path, table))
+
+    def read(self) -> Iterator[RawBlock]:
+        """Slices of ``block_rows`` rows, or the one block."""
+        if not self.is_dense:
+            yield self._table
+            return
+        for start, stop in self.runs():
+            yield DenseBlock(self._table[start:stop], start)
+
+
+def _checked(path: Path, table: Any) -> Any:
+    """The matrix, if its indices are inside: compiled code would not notice."""
+    check_extent(path, "a sparse matrix", table.shape, table.nnz)
+    try:
+        if table.format in {"csr", "csc", "bsr"}:
+            table.check_format(full_check=True)
+    except ValueError as broken:
+        raise errors.broken_file(path, "a sparse matrix", str(broken)) from broken
+    return table

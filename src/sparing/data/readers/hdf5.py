@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows, layout_of, whole
 from sparing.data.rows import RawBlock

@@ -1,4 +1,4 @@
-"""The best direction of all, and the proof."""
+"""Exact sparse PCA of one component by branch and bound."""
 
 from __future__ import annotations
 

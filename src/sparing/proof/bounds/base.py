@@ -1,4 +1,4 @@
-"""The verbs of this folder."""
+"""The protocol of bounds, and the hypotheses and witnesses that their checks ask about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Components without common features: what no disjoint supports can pass."""
+"""Upper bound for components with disjoint supports, by branch and bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orthogonal components have no more together than each could have alone."""
+"""Sum of single-component bounds, for orthogonal components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The largest variances of single features: no directions on as many features have more."""
+"""Trace bound: the largest variances of single features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What any r features must lose: the deletion tree's best open node."""
+"""Lower bound on the loss of any r features: best-first branch and bound on deletions."""
 
 from __future__ import annotations
 

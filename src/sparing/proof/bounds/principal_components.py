@@ -49,8 +49,7 @@ class PcaLoss:
         """PCA's loss again, from the data alone, by a tighter iteration from an independent start; of losses only."""
         if task.problem.objective != "loss":
             return math.inf
-        fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
-        return top_spectrum(task.gram, task.problem.n_components, fresh, tolerance=1e-10).least_loss
+        return _fresh_spectrum(task, tolerance=1e-10).least_loss
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,13 @@ class LeadingVariance:
         """The same from the data alone, by a tighter iteration from an independent start."""
         if not task.gram.is_psd:
             return math.inf
-        fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
-        k = task.problem.n_components
-        return _largest(task.gram, top_spectrum(task.gram, k, fresh, tolerance=1e-8), k)
+        return _largest(task.gram, _fresh_spectrum(task, tolerance=1e-8), task.problem.n_components)
+
+
+def _fresh_spectrum(task: Task, *, tolerance: float) -> Spectrum:
+    """PCA again, from a start that no fit has."""
+    rng = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
+    return top_spectrum(task.gram, task.problem.n_components, rng, tolerance=tolerance)
 
 
 def _largest(view: DataMatrix, spectrum: Spectrum, n_components: int) -> float:

@@ -12,10 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from sparing.linalg.eigen import top_eigenpairs
+from sparing.linalg.rounding import EPS
 from sparing.results import Array
 from sparing.run import Budget
-
-EPS = float(np.finfo(float).eps)
 
 CHECKED = 10
 """Iterations between two looks at the gap, each of which costs one more decomposition."""

@@ -10,8 +10,8 @@ import numpy as np
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.objectives.variance import RayleighObjective
-from sparing.proof.trees.probing import least_gap
-from sparing.proof.trees.refuter import TIGHT, Refuter, Step
+from sparing.proof.trees.probing import LEAST_GAP, least_gap
+from sparing.proof.trees.refuter import Refuter, Step
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
@@ -23,10 +23,10 @@ GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
 FIRST_SHARE = 0.1
 """What the search for a proof may spend at first where probing comes next."""
 
-PART = 1 / 3
+ATTEMPT_SHARE = 1 / 3
 """What one attempt of several may spend of what is left."""
 
-QUICK = LocalSearch(starts=8, finalists=2, perturbations=0)
+START_SEARCH = LocalSearch(starts=8, finalists=2, perturbations=0)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Prover(Refuter):
             for _ in range(LIMITS.passes if nested else 1):  # what could not be proved may be with what is left
                 before = len(self.steps)
                 for t in sizes:
-                    part = 1.0 if t == size else PART
+                    part = 1.0 if t == size else ATTEMPT_SHARE
                     left = int(part * (max_nodes - self.nodes))
                     known[t] = self._settle(t, self._begin(t, known), rng, left, budget.share(part))
                     spent = budget.expired or self.nodes >= max_nodes
@@ -115,7 +115,9 @@ class Prover(Refuter):
                 at -= 1  # proved already by what is known of other sizes
                 continue
             left = max_nodes - (self.nodes - spent)
-            best, closed = self._attempt(size, best, GAPS[at], rng, int(PART * left) + 1, budget.share(PART))
+            best, closed = self._attempt(
+                size, best, GAPS[at], rng, int(ATTEMPT_SHARE * left) + 1, budget.share(ATTEMPT_SHARE)
+            )
             if closed and step > 0:
                 break
             if not closed and step < 0 and at < GAPS.index(0.05):
@@ -134,7 +136,7 @@ class Prover(Refuter):
             found = least_gap(A, size, value, floors, max_nodes=end - self.nodes, budget=budget)
             self.nodes += 1 + found.nodes
             if np.isfinite(found.target):
-                self.learn(size, found.target + TIGHT * max(abs(value), self.scale), probing=True)
+                self.learn(size, found.target + LEAST_GAP * max(abs(value), self.scale), probing=True)
                 self._report(size, value, budget)
             if found.support is None:
                 break
@@ -187,7 +189,7 @@ class Prover(Refuter):
             return np.zeros(0, dtype=np.intp)
         inside = self.objective.restricted(features)
         leading = np.zeros((len(features), 0))
-        found = QUICK.search(inside, size, leading, rng, budget=budget)
+        found = START_SEARCH.search(inside, size, leading, rng, budget=budget)
         return features[found] if inside.solve(found)[0] >= target else features[:0]
 
     def _report(self, size: int, value: float, budget: Budget) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from sparing.gram import DataMatrix, view_of_columns
 from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import sum_of_largest
-from sparing.proof.trees.probing import probed
+from sparing.proof.trees.probing import LEAST_GAP, probed
 from sparing.proof.trees.schur_tree import Outcome, SchurTree, best_shift
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
@@ -26,11 +26,11 @@ GATHERED = 2**24
 PAIR_COST = 256
 """Multiplications that take as long as to decide about a pair and to sort it."""
 
-SLACK = 0.95
+PAIR_LEVEL = 0.95
 """Pairs are kept for a level lower by this factor, so that the next targets find them too."""
 
-TIGHT, REFUTED_MARGIN = 1e-9, 1e-10
-"""How far above the best a target is at least; and what is added to a refuted one, far more than rounding can do."""
+REFUTED_MARGIN = 1e-10
+"""What is added to a refuted target, far more than rounding can do."""
 
 Step = tuple[int, float, bool]
 """A number of features, a target that no so many reach, and whether probing was needed to refute it."""
@@ -50,7 +50,7 @@ class Refuter:
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
         # what centring leaves in X makes the same variance differ from one way of computing it to another
-        self.tight = max(TIGHT, 8 * self.view.rounding_error / np.sqrt(self.scale)) if self.scale > 0 else TIGHT
+        self.tight = max(LEAST_GAP, 8 * self.view.rounding_error / np.sqrt(self.scale)) if self.scale > 0 else LEAST_GAP
         self.most: dict[int, float] = {}  # what no so many features exceed
         self.steps: list[Step] = []
         self.said = ""  # the last report
@@ -132,7 +132,7 @@ class Refuter:
         work = float(len(features)) ** 2 * ((self.view.n_samples or 0) + PAIR_COST)
         inside = self._inside(features) if work <= self.pair_work else None
         if inside is not None:
-            for lower in (SLACK * level, level):
+            for lower in (PAIR_LEVEL * level, level):
                 self.pair_work -= work
                 if (table := pairs_reaching(inside, features, lower, budget)) is not None:
                     self.table = table
@@ -179,7 +179,7 @@ def _renumbered(outcome: Outcome, features: Indices) -> Outcome:
     return Outcome(np.sort(features[outcome.support]), False, outcome.nodes)
 
 
-BLOCK = 512
+PAIR_ROWS = 512
 """Rows of A looked at together."""
 
 MOST_PAIRS = 2**22
@@ -255,8 +255,8 @@ def pairs_reaching(inside: DataMatrix, features: Indices, level: float, budget: 
     own = inside.gram_diagonal()
     short = level - own
     found, count = [], 0
-    for at in range(0, len(features), BLOCK):
-        block = np.arange(at, min(at + BLOCK, len(features)))
+    for at in range(0, len(features), PAIR_ROWS):
+        block = np.arange(at, min(at + PAIR_ROWS, len(features)))
         G = inside.gram_columns(block)[at:].T  # each pair once: columns from the block on
         reaching = np.multiply.outer(short[block], short[at:]) <= np.square(G)
         reaching |= (short[block] <= 0)[:, None] | (short[at:] <= 0)

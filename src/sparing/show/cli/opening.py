@@ -1,4 +1,4 @@
-"""From names of files to rows, and what is said on the way."""
+"""Opening of the input files of a command, with messages on the way."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""Results as text for people and as records for programs; control characters never reach the terminal."""
+"""Results as text for people: as wide as the terminal, and with nothing in it that could command one."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import math
 import shutil
 from collections.abc import Sequence
 from typing import Any
@@ -12,17 +9,13 @@ from typing import Any
 import numpy as np
 from wcwidth import wcswidth
 
-from sparing import __version__
-from sparing.certificates import Certificate
 from sparing.results import Array
-from sparing.show.cli.opening import Table
 from sparing.show.wording import (
     END_OF_ISOLATE,
     ISOLATE,
     LoadingsRow,
     against_pca,
     component_name,
-    equation,
     loadings_rows,
     shown,
     terms,
@@ -143,85 +136,3 @@ def shortened(name: str, width: int) -> str:
     while wide(text) > width - 1:
         text = text[:-1]
     return f"{ISOLATE}{text}…{END_OF_ISOLATE}" if name.startswith(ISOLATE) else f"{text}…"
-
-
-def dumped(record: Any) -> str:
-    """JSON that every program reads; a number that is not finite is null."""
-    return json.dumps(_plain(record), indent=2, allow_nan=False)
-
-
-def model_record(model: Any, table: Table) -> dict[str, Any]:
-    """All that is known of a fitted model."""
-    names = raw_names(table)
-    return {
-        "sparing": __version__,
-        "data": data_record(table),
-        "class": type(model).__name__,
-        "parameters": model.get_params(deep=False),
-        "sentence": str(model.certificate_),
-        "support": [{"feature": j, "name": names[j]} for j in model.support_.tolist()],
-        "components": components_record(model.components_, names),
-        "explained_variance_ratio": model.explained_variance_ratio_,
-        "loss": model.loss_,
-        "loss_ratio": model.loss_ratio_,
-        "n_passes": model.n_passes_,
-        "certificate": certificate_record(model.certificate_),
-    }
-
-
-def data_record(table: Table) -> dict[str, Any]:
-    """Where the numbers come from."""
-    n, d = table.rows.shape
-    n_samples = None if table.precomputed else n
-    left_out = {"not_numeric": table.not_numeric, "dropped": table.dropped}
-    return {"path": str(table.path), "n_samples": n_samples, "n_features": d, "left_out": left_out}
-
-
-def components_record(components: Array, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Each component: its equation, and its loadings by name, the largest first."""
-    H = np.asarray(components)
-    return [
-        {
-            "name": component_name(i),
-            "equation": equation(component_name(i), row, names),
-            "loadings": [
-                {"feature": j, "name": names[j], "loading": value} for _, j, (value,) in loadings_rows([row], names)
-            ],
-        }
-        for i, row in enumerate(H)
-    ]
-
-
-def certificate_record(certificate: Certificate) -> dict[str, Any]:
-    """The numbers of a certificate, and its sentence."""
-    c = certificate
-    return {
-        "sentence": str(c),
-        "kind": type(c).__name__,
-        **{name: getattr(c, name) for name in ("value", "bound", "pca_value", "total", "ratio", "gap")},
-        "sense": c.sense,
-        "proved_by": c.witness.method,
-        "strength": c.strength,
-        "problem": dataclasses.asdict(c.problem),
-        "preparation": dataclasses.asdict(c.preprocessing),
-        "guarantees": [{**dataclasses.asdict(promise), "holds": promise.holds} for promise in c.guarantees],
-        "notes": c.notes,
-        "parts": [certificate_record(part) for part in c.parts],
-    }
-
-
-def raw_names(table: Table) -> list[str]:
-    """Names of the features as they are in the file: JSON says by itself what cannot be shown."""
-    return table.labels if table.feature_names is None else list(table.feature_names)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -91,7 +91,7 @@ def _finite(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-LONGEST = 120
+NAME_CHARACTERS = 120
 """Signs of a name that are shown; the rest becomes an ellipsis."""
 
 
@@ -107,7 +107,7 @@ def page_names(X: Any, rows: Rows, feature_names: Any) -> list[str]:
 def shortened(name: object) -> str:
     """The beginning of a very long name."""
     text = str(name)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= NAME_CHARACTERS else text[: NAME_CHARACTERS - 1] + "…"
 
 
 def readable(name: object) -> str:

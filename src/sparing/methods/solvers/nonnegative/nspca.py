@@ -35,7 +35,7 @@ JUMP = 1e-3
 NEAR = 1.1
 """By how much the second penalty differs from one that served another start."""
 
-SETTLED = 1e-4
+ENTRY_CHANGE = 1e-4
 """Largest change of an entry in a sweep, as a share of the norm, that ends an ascent."""
 
 
@@ -178,7 +178,7 @@ class Ascent:
         u = x.copy()
         for _ in range(self.max_iter):
             moved = self.sweep(u, beta, order)
-            if moved <= SETTLED * np.linalg.norm(u) or budget.expired:
+            if moved <= ENTRY_CHANGE * np.linalg.norm(u) or budget.expired:
                 break
         return u
 
