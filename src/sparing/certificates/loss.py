@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -52,18 +52,26 @@ def certify_loss(
             "certify=False gives the components without a certificate."
         )
     return Certificate(
-        problem=problem,
-        value=value * unit,
-        witness=replace(best, value=min(best.value, value) * unit),
-        pca_value=spectrum.least_loss * unit,
-        pca_error=(spectrum.most_loss - spectrum.least_loss) * unit,
-        total=spectrum.total * unit,
-        support=found.support,
-        loadings=found.loadings,
+        **_measured(task, found, best, value),
         preprocessing=preprocessing,
         nothing=spectrum.nothing * unit,
         guarantees=_promised(theorem, found, spectrum, problem.n_nonzero, spectrum.loss_ratio(value)),
     )
+
+
+def _measured(task: Task, found: Encoder, best: Bound, value: float) -> dict[str, Any]:
+    """What every certificate of a loss holds, in the units of X: its value beside the best bound and PCA."""
+    spectrum, unit = task.spectrum, task.gram.square_unit
+    return {
+        "problem": task.problem,
+        "value": value * unit,
+        "witness": replace(best, value=min(best.value, value) * unit),
+        "pca_value": spectrum.least_loss * unit,
+        "pca_error": (spectrum.most_loss - spectrum.least_loss) * unit,
+        "total": spectrum.total * unit,
+        "support": found.support,
+        "loadings": found.loadings,
+    }
 
 
 def _promised(
@@ -167,16 +175,9 @@ def certify_reconstruction(
     """
     view, spectrum, problem = task.gram, task.spectrum, task.problem
     value = reconstruction_loss(view, found.components, row_weights @ _rows_of(view, rows))
-    best, unit = max(bounds, key=lambda bound: bound.value), view.square_unit
+    best = max(bounds, key=lambda bound: bound.value)
     return ReconstructionCertificate(
-        problem=problem,
-        value=value * unit,
-        witness=replace(best, value=min(best.value, value) * unit),
-        pca_value=spectrum.least_loss * unit,
-        pca_error=(spectrum.most_loss - spectrum.least_loss) * unit,
-        total=spectrum.total * unit,
-        support=found.support,
-        loadings=found.loadings,
+        **_measured(task, found, best, value),
         preprocessing=preprocessing,
         guarantees=_promises(spectrum, value, problem.n_nonzero, promised_rows),
         rows=rows,

@@ -159,11 +159,6 @@ class RayleighObjective:
         values, vectors = np.linalg.eigh(rotation.T @ inside @ rotation)
         return Solved(values, rotation @ vectors)
 
-    def value(self, support: Indices, v: Array) -> float:
-        """The quotient of a given direction."""
-        top = float(v @ self.view.restricted(support).gram() @ v)
-        return top / float(v @ v if self.metric is None else v @ self.metric.block(support) @ v)
-
     def component(self, support: Indices) -> Component:
         """The best direction on a support; features that it does not need are left out."""
         support = np.sort(support)

@@ -7,20 +7,23 @@ import os
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import reduce
+from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
-from typing import Any, Self
+from time import sleep
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from sparing import errors
 from sparing.data.blocks import CscBlock, DenseBlock
-from sparing.data.readahead import read_ahead
 from sparing.data.rows import RawBlock, Rows
 
 LONG, SCANTY = 2**24, 1000
@@ -256,3 +259,34 @@ def _checked(path: Path, table: Any) -> Any:
     except ValueError as broken:
         raise errors.broken_file(path, "a sparse matrix", str(broken)) from broken
     return table
+
+
+T = TypeVar("T")
+
+
+@contextmanager
+def read_ahead(blocks: Generator[T, None, None]) -> Iterator[Iterator[T]]:
+    """The same blocks in the same order, read by a thread that is one ahead and never more.
+
+    However the work ends, the thread has closed the blocks and is gone when this is left. Errors of the reader are
+    raised where its block would have come.
+    """
+    settings = copy_context()  # NumPy's handling of overflow is one of them
+    with ThreadPoolExecutor(1, thread_name_prefix="sparing-read-ahead") as reader:
+        try:
+            yield _taken(reader, settings, blocks)
+        finally:
+            reader.submit(_close, blocks).result()
+
+
+def _close(blocks: Generator[T, None, None]) -> None:
+    while getgeneratorstate(blocks) == GEN_RUNNING:  # in a thread that an interruption while it began has let loose
+        sleep(0.001)
+    blocks.close()
+
+
+def _taken(reader: ThreadPoolExecutor, settings: Any, blocks: Generator[T, None, None]) -> Iterator[T]:
+    coming = reader.submit(settings.run, next, blocks, None)
+    while (block := coming.result()) is not None:
+        coming = reader.submit(settings.run, next, blocks, None)
+        yield block

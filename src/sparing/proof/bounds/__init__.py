@@ -1,12 +1,11 @@
-"""Numbers that no result can pass: one file per bound. A new one is registered here and nowhere else."""
+"""Bounds that no result can pass, one class each. A new one is registered here and nowhere else."""
 
 from sparing.proof.bounds.base import BoundMethod
-from sparing.proof.bounds.branch_and_bound import BranchAndBound, NonnegativeBranchAndBound
+from sparing.proof.bounds.branch_and_bound import BranchAndBound, LossTree, NonnegativeBranchAndBound
 from sparing.proof.bounds.direct_optimality import DirectOptimality
 from sparing.proof.bounds.disjoint_supports import DisjointSupports
 from sparing.proof.bounds.each_alone import EachAlone
 from sparing.proof.bounds.largest_diagonals import LargestDiagonals
-from sparing.proof.bounds.loss_tree import LossTree
 from sparing.proof.bounds.nonnegative_optimality import NonnegativeOptimality
 from sparing.proof.bounds.orthogonal_dual import OrthogonalDual
 from sparing.proof.bounds.principal_components import LeadingVariance, PcaLoss

@@ -36,11 +36,6 @@ class Packed:
     prices: Array
     nodes: int
 
-    @property
-    def proved(self) -> bool:
-        """Is nothing better, up to rounding?"""
-        return self.bound <= self.value + 1e-9 * abs(self.value)
-
 
 def best_disjoint(
     A: Array,

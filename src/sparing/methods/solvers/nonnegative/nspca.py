@@ -169,10 +169,6 @@ class Ascent:
         """
         return 2 * self.alpha * math.sqrt((1 + 1 / self.alpha) / 3) ** 3
 
-    def value(self, u: Array, beta: float) -> float:
-        """The objective."""
-        return float(u @ self.A @ u / 2 - self.alpha / 4 * (u @ u - 1) ** 2 - beta * u.sum())
-
     def end(self, x: Array, beta: float, order: Indices, budget: Budget) -> Array:
         """Where sweeps over the features, in this order, lead from x."""
         u = x.copy()
