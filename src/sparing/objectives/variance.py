@@ -166,7 +166,7 @@ class RayleighObjective:
         return component_of(support, v, value)
 
     def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
-        """Swap single features while the quotient grows: (quotient, support, v). Fewer swaps where each is dear."""
+        """Swap single features while the quotient grows: (quotient, support, v); fewer where each is expensive."""
         r = len(support)
         max_swaps = min(max_swaps, int(SWAP_WORK / (self.view.n_features * r + (1 + VERIFIED) * r**3)))
         if max_swaps == 0:

@@ -30,7 +30,7 @@ CONTESTED, PRICES = 400, 20
 """Features that are assigned exactly, those whose best component is least clear, and rounds of prices at most."""
 
 PERTURBED_SHARE = 0.3
-"""Share of its features that each component gives up when shaken."""
+"""Share of its features that each component gives up when perturbed."""
 
 
 @dataclass(frozen=True)

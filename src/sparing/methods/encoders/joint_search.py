@@ -1,4 +1,4 @@
-"""The search for components together that keep a constraint or share a total: starts, improvement, shaking."""
+"""Joint search under a constraint or with a total of features: starts, improvement, perturbations."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ KEPT_SOLUTIONS = 4
 """Distinct solutions that perturbations start from."""
 
 PATIENCE = 60
-"""Shaken starts without any gain after which no more are tried."""
+"""Perturbations without any gain after which no more are tried."""
 
 PRUNED, WEAK = 0.3, 0.05
-"""Share of its features that a component gives up when shaken; loadings far above WEAK are seldom among them."""
+"""Share of its features that a component gives up when perturbed; loadings far above WEAK are seldom among them."""
 
 DISTINCT, ROUGH = 1e-9, 1e-4
 """Relative gains that count: between solutions, and between sweeps on the way to one."""
 
 
 class JointSearch:
-    """One run: starts, improvement, shaking."""
+    """One run: starts, improvement, perturbations."""
 
     def __init__(self, config: JointVariance, view: DataMatrix, spectrum: Spectrum, sizes: list[int], run: Run) -> None:
         self.config, self.view, self.spectrum, self.sizes, self.context = config, view, spectrum, sizes, run

@@ -42,8 +42,8 @@ class OrthogonalNonnegative:
     solver : Solver
         For the start, one component after the other; a nonnegative one.
     restarts : int, optional
-        Times that features are shared out again, by turns after shaking the best and from single features by chance, in
-        place of those of the effort.
+        Times that features are shared out again, by turns after perturbing the best and from single features by chance,
+        in place of those of the effort.
 
     Notes
     -----
