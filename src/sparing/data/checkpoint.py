@@ -29,7 +29,7 @@ PASS = "sparing-pass-{:05d}.npz"
 OURS = (HEADER, "sparing-pass-[0-9]*.npz", "sparing-*.unfinished")
 """What is deleted after a fit; other files in the folder are nobody's business."""
 
-FORMAT = 2
+FORMAT = 3
 CODEC = PackageCodec("sparing.data")
 """Results of jobs: any class of the data layer, as it was."""
 
