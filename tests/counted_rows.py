@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from sparing.data import Rows
-from sparing.data.csc import CscBlock
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import CscBlock, DenseBlock
 
 
 class CountedRows(Rows):

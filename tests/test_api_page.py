@@ -13,8 +13,7 @@ import sparing
 from sparing.certificates import Recheck
 from sparing.estimators.sparse_encoder import STRATEGIES
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS
-from sparing.linalg.nonnegative_theorem_bounds import rank_needed
-from sparing.linalg.theorem_bounds import theorem_11_schedule
+from sparing.linalg.theorem_bounds import rank_needed, theorem_11_schedule
 from sparing.methods.deflation import DEFLATIONS
 from sparing.methods.selectors import SELECTORS
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS

@@ -1,4 +1,4 @@
-"""What the parts of a fit hand to one another: plain data, no algorithms."""
+"""Plain data that the parts of a fit exchange: problems, spectra, components, encoders, bounds."""
 
 from __future__ import annotations
 

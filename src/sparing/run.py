@@ -1,4 +1,4 @@
-"""How a fit goes about its task: chance, time, and who is told."""
+"""Run, Budget and Effort: random numbers, time and progress, and how much is tried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of an algorithm: the data, what counts as an answer, and where to start."""
+"""Task: the data, the problem and the start that an algorithm is given."""
 
 from __future__ import annotations
 

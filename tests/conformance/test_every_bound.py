@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from itertools import combinations, product
 from pathlib import Path
 
@@ -131,8 +132,12 @@ def test_what_is_feasible_is_worth_testing_against():
 
 def test_every_bound_is_here():
     assert {kind.__name__ for kind in BOUNDS.values()} == {*bounds.__all__} - {"BOUNDS", "BoundMethod"}
-    for module in Path(bounds.__file__).parent.glob("[a-z]*.py"):
-        assert module.stem in {*BOUNDS, "base"}, "a file of this folder is a bound"
+    for file in Path(bounds.__file__).parent.glob("[a-z]*.py"):
+        module = import_module(f"{bounds.__name__}.{file.stem}")
+        kinds = [kind for _, kind in inspect.getmembers(module, inspect.isclass) if kind.__module__ == module.__name__]
+        of_file = {kind for kind in kinds if hasattr(kind, "check") and kind.__name__[0] != "_"}
+        assert of_file <= {*BOUNDS.values(), bounds.BoundMethod}, "a bound that is not registered"
+        assert of_file, "a file without a bound"
 
 
 @every_bound
@@ -141,7 +146,7 @@ def test_it_is_known_by_its_name_and_has_the_verbs_of_a_bound(name):
     assert kind.name == kind().name == name
     assert dataclasses.is_dataclass(kind)
     settings = {field.name for field in dataclasses.fields(kind)}
-    public = {n for n, f in vars(kind).items() if inspect.isfunction(f) and n[0] != "_"} - settings
+    public = {n for n, _ in inspect.getmembers(kind, inspect.isfunction) if n[0] != "_"} - settings
     assert public == {"applies", "cost", "bound", "check"}
     assert kind.__dataclass_params__.frozen
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 import sparing
 from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view
-from sparing.data.sketched_gram import SketchedGram
+from sparing.data.stream import SketchedGram
 from sparing.gram import (
     CachedGram,
     ColumnBlock,

@@ -222,7 +222,7 @@ def test_damaged_files_get_a_sentence(X, tmp_path):
     np.savez(objects, text=np.array([{"a": 1}], dtype=object))
     alien = tmp_path / "alien.npz"
     np.savez(alien, a0=np.zeros(3))
-    member = json.dumps({"format": 2, "mark": "", "result": {"~object": ["os:system", {}]}}).encode()
+    member = json.dumps({"format": 3, "mark": "", "result": {"~object": ["os:system", {}]}}).encode()
     hostile = tmp_path / "hostile.npz"
     np.savez(hostile, text=np.frombuffer(member, np.uint8))
     unclosed = b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '|u1', 'fortran_order'".ljust(118)  # Python's tokens complain
@@ -239,8 +239,8 @@ def test_damaged_files_get_a_sentence(X, tmp_path):
     for broken, sentence in (
         (text[: len(text) // 2], "damaged, cut short or was not written by this library"),
         ("[]", "damaged"),
-        ('{"format": 2}', "parts of it are missing"),
-        (text.replace('"format": 2', '"format": 99'), "has format 99; this version of the library reads format 2"),
+        ('{"format": 3}', "parts of it are missing"),
+        (text.replace('"format": 3', '"format": 99'), "has format 99; this version of the library reads format 3"),
     ):
         header.write_text(broken)
         with pytest.raises(CheckpointError, match=sentence):

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from sparing import SparseEncoder
 from sparing.data import ArrayRows, SparseRows, as_view
-from sparing.data.chosen_columns import ChosenColumns
+from sparing.data.rows import ChosenColumns
 
 X = np.random.default_rng(0).poisson(1.0, (50, 6)) + 1.0
 J = np.array([4, 0, 3])

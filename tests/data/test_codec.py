@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.checkpoint import CODEC
 from sparing.data.codec import Codec
-from sparing.data.csc import CscBlock
-from sparing.data.dense import DenseBlock
 from sparing.data.jobs import ColumnMoments
 from sparing.data.sketch import Sketch
 from sparing.data.standardized_block import Standardization, StandardizedBlock
@@ -71,7 +70,7 @@ def test_what_cannot_be_stored_is_refused_at_once(thing):
         {"~object": ["sparing.data.nowhere:A", {}]},
         {"~object": ["sparing.data.codec:_found", {}]},
         {"~record": ["sparing.data.standardized:DenseGram", {}]},
-        {"~record": ["sparing.data.dense:DenseBlock", {}]},
+        {"~record": ["sparing.data.blocks:DenseBlock", {}]},
         {"~check": "sparing.data.codec:_found"},
         {"~array": 3},
         {"~sparse": ["csr_array", [1, 1], []]},
@@ -93,7 +92,7 @@ def test_without_leave_no_object_is_made_past_its_constructor():
     with pytest.raises(TypeError, match="DenseBlock cannot be stored"):
         again(DenseBlock(np.ones((2, 2))), strict)
     with pytest.raises(ValueError, match="not among what may be named"):
-        strict.decode({"~object": ["sparing.data.dense:DenseBlock", {}]}, None)
+        strict.decode({"~object": ["sparing.data.blocks:DenseBlock", {}]}, None)
 
 
 def test_names_are_those_of_the_registry_and_not_of_modules():

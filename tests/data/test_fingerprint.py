@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from sparing.data import ArrayRows
-from sparing.data.fingerprint import fingerprint
+from sparing.data.checkpoint import fingerprint
 from sparing.data.jobs import Columns, GramColumns, GramProduct, Moments
 from sparing.data.standardized_block import Standardization, mapped
 from sparing.methods.solvers import Greedy, Rounding
@@ -60,6 +60,6 @@ def test_values_and_settings():
 
 
 def test_other_processes_agree():
-    code = "from sparing.data.fingerprint import fingerprint as f; print(f(({'a', 'b', 'c'}, {'x': 1.5}, 'text')))"
+    code = "from sparing.data.checkpoint import fingerprint as f; print(f(({'a', 'b', 'c'}, {'x': 1.5}, 'text')))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert said == fingerprint(({"c", "b", "a"}, {"x": 1.5}, "text"))

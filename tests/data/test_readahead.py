@@ -11,10 +11,9 @@ import pytest
 
 from sparing import SparsePCA, open_data
 from sparing.data import StandardizedRows
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import DenseBlock
 from sparing.data.jobs import GramBlock
-from sparing.data.readahead import read_ahead
-from sparing.data.readers.base import FileRows
+from sparing.data.readers.base import FileRows, read_ahead
 from sparing.errors import UnreadableError
 
 

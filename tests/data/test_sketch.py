@@ -12,11 +12,10 @@ from scipy import sparse
 
 from counted_rows import CountedRows, factors
 from sparing.data import SparseRows, StandardizedRows
-from sparing.data.csc import CscBlock
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.sketch import Condensed, CountSketch, sketch_of
-from sparing.data.sketched_gram import SketchedGram
 from sparing.data.standardized_block import Standardization, StandardizedBlock
+from sparing.data.stream import SketchedGram
 
 SIZE = 16
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparing import SparseEncoder, load_model, save_model
-from sparing.certificates.reconstruction import reconstruction_loss
+from sparing.certificates.loss import reconstruction_loss
 from sparing.data import Preprocessing, as_view
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.methods.selectors import DualSet, Greedy

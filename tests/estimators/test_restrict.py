@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparing import SparseEncoder, SparseKMeans, SparsePCA, SparsePCARegressor
-from sparing.estimators.restrict import restricted_to
+from sparing.estimators.saving import restricted_to
 
 X = np.random.default_rng(0).standard_normal((40, 7)) + np.arange(7)
 

@@ -17,7 +17,7 @@ import zarr
 from scipy import sparse
 
 from sparing import load_model, open_data
-from sparing.data.readers import memory_check as room
+from sparing.data.readers import base as room
 from sparing.data.readers.text import LONGEST_LINE
 from sparing.errors import ModelFileError, UnreadableError
 from stress.files import X, h5ad, write_model, write_npz, write_parquet, write_sparse_npz

@@ -35,8 +35,8 @@ from sparing import (
     save_model,
 )
 from sparing.data import checkpoint, writing
+from sparing.data.readers import base as scratch
 from sparing.data.readers import compressed, plink, text
-from sparing.data.readers import temporary_files as scratch
 from sparing.errors import CheckpointError, UnwritableError
 from sparing.linalg import single_threaded_blas
 from sparing.show.report import explore

@@ -32,8 +32,8 @@ from sparing import (
     polish,
 )
 from sparing.data import Preprocessing, as_view
-from sparing.data.readahead import read_ahead
 from sparing.data.readers import base, parquet
+from sparing.data.readers.base import read_ahead
 from sparing.errors import SparingWarning, UnreadableError
 from sparing.gram.transposed import Transposed
 from sparing.linalg import single_threaded_blas, threads

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparing.gram import DenseGram
-from sparing.linalg.nonnegative_theorem_bounds import approximation_factor, rank_needed
+from sparing.linalg.theorem_bounds import approximation_factor, rank_needed
 from sparing.methods.solvers.nonnegative import spannogram
 from sparing.methods.solvers.nonnegative.spannogram import Spannogram
 from sparing.methods.solvers.nonnegative.spannogram_net import SpannogramNet, best_of_net, draws_needed

@@ -1,8 +1,7 @@
 """What was reached, what nobody can pass, and how we know: recomputed from data and result."""
 
 from sparing.certificates.certificate import Certificate, Recheck
-from sparing.certificates.loss import certify_loss
-from sparing.certificates.reconstruction import ReconstructionCertificate, certify_reconstruction
+from sparing.certificates.loss import ReconstructionCertificate, certify_loss, certify_reconstruction
 from sparing.certificates.regression import RegressionCertificate, certify_regression
 from sparing.certificates.streamed import StreamCertificate, certify_stream
 from sparing.certificates.variance import VarianceCertificate, certify_variance, variance_certificate

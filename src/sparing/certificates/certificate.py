@@ -1,4 +1,4 @@
-"""A claim about a result, with what proves it."""
+"""Certificates of an information loss: value, lower bound and witness, with a recheck on the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recheck asks besides the value and the bound: loadings, PCA, the strength of a proof, promises of theorems."""
+"""Checks of a recheck besides value and bound: rules on loadings, PCA, strength of the proof, theorem guarantees."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ TOO_WIDE = 0.05
 
 LOSS_ROUNDING = 1e-9
 """A share of the total that rounding may leave of a loss."""
+
+CONTRADICTION = 1e-7
+"""A bound past a value by more than this share is no rounding: one of them is wrong."""
 
 SAME, NEARLY = 1e-6, 1e-3
 """How much a number may differ from the same one computed again, from an exact spectrum and from an iteration."""

@@ -1,4 +1,4 @@
-"""What certificates say, in words: every number rounded against us."""
+"""Sentences of certificates; every number is rounded so that it never claims too much."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from sparing.certificates.certificate import WRONG, Certificate, Recheck
 from sparing.certificates.rules import broken_rule, counts_for_none
 from sparing.certificates.sentences import counted, other_data, percent, share, where
 from sparing.data import Preprocessing
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import DenseBlock
 from sparing.data.sketch import row_gram_of
 from sparing.gram import DataMatrix, RowSketch
 from sparing.linalg import information_loss_of

@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from sparing.certificates.certificate import Certificate
-from sparing.certificates.rules import error_agrees, fresh_spectrum
+from sparing.certificates.rules import CONTRADICTION, error_agrees, fresh_spectrum
 from sparing.certificates.sentences import counted, percent, share, where
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
-from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
+from sparing.linalg.theorem_bounds import approximation_factor
 from sparing.linalg.variance import symmetric_total
 from sparing.proof.bounds import EachAlone
 from sparing.proof.policy import prove
@@ -34,9 +34,6 @@ SURROGATE = "Best possible variance over that found, by the surrogate of rank {}
 
 INTERRUPTED = "The search was interrupted: more time could find or prove more."
 TIMED_OUT = "The time limit was reached: more time could find or prove more."
-
-CONTRADICTION = 1e-7
-"""A bound below a value by more than this share is no rounding: one of them is wrong."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,20 @@
 """Sparse clustering: weights of features from pairwise dissimilarities or from sums of squares between clusters."""
 
-from sparing.clustering.dissimilarity import Complement, Dissimilarity, SquaredDifferences
+from sparing.clustering.dissimilarity import LINKAGES, Complement, Dissimilarity, SquaredDifferences, cut, tree_of
 from sparing.clustering.elementwise import ElementwiseDissimilarity, absolute_difference
-from sparing.clustering.fewest import AGREEMENT, fewest_agreeing
 from sparing.clustering.gap import GapSearch, bound_for_count, bound_grid, permutation_gap
 from sparing.clustering.kmeans import Partition, best_clusters, cluster_path, means_of, weighted_squares
 from sparing.clustering.table import Table, check_varies, read_table
-from sparing.clustering.tree import LINKAGES, cut, tree_of
-from sparing.clustering.weights import Weighting, alternate, best_weights, spread, uniform, weight_path
+from sparing.clustering.weights import (
+    AGREEMENT,
+    Weighting,
+    alternate,
+    best_weights,
+    fewest_agreeing,
+    spread,
+    uniform,
+    weight_path,
+)
 
 __all__ = [
     "AGREEMENT",

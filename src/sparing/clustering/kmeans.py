@@ -19,7 +19,7 @@ from sparing.search.truncated_power import distinct_ranks
 LLOYD_TURNS = 300
 """Turns of one k-means run; each lowers the loss, and few need more than a tenth."""
 
-SAME = 1e-12
+DISTANCE_ROUNDING = 1e-12
 """Squared distances below this share of the squared norms of both ends are rounding."""
 
 
@@ -87,14 +87,16 @@ def lloyd(Z: Any, labels: Indices, n_clusters: int) -> Indices:
         scores = sizes - 2.0 * np.asarray(Z @ means.T)
         scores[:, counts == 0] = np.inf
         moved = np.argmin(scores, axis=1)
-        rounding = SAME * (norms + sizes[labels] + sizes[moved])
+        rounding = DISTANCE_ROUNDING * (norms + sizes[labels] + sizes[moved])
         stay = scores[np.arange(len(labels)), labels] <= scores[np.arange(len(labels)), moved] + rounding
         moved = np.where(stay & (counts[labels] > 0), labels, moved)  # rounding moves nobody
         for k in np.flatnonzero(np.bincount(moved, minlength=n_clusters) == 0):
             distances = norms + scores[np.arange(len(moved)), moved]
             crowded = np.bincount(moved, minlength=n_clusters)[moved] > 1
             farthest = int(np.argmax(np.where(crowded, distances, -np.inf)))
-            if crowded[farthest] and distances[farthest] > SAME * (norms[farthest] + sizes[moved[farthest]]):
+            if crowded[farthest] and distances[farthest] > DISTANCE_ROUNDING * (
+                norms[farthest] + sizes[moved[farthest]]
+            ):
                 moved[farthest] = k
         if (moved == labels).all():
             break
@@ -115,7 +117,7 @@ def seeded(Z: Any, n_clusters: int, rng: np.random.Generator) -> Indices:
         center = np.asarray(dense(Z[[i]]))[0]
         sums = norms + center @ center
         distances = sums - 2.0 * np.asarray(Z @ center)
-        distances[distances < SAME * sums] = 0.0
+        distances[distances < DISTANCE_ROUNDING * sums] = 0.0
         closer = distances < nearest
         nearest, labels = np.where(closer, distances, nearest), np.where(closer, k, labels)
     return labels

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from scipy.spatial.distance import squareform
+from sklearn.metrics import adjusted_rand_score
 
 from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.linalg.soft_threshold import l1_l2_maximiser
-from sparing.results import Array
+from sparing.results import Array, Indices
 from sparing.run import DEFAULT, Budget
 from sparing.search.truncated_power import distinct_ranks
 
-TIGHT = 4.0
+TIGHT_BOUND = 4.0
 """Below this bound a search begins at single features as well; above it every start that was tried ended alike."""
 
 NARROW = 4
@@ -25,7 +27,7 @@ NARROW = 4
 INNER = 20
 """Turns among the features in use before all are looked at again."""
 
-SETTLED = 1e-14
+ROUNDING_SHARE = 1e-14
 """Changes of this share are rounding, whatever the tolerance."""
 
 BETTER = 1e-9
@@ -83,7 +85,7 @@ def alternate(
         size = float(np.linalg.norm(update))
         change = float(np.linalg.norm(update - w)) / size if size > 0 else 0.0
         w = update
-        if change <= max(tol, SETTLED):
+        if change <= max(tol, ROUNDING_SHARE):
             converged = True
         elif not D.is_quick and narrow * np.count_nonzero(w) < len(w):
             J = np.flatnonzero(w)
@@ -115,7 +117,7 @@ def starts(D: Dissimilarity, bound: float, singles: int = DEFAULT.single_starts)
         w = np.zeros(D.n_features)
         w[order[:many]] = uniform(many, bound)
         yield w
-    if bound < TIGHT:
+    if bound < TIGHT_BOUND:
         for j in order[: min(singles, D.n_features - 1)]:
             w = np.zeros(D.n_features)
             w[j] = 1.0
@@ -168,3 +170,58 @@ def spread(D: Dissimilarity, found: Weighting) -> float:
     features add to: its gap is largest for a handful of features that say the same (five of NCI60's 6830 genes).
     """
     return float(squareform(D.weighted(found.weights), checks=False).std())
+
+
+AGREEMENT = 0.9
+"""Adjusted Rand index from which on two clusterings count as the same."""
+
+BISECTIONS = 4
+"""Bounds tried between the last of the grid that disagrees and the first that agrees: a twentieth of a step is left."""
+
+Fit = TypeVar("Fit")
+
+
+def fewest_agreeing(
+    bounds: Array,
+    fits: Sequence[Fit],
+    chosen: tuple[float, Fit],
+    solve: Callable[[float], Fit],
+    labels: Callable[[Fit], Indices],
+    budget: Budget,
+) -> tuple[float, Fit, Array]:
+    """The smallest bound whose clusters agree with those of a chosen one, the fit to it, and agreements on the grid.
+
+    Where features say much the same, a permutation gap grows with every one of them, while a few give the same groups.
+
+    Parameters
+    ----------
+    bounds, fits : ndarray, sequence
+        The grid, in rising order, and quick fits to it, which say where it is worth to look closer.
+    chosen : (float, Fit)
+        A bound of the grid and the fit to it.
+    """
+    (best, found), goal = chosen, labels(chosen[1])
+    agreements = np.array([adjusted_rand_score(goal, labels(fit)) for fit in fits])
+
+    def agreeing(bound: float) -> Fit | None:
+        fit = solve(bound)
+        agreement = float(adjusted_rand_score(goal, labels(fit)))
+        budget.say(f"weight_bound: {bound:.4g} agrees by {agreement:.3f}")
+        return fit if agreement >= AGREEMENT and not budget.expired else None
+
+    for bound in [1.0, *bounds[(bounds < best) & (agreements >= AGREEMENT)]]:
+        if budget.expired:
+            break
+        if (fit := agreeing(float(bound))) is not None:
+            best, found = float(bound), fit
+            break
+    low = max([1.0, *bounds[bounds < best]])
+    for _ in range(BISECTIONS):
+        if budget.expired or best <= low:
+            break
+        middle = math.sqrt(low * best)
+        if (fit := agreeing(middle)) is None:
+            low = middle
+        else:
+            best, found = middle, fit
+    return best, found, agreements

@@ -9,8 +9,7 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 
-from sparing.data.csc import CscBlock
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.rows import RawBlock, Rows
 from sparing.results import Array
 

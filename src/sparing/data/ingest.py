@@ -1,4 +1,4 @@
-"""The one place where a user's data become a view."""
+"""Input validation: any table or view of a user becomes a view of the Gram matrix."""
 
 from __future__ import annotations
 

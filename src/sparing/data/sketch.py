@@ -18,7 +18,7 @@ from sparing.results import Array, Indices
 if TYPE_CHECKING:
     from sparing.data.standardized_block import Standardization, StandardizedBlock
 
-STRIP_ENTRIES = 2**20
+SKETCHED_ENTRIES = 2**20
 """Entries worked on in double precision at a time (8 MiB)."""
 
 
@@ -233,7 +233,7 @@ class Condensed(InReferenceUnits):
 
 def strips(n_rows: int, n_columns: int) -> list[slice]:
     """Runs of columns that together hold few entries."""
-    width = max(1, STRIP_ENTRIES // max(n_rows, 1))
+    width = max(1, SKETCHED_ENTRIES // max(n_rows, 1))
     return [slice(first, min(first + width, n_columns)) for first in range(0, n_columns, width)]
 
 

@@ -1,4 +1,4 @@
-"""Two-dimensional sources of rows that are no NumPy arrays: read slice by slice, never as a whole."""
+"""Array-like sources of rows (HDF5, Zarr, user classes), read slice by slice."""
 
 from __future__ import annotations
 

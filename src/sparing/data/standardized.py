@@ -1,4 +1,4 @@
-"""Centring, scaling and weights, once for every storage."""
+"""Standardization: centring, scaling and sample weights, once for every storage."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from sparing.data.jobs import (
     GramProduct,
     Job,
     Moments,
+    PickedRows,
     Product,
+    RowSquares,
     TransposedProduct,
 )
-from sparing.data.row_jobs import PickedRows, RowSquares
 from sparing.data.rows import Rows
 from sparing.data.sketch import Condensed, CountSketch, Sketch, column_squares
 from sparing.data.standardized_block import DENSIFIED_ENTRIES, Standardization, mapped, merged_pair
 from sparing.gram.base import GATHER_RATIO, GRAM_LIMIT, DataMatrix, RowSketch, runs
-from sparing.gram.columns import view_of_columns
-from sparing.gram.dense import view_of_gram
+from sparing.gram.dense import view_of_columns, view_of_gram
 from sparing.results import Array, Indices
 
 COMFORTABLE = (1e-70, 1e70)

@@ -1,4 +1,4 @@
-"""A block of rows, centred, scaled and weighted: what jobs see."""
+"""A standardized block of rows: the input of jobs."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparing.data.checkpoint import Checkpoint
-from sparing.data.fingerprint import fingerprint
+from sparing.data.checkpoint import Checkpoint, fingerprint
 from sparing.data.rows import RawBlock, Rows
 
 SECONDS = 2.0

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Atomic file writes: a file is replaced as a whole or stays as it was."""
 
 from __future__ import annotations
 

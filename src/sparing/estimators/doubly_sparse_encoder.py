@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.certificates.reconstruction import certify_reconstruction
+from sparing.certificates.loss import certify_reconstruction
 from sparing.estimators.base import Fit, too_few
 from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.parameters import component_count, count, resolved
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
-from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy
-from sparing.methods.selectors.applicable_theorem import applicable_theorem
+from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy, applicable_theorem
 from sparing.proof.policy import prove
 from sparing.results import Array, Encoder, Indices
 from sparing.task import Task

@@ -1,4 +1,4 @@
-"""When and how an estimator reads the data only a few times."""
+"""Pass-efficient fitting: when an estimator reads the data only a few times, and how."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sparing.data.rows import InMemoryRows
 from sparing.data.sketch import Condensed, CountSketch, sketch_of
 
 PASSES = ("auto", "any", "few")
+"""How often the data may be read."""
 
 LARGE_BYTES = 2**32
 """Bytes of rows outside of memory (4 GiB) from which ``passes="auto"`` means few."""

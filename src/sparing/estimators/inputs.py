@@ -1,4 +1,4 @@
-"""What every estimator does with what it is given."""
+"""Input handling that all estimators share: wrapping X, names of features, metadata of the fit."""
 
 from __future__ import annotations
 

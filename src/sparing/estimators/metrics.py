@@ -1,4 +1,4 @@
-"""Losses and variances of anybody's loadings."""
+"""Metrics: information loss and explained variance of loadings from any package."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from sparing.estimators.components import ComponentsEstimator
 from sparing.estimators.parameters import one_of, resolved
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.linalg.nonnegative_theorem_bounds import approximation_factor
+from sparing.linalg.theorem_bounds import approximation_factor
 from sparing.methods.deflation import (
     DEFLATIONS,
     Deflation,
@@ -28,10 +28,10 @@ from sparing.methods.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, Nonneg
 from sparing.results import Encoder, Guarantee, Problem, Reference
 from sparing.run import Run
 
-QUICK = NonnegativeAuto(starts=4, finalists=2, perturbations=0)
+FAST_SOLVER = NonnegativeAuto(starts=4, finalists=2, perturbations=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
 
-STARTING = dataclasses.replace(QUICK, surrogates=False, any_sign=False, pool=128)
+STARTING = dataclasses.replace(FAST_SOLVER, surrogates=False, any_sign=False, pool=128)
 """For components that are then improved together: what more starts would find, that finds too."""
 
 
@@ -127,7 +127,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     True
     """
 
-    _auto, _quick, _nonnegative = NonnegativeAuto, QUICK, True
+    _auto, _quick, _nonnegative = NonnegativeAuto, FAST_SOLVER, True
 
     def __init__(
         self,

@@ -13,14 +13,12 @@ from sparing import errors
 from sparing.clustering import LINKAGES
 from sparing.data import Preprocessing
 from sparing.data.checkpoint import Checkpoint
+from sparing.estimators.few_passes import PASSES
 from sparing.methods.settings import check_settings
 from sparing.run import EFFORTS, Budget, Run
 
 MISSING = ("error", "mean")
 """What NaN may mean."""
-
-PASSES = ("auto", "any", "few")
-"""How often the data may be read."""
 
 
 def is_whole(value: Any) -> bool:

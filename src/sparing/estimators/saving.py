@@ -6,6 +6,7 @@ import json
 import os
 import re
 import zipfile
+from copy import copy
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,14 +25,12 @@ from sparing.certificates import (
 from sparing.clustering import GapSearch
 from sparing.data import Preprocessing
 from sparing.data.codec import Codec, Unplain
-from sparing.data.coding import Coding
-from sparing.data.genotypes import GenotypeCoding
+from sparing.data.coding import Coding, GenotypeCoding
 from sparing.data.readers.npy import header_of
 from sparing.data.writing import replacing
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
-from sparing.estimators.restrict import WIDE
 from sparing.estimators.sparse_encoder import SparseEncoder
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
@@ -296,3 +295,24 @@ def _consistent(model: BaseEstimator) -> BaseEstimator:
 def _for_features(d: int, name: str, array: Any) -> bool:
     """Is it an array of one row, or of some where there may be several, with a number for each feature?"""
     return array.shape[-1] == d and array.ndim in SEVERAL.get(name, (1,)) and array.dtype.kind == "f"
+
+
+WIDE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "coef_", "feature_weights_", "cluster_centers_")
+"""Fitted arrays whose last axis has one entry for each feature."""
+
+
+def restricted_to(model: Any) -> Any:
+    """The same model for data that hold the columns of ``support_`` alone, in this order; its scores are the same."""
+    if not hasattr(model, "components_") or not hasattr(model, "transform"):
+        raise TypeError(
+            f"The model is a {type(model).__name__}, which has no components to make scores of. Scores come from "
+            "SparseEncoder, SparsePCA, NonnegativeSparsePCA, DoublySparseEncoder and SparsePCARegressor."
+        )
+    narrow, used = copy(model), model.support_
+    for name in (*WIDE, "feature_names_in_"):
+        if hasattr(model, name):
+            setattr(narrow, name, getattr(model, name)[..., used])
+    if hasattr(model, "coding_"):
+        narrow.coding_ = model.coding_.of(used)
+    narrow.support_, narrow.n_features_in_ = np.arange(len(used)), len(used)
+    return narrow

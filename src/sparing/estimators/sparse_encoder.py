@@ -28,8 +28,7 @@ from sparing.methods.encoders import Batch, FewPasses, Iterative, Joint, fewest_
 from sparing.methods.encoders.batch import orthonormalised
 from sparing.methods.encoders.few_passes import MOST
 from sparing.methods.encoders.path import nested_path
-from sparing.methods.selectors import SELECTORS, DualSet, Greedy
-from sparing.methods.selectors.applicable_theorem import applicable_theorem
+from sparing.methods.selectors import SELECTORS, DualSet, Greedy, applicable_theorem
 from sparing.proof.policy import prove
 from sparing.results import Encoder, Indices, Problem, Spectrum
 from sparing.run import Run

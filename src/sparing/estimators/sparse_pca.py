@@ -29,7 +29,7 @@ from sparing.methods.solvers import SOLVERS, Auto, Exact
 from sparing.results import Encoder, Problem
 from sparing.run import Run
 
-QUICK = Auto(starts=3, finalists=2, perturbations=0)
+FAST_SOLVER = Auto(starts=3, finalists=2, perturbations=0)
 """Where many components are found on the way to those returned, each need not be the very best."""
 
 BLOCK_SOLVERS: dict[str, Any] = {"elastic_net": ElasticNet, "varimax": Varimax}
@@ -131,7 +131,7 @@ class SparsePCA(ComponentsEstimator):
     array([0, 1, 6, 8, 9])
     """
 
-    _auto, _quick = Auto, QUICK
+    _auto, _quick = Auto, FAST_SOLVER
 
     def __init__(
         self,
@@ -210,7 +210,7 @@ class SparsePCA(ComponentsEstimator):
             return Disjoint(solver.incumbent)
         if joint and self.n_components != 1:
             constraint = None if self.constraint is None else CONSTRAINTS[self.constraint]()
-            quick = QUICK if self.solver == "auto" else solver
+            quick = FAST_SOLVER if self.solver == "auto" else solver
             return JointVariance(quick, constraint, total=self.n_nonzero_total is not None)
         return Sequential(solver, deflation)
 

@@ -19,8 +19,7 @@ from sparing.estimators.parameters import count, resolved
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression, SparseRegression
-from sparing.methods.selectors import SELECTORS, DualSet, Greedy
-from sparing.methods.selectors.applicable_theorem import applicable_theorem
+from sparing.methods.selectors import SELECTORS, DualSet, Greedy, applicable_theorem
 from sparing.methods.selectors.response import Response
 from sparing.results import Array, Indices
 from sparing.task import Task

@@ -15,7 +15,7 @@ from sparing.estimators.parameters import flag, loss_limit, preprocessing_from, 
 from sparing.estimators.path_search import path_search
 from sparing.results import Array, Indices
 
-LONGEST = 100
+LONGEST_SUPPORT = 100
 """Features of the longest support where nothing else is asked for."""
 
 
@@ -165,7 +165,7 @@ def sparsity_path(
             rows,
             n_components,
             preprocessing,
-            LONGEST if max_features is None else max_features,
+            LONGEST_SUPPORT if max_features is None else max_features,
             run_from(random_state, time_limit, verbose, effort),
             max_loss=None if max_loss is None else loss_limit(max_loss),
             improve=flag("improve", improve),

@@ -2,8 +2,7 @@
 
 from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch
 from sparing.gram.cached import CachedGram
-from sparing.gram.columns import ColumnBlock, view_of_columns
-from sparing.gram.dense import DenseGram, view_of_gram
+from sparing.gram.dense import ColumnBlock, DenseGram, view_of_columns, view_of_gram
 from sparing.gram.derived import Derived, LowRankUpdate, Masked, Projected
 from sparing.gram.transposed import Transposed
 

@@ -1,4 +1,4 @@
-"""The data contract: everything above this folder sees X through these methods and no others."""
+"""The DataMatrix contract: everything above this folder sees X through these methods alone."""
 
 from __future__ import annotations
 

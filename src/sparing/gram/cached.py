@@ -11,7 +11,7 @@ from sparing.gram.base import DataMatrix
 from sparing.gram.derived import Derived
 from sparing.results import Array, Indices
 
-ENTRIES = 2**23
+CACHED_ENTRIES = 2**23
 """Numbers kept (64 MiB); where there would be more, all but the columns asked for are forgotten."""
 
 
@@ -35,7 +35,7 @@ class CachedGram(Derived):
         J: Indices | None = None,
         gram_columns: Array | None = None,
         *,
-        entries: int = ENTRIES,
+        entries: int = CACHED_ENTRIES,
     ) -> None:
         super().__init__(base)
         self.entries = entries

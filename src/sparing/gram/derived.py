@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparing.gram.base import DataMatrix
-from sparing.gram.columns import ColumnBlock
-from sparing.gram.dense import DenseGram
+from sparing.gram.dense import ColumnBlock, DenseGram
 from sparing.results import Array, Indices
 
 GRAM_ROUNDING, LEFT = 1e-12, 1e-9

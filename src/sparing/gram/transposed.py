@@ -1,4 +1,4 @@
-"""The same data turned: its columns are the data points, so that what chooses columns can choose rows."""
+"""The transposed view: data points become columns, so that column selectors can choose rows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from sparing import errors
 from sparing.gram.base import GATHER_RATIO, GRAM_LIMIT, DataMatrix
-from sparing.gram.columns import ColumnBlock
-from sparing.gram.dense import DenseGram
+from sparing.gram.dense import ColumnBlock, DenseGram
 from sparing.results import Array, Indices
 
 FEW_SAMPLES, SMALL_PRODUCT = 1024, 2e9

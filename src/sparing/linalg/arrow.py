@@ -1,4 +1,4 @@
-"""Extreme eigenvalues of matrices that one feature more or less leaves, for many features at once.
+"""Eigenvalues of bordered diagonal (arrowhead) matrices: adding or deleting a feature, for many at once.
 
 Bordering a diagonal matrix with one row gives an arrow [[diag(v), b], [b', c]]; its eigenvalues, and those left when a
 coordinate is deleted, are roots of sums of simple fractions.
@@ -11,11 +11,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sparing.linalg.rounding import EPS
 from sparing.results import Array, Indices
 
-EPS = float(np.finfo(float).eps)
 TINY = float(np.finfo(float).tiny)
-STEPS = 40
+ARROW_STEPS = 40
 """More than any arrow has needed: each step squares the error."""
 
 EQUAL = 1e-10
@@ -35,7 +35,7 @@ def largest_of_arrow(v: Array, b: Array, c: Array) -> Array:
     at = (np.arange(len(v)), np.argmax(v, axis=1))
     pole, weight = v[at][:, None], squares[at]
     squares[at] = 0.0
-    for _ in range(STEPS):
+    for _ in range(ARROW_STEPS):
         inverse = 1.0 / np.maximum(x[:, None] - poles, TINY**0.25)  # a gap of zero has weight zero or is rounding
         fractions = squares * inverse
         rest, fall = fractions.sum(axis=1), (fractions * inverse).sum(axis=1)
@@ -46,11 +46,6 @@ def largest_of_arrow(v: Array, b: Array, c: Array) -> Array:
         if settled.all():
             break
     return x
-
-
-def smallest_of_arrow(v: Array, b: Array, c: Array) -> Array:
-    """Smallest eigenvalue of [[diag(v), b], [b', c]], from above: the largest of its negative."""
-    return -largest_of_arrow(-v, b, -c)
 
 
 def contenders(v: Array, b: Array, c: Array) -> NDArray[np.bool_]:

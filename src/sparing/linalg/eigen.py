@@ -1,4 +1,4 @@
-"""The leading principal components of a view, once per fit."""
+"""Eigendecompositions: principal components of a view, leading eigenpairs of small symmetric matrices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from scipy import linalg
 from sparing import errors
 from sparing.gram import GRAM_LIMIT, DataMatrix
 from sparing.linalg.krylov import block_krylov
+from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import orientations
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Spectrum
-
-EPS = float(np.finfo(float).eps)
 
 TAIL_TOLERANCE = 1e-4
 """The iteration stops when its error is below this share of PCA's loss; the error is subtracted afterwards."""
@@ -103,3 +101,25 @@ def _from_products(
         )
         warnings.warn(message, errors.SparingWarning, stacklevel=2)
     return Spectrum(basis * signs, values, cross * signs, total, tail, error, exact=False)
+
+
+SUBSET_PAYS = 100
+"""From this size on, computing only some eigenvectors is faster than computing all."""
+
+
+def top_eigenpairs(matrix: Array, rank: int) -> tuple[Array, Array]:
+    """The ``rank`` largest eigenvalues in falling order, and their eigenvectors as columns.
+
+    LAPACK's drivers for a subset return too few values on some matrices that split into blocks (for example
+    [[.75, 0, -.75], [0, 2, 0], [-.75, 0, .75]] for the largest): all are computed then.
+    """
+    size = len(matrix)
+    if size >= SUBSET_PAYS and rank < size / 2:
+        try:
+            values, vectors = linalg.eigh(matrix, subset_by_index=[size - rank, size - 1], check_finite=False)
+            if len(values) == rank:
+                return values[::-1], vectors[:, ::-1]
+        except np.linalg.LinAlgError:
+            pass  # "Internal Error": the same drivers give up on other matrices
+    values, vectors = np.linalg.eigh(matrix)
+    return values[::-1][:rank], vectors[:, ::-1][:, :rank]

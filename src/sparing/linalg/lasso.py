@@ -1,4 +1,4 @@
-"""Sparse regression in Gram coordinates, exactly, along the path of its solutions."""
+"""Lasso and elastic net in Gram coordinates, exactly, along the regularization path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of X any linear encoder keeps and loses."""
+"""Information loss and explained variance of linear encoders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOUBTFUL = 1e-4
 """Squares of scores below this share of what their features could add up to have lost digits as entries of H'AH."""
 
 RESIDUAL_ENTRIES = 2**28
-STRIP_ENTRIES = 2**20
+REBUILT_ENTRIES = 2**20
 
 
 def additional_variance(view: DataMatrix, components: Array) -> Array:
@@ -93,7 +93,7 @@ def information_loss_of(view: DataMatrix, components: Array) -> float:
     if loss >= TINY_LOSS * total or not view.has_rows or n * view.n_features > RESIDUAL_ENTRIES:
         return loss
     scores = np.linalg.qr(view.matmat(directions[:, directions.any(axis=0)]))[0]
-    loss, width = 0.0, max(1, STRIP_ENTRIES // n)
+    loss, width = 0.0, max(1, REBUILT_ENTRIES // n)
     for first in range(0, view.n_features, width):
         strip = view.columns(np.arange(first, min(first + width, view.n_features)))
         loss += float(np.square(strip - scores @ (scores.T @ strip)).sum())

@@ -1,4 +1,4 @@
-"""Rounding against ourselves."""
+"""Floating-point rounding: machine epsilon, and upper bounds that allow for it."""
 
 from __future__ import annotations
 

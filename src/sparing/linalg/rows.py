@@ -1,4 +1,4 @@
-"""What single rows of a symmetric matrix say about all of its blocks of r rows and columns."""
+"""Row-wise bounds on principal submatrices of r rows and columns: row sums and row squares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.results import Array, Indices
 
-BLOCK = 256
+ROWS_AT_ONCE = 256
 
 
 def strongest(rows: Array, own: Indices, size: int, *, nonnegative: bool = False) -> tuple[Array, Array]:
@@ -41,7 +41,7 @@ def squares(rows: Array, own: Indices, size: int, *, nonnegative: bool = False) 
 
 def by_rows(view: DataMatrix, measure: Callable[[Array, Indices], Array]) -> Array:
     """``measure(rows, own)`` of all rows of A, a block of them at a time."""
-    blocks = (np.arange(at, min(at + BLOCK, view.n_features)) for at in range(0, view.n_features, BLOCK))
+    blocks = (np.arange(at, min(at + ROWS_AT_ONCE, view.n_features)) for at in range(0, view.n_features, ROWS_AT_ONCE))
     return np.concatenate([measure(view.gram_columns(own).T, own) for own in blocks])
 
 

@@ -1,4 +1,4 @@
-"""One orientation for every vector, so that a seed gives one answer whatever the storage."""
+"""Sign conventions and tie-breaking, so that a seed gives one answer whatever the storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of bounded l1 and l2 norm, in closed form: the best for a linear function, and the nearest to a point."""
+"""Soft thresholding: maximisers and projections on l1 and l2 balls, in closed form."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import linalg, sparse
 
 from sparing.gram import DataMatrix
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.signs import orientations
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array, Encoder, Indices, Selection
 
 DEPENDENT = 1e-11

@@ -1,4 +1,4 @@
-"""The one place where BLAS threads are capped."""
+"""BLAS threads, capped in one place."""
 
 from __future__ import annotations
 

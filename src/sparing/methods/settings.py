@@ -1,4 +1,4 @@
-"""Are the settings of an algorithm of the kinds that it declares? Asked once, of whatever a user made."""
+"""Type checks of the settings of algorithms that users construct."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
 from sparing.linalg.signs import first_largest
 from sparing.objectives.loadings import best_loadings
 from sparing.objectives.residual import DEPENDENT, UnitObjective, without_scores
-from sparing.objectives.variance import THOROUGH, RayleighObjective
+from sparing.objectives.variance import VERIFIED_ALL, RayleighObjective
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
-SLACK = 1e-12
+ROUNDING_GAIN = 1e-12
 SWAPS = 20
 TRIED = 8
 """Features that a direction may give up, of which the best is found by trying."""
@@ -29,7 +29,7 @@ TRIED = 8
 REFITS = 200
 """Steps at most to the best loadings of given supports."""
 
-KEPT = 1e-8
+ORTHOGONAL = 1e-8
 """An inner product below this keeps a constraint."""
 
 IN_FULL = 512
@@ -139,19 +139,6 @@ class Alternation(ABC):
             out[kept & (out[:, column] == 0), column] = np.finfo(float).eps  # in the support; loadings follow
         return out
 
-    def grown(self, sizes: list[int]) -> Array:
-        """Directions one after the other, each by forward selection and swaps on what the earlier ones leave."""
-        H = np.zeros((self.n_features, 0))
-        for size in sizes:
-            objective = self.without(H)
-            if not objective.usable.any():
-                break
-            _, support, v = objective.improved(objective.grown(size), SWAPS)
-            column = np.zeros(self.n_features)
-            column[support] = v / max(np.linalg.norm(v), np.finfo(float).tiny)
-            H = np.column_stack([H, column])
-        return H
-
     def ordered(self, H: Array) -> Array:
         """The direction that captures most first, then the one that adds most to it, and so on."""
         left, chosen = list(range(H.shape[1])), list[int]()
@@ -200,7 +187,7 @@ class LossAlternation(Alternation):
             return super().gains(before, after, growth)
         scores = (self._rows[:, self._core] @ H for H in (before, after))
         losses = [float(np.square(without_scores(self._rows, part)).sum()) for part in scores]
-        return losses[1] < losses[0] * (1 - max(growth, SLACK))
+        return losses[1] < losses[0] * (1 - max(growth, ROUNDING_GAIN))
 
     def _whitening(self, H: Array) -> Array:
         """T with (H T)'A(H T) = I; directions that repeat others are left out."""
@@ -230,7 +217,7 @@ class LossAlternation(Alternation):
         Where another direction is a single feature, M is singular on it, and rounding decides what the quotient is.
         """
         trial = super()._replaced(H.copy(), j, support, v)
-        return H if self.gains(trial, H, SLACK) else trial
+        return H if self.gains(trial, H, ROUNDING_GAIN) else trial
 
 
 class VarianceAlternation(Alternation):
@@ -266,7 +253,7 @@ class VarianceAlternation(Alternation):
         return out if self.captured(out) >= self.captured(H) else H
 
     def _with_best_loadings(self, H: Array) -> Array:
-        return self.refit(H, REFITS) if self.ridge > 0 and self.view.has_gram and self.n_features > THOROUGH else H
+        return self.refit(H, REFITS) if self.ridge > 0 and self.view.has_gram and self.n_features > VERIFIED_ALL else H
 
     def gradient_candidates(self, H: Array, n_features: int, outside: Indices) -> Indices:
         """As for all; one product with A serves all directions."""
@@ -347,7 +334,7 @@ class ConstrainedAlternation(Alternation):
 
 def keeps(metric: Metric | None, x: Array) -> bool:
     """Is a unit direction orthogonal to all that its metric forbids?"""
-    return not isinstance(metric, OrthogonalTo) or bool(np.abs(x @ metric.W).max(initial=0.0) <= KEPT)
+    return not isinstance(metric, OrthogonalTo) or bool(np.abs(x @ metric.W).max(initial=0.0) <= ORTHOGONAL)
 
 
 def off(view: DataMatrix, U: Array) -> DataMatrix:

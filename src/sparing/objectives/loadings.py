@@ -1,4 +1,4 @@
-"""The best loadings of several directions on given supports, all of them together."""
+"""Loadings of several components on given supports, optimised together by L-BFGS."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.metric import Metric, whitened
 from sparing.linalg.signs import first_largest
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices
@@ -24,7 +24,7 @@ SUPPORT_DECOMPOSED = 400
 TURNS = 50
 """Truncated steps of one direction at most."""
 
-SETTLED = 1e-9
+GRADIENT_ROUNDING = 1e-9
 """Pulls below this share of the quotient are rounding."""
 
 VERIFIED = 6
@@ -169,7 +169,7 @@ class NonnegativeObjective(RayleighObjective):
             before, value = rho, float(now @ Bx) / float(now @ Mx)
             if value > rho:
                 rho, best = value, now
-            if value <= before * (1 + SETTLED) or self.budget.expired:
+            if value <= before * (1 + GRADIENT_ROUNDING) or self.budget.expired:
                 break
             after = np.where(kept, np.maximum(Bx - value * Mx + self._curb(value) * now, 0.0), 0.0)
             if not after.any():
@@ -263,19 +263,21 @@ def upward(B: Array, M: Array | None, x: Array) -> tuple[float, Array]:
         v, now = vectors[:, 0], x[used]
         v = v * (np.sign(v @ (now if metric is None else metric @ now)) or 1.0)
         v = v / np.linalg.norm(v)
-        if v.min() < -SETTLED:  # to the border, and without the feature that is reached there
+        if v.min() < -GRADIENT_ROUNDING:  # to the border, and without the feature that is reached there
             now = now / np.linalg.norm(now)
             steps = np.where(v < 0, now / np.maximum(now - v, np.finfo(float).tiny), np.inf)
             step = float(steps.min())
-            x[used] = np.where(steps <= step * (1 + SETTLED), 0.0, np.maximum((1 - step) * now + step * v, 0.0))
+            x[used] = np.where(
+                steps <= step * (1 + GRADIENT_ROUNDING), 0.0, np.maximum((1 - step) * now + step * v, 0.0)
+            )
             continue
         x[:] = 0.0
         x[used] = np.maximum(v, 0.0)
-        if values[0] <= rho * (1 + SETTLED):
+        if values[0] <= rho * (1 + GRADIENT_ROUNDING):
             break
         rho, best = float(values[0]), x / np.linalg.norm(x)
         slope = B @ best - rho * (best if M is None else M @ best)
-        coming = np.where((best == 0) & (slope > SETTLED * abs(rho)), slope, 0.0)
+        coming = np.where((best == 0) & (slope > GRADIENT_ROUNDING * abs(rho)), slope, 0.0)
         if not coming.any():
             break
         x = _between(B, M, best, coming / np.linalg.norm(coming))

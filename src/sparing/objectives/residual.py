@@ -1,4 +1,4 @@
-"""What regression on scores leaves of rows in memory, with all its digits."""
+"""Residuals of a regression on scores, computed from rows in memory to full precision."""
 
 from __future__ import annotations
 

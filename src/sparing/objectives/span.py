@@ -1,4 +1,4 @@
-"""Chosen columns, and how well they span a target: adding, dropping and swapping in Gram coordinates.
+"""Forward selection of columns that span a target, by Gram-Schmidt in Gram coordinates.
 
 Rows are never needed. With Q an orthonormal basis of the chosen columns and T the target (n x k), the state is
 W = X'Q, M = X'(T - QQ'T), what is left of each column's square, and Q'T. Candidates may be all columns or a pool.
@@ -11,18 +11,10 @@ from typing import cast
 import numpy as np
 from scipy import linalg
 
-from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
 
 INDEPENDENT = 1e-10
 """A column counts as new while its squared distance from the span exceeds this share of its own square."""
-
-SCAN, SCAN_ON = 128, 1024
-"""Candidates scored together when looking for the best swap: first, where it mostly is found, and from then on."""
-
-
-SHORT = 64
-"""Candidates of a scan that are worth another look after its best swap."""
 
 
 class Spanning:
@@ -46,7 +38,6 @@ class Spanning:
         self.left = diagonal.copy()
         self._W = np.empty((p, capacity), order="F")
         self._target = np.empty((capacity, k))
-        self._known_duals: Array | None = None
 
     @property
     def W(self) -> Array:
@@ -112,72 +103,7 @@ class Spanning:
     def append(self, added: Indices | list[int], fresh: Array, target: Array) -> None:
         """Choose columns by the new part of Q: X' times it, and its inner products with what is left of T."""
         old = len(self.chosen)
-        self._known_duals = None
         self.chosen += [int(j) for j in added]
         self.cross -= (target.T @ fresh.T).T  # in the order of memory that both have
         self.left -= np.einsum("ij,ij->i", fresh, fresh)
         self.W[:, old:], self.target[old:] = fresh, target
-
-    def _duals(self) -> Array:
-        """Columns y_s: Q y_s is the unit direction of chosen column s that the other chosen ones lack."""
-        if self._known_duals is None:
-            inside = self.W[self.chosen]
-            try:
-                Y = np.linalg.inv(inside)
-            except np.linalg.LinAlgError:  # a column of which only rounding was left provides nothing of its own
-                Y = np.linalg.pinv(inside)
-            self._known_duals = cast(Array, Y / np.maximum(np.linalg.norm(Y, axis=0), np.finfo(float).tiny))
-        return self._known_duals
-
-    def worth(self) -> Array:
-        """What the target loses when each chosen column is dropped."""
-        return cast(Array, np.square(self.target.T @ self._duals()).sum(axis=0))
-
-    def drop(self, slot: int) -> None:
-        """Undo the choice in a slot: turn Q so that its private direction is the last, and forget that."""
-        v = self._duals()[:, slot].copy()
-        self._known_duals = None
-        v[-1] += 1.0 if v[-1] >= 0 else -1.0  # Householder: the direction becomes -+e_last
-        v /= np.linalg.norm(v)
-        W, target = self.W, self.target
-        W -= np.multiply.outer(2 * (W @ v), v)
-        target -= np.multiply.outer(2 * v, v @ target)
-        self.cross += np.multiply.outer(W[:, -1], target[-1])
-        self.left += W[:, -1] ** 2
-        del self.chosen[slot]
-
-    def best_swap(
-        self, floor: float, scanned: int | None = None, among: Indices | None = None
-    ) -> tuple[float, int, int, Indices]:
-        """The swap that spans most: (gain, slot to drop, candidate to take); gain 0 where none exceeds ``floor``.
-
-        With w = x_j'Q y_s and t = (Q'T)'y_s the gain is |M_j + w t|^2 / (left_j + w^2) - |t|^2. It is never above what
-        adding j alone would gain, so candidates are scanned by that and the scan ends early, or after
-        ``scanned`` candidates. Candidates are all, or those ``among``; the last result are those that gained most.
-        """
-        single = self.gains()
-        promising = np.flatnonzero(single > floor) if among is None else among[single[among] > floor]
-        order = promising[np.argsort(-single[promising], kind="stable")][:scanned]
-        Y = self._duals()
-        T = self.target.T @ Y
-        dropped = np.square(T).sum(axis=0)
-        best = (0.0, -1, -1)
-        reached = np.zeros(len(order))
-        for start in (0, *range(SCAN, len(order), SCAN_ON)):
-            some = order[start : SCAN if start == 0 else start + SCAN_ON]
-            if len(some) == 0 or single[some[0]] <= max(best[0], floor):
-                break
-            w = self.W[some] @ Y
-            M = self.cross[some]
-            gain = w * dropped
-            gain += 2 * (M @ T)
-            gain *= w
-            gain += np.square(M).sum(axis=1)[:, None]
-            gain /= self.left[some][:, None] + np.square(w)
-            gain -= dropped
-            reached[start : start + len(some)] = gain.max(axis=1)
-            if reached[start : start + len(some)].max() > max(best[0], floor):
-                row, slot = divmod(first_largest(gain.ravel()), len(dropped))
-                best = (float(gain[row, slot]), slot, int(some[row]))
-        gainers = np.flatnonzero(reached > floor)
-        return *best, order[gainers[np.argsort(-reached[gainers], kind="stable")[:SHORT]]]

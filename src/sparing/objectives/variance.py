@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparing.gram import DataMatrix, view_of_gram
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.krylov import block_krylov
 from sparing.linalg.metric import Metric, OrthogonalTo
 from sparing.linalg.signs import first_largest, orientations
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Component, Indices
 
-VERIFIED, THOROUGH = 4, 64
+VERIFIED, VERIFIED_ALL = 4, 64
 """Most promising swaps that are evaluated exactly: up to so many features all of them, beyond until one is better."""
 
 SKETCHED = 16
@@ -159,11 +159,6 @@ class RayleighObjective:
         values, vectors = np.linalg.eigh(rotation.T @ inside @ rotation)
         return Solved(values, rotation @ vectors)
 
-    def value(self, support: Indices, v: Array) -> float:
-        """The quotient of a given direction."""
-        top = float(v @ self.view.restricted(support).gram() @ v)
-        return top / float(v @ v if self.metric is None else v @ self.metric.block(support) @ v)
-
     def component(self, support: Indices) -> Component:
         """The best direction on a support; features that it does not need are left out."""
         support = np.sort(support)
@@ -171,7 +166,7 @@ class RayleighObjective:
         return component_of(support, v, value)
 
     def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
-        """Swap single features while the quotient grows: (quotient, support, v). Fewer swaps where each is dear."""
+        """Swap single features while the quotient grows: (quotient, support, v); fewer where each is expensive."""
         r = len(support)
         max_swaps = min(max_swaps, int(SWAP_WORK / (self.view.n_features * r + (1 + VERIFIED) * r**3)))
         if max_swaps == 0:
@@ -212,7 +207,7 @@ class RayleighObjective:
     @property
     def _thorough(self) -> bool:
         """Is each swap evaluated that may be the best, because that costs little or promises are rough?"""
-        return self.view.n_features <= THOROUGH or isinstance(self.metric, OrthogonalTo)
+        return self.view.n_features <= VERIFIED_ALL or isinstance(self.metric, OrthogonalTo)
 
     def _outside(self, support: Indices, now: Solved) -> list[Indices]:
         """Candidates to come in: those that pull most, then all."""

@@ -1,1 +1,1 @@
-"""Bounds that no result can pass: one file per bound, on trees, relaxations and searches of a sphere."""
+"""Bounds that no result can pass: one class per bound, on trees, relaxations and searches of a sphere."""

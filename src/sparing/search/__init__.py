@@ -1,1 +1,1 @@
-"""What solvers, selectors and bounds share: Gram columns in, better choices out."""
+"""Local search over supports: descents by swaps, iterated local search, truncated power."""

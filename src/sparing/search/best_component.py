@@ -1,4 +1,4 @@
-"""From directions with zeros to one component: loadings refitted or kept, the best of them chosen."""
+"""The best of several candidate directions as one component, with loadings refitted or kept."""
 
 from __future__ import annotations
 

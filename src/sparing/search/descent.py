@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from sparing.results import Array, Indices
 from sparing.run import Budget, Run
 
-GROWTH = 1e-10
+STEP_GAIN = 1e-10
 """Share of a value that a step must gain; less may be rounding."""
 
 
-STEPS = 4
+STEPS_PER_SLOT = 4
 """Steps for each slot, at most, where loadings are carried along: near-copies let them converge so slowly that every
 step gains a little, whatever it swaps."""
 
@@ -81,7 +81,7 @@ class Descent:
         *,
         shortlist: int,
         refined: int,
-        growth: float = GROWTH,
+        growth: float = STEP_GAIN,
     ) -> None:
         self.objective, self.refined, self.growth = objective, refined, growth
         self.supports = supports.copy()
@@ -96,7 +96,7 @@ class Descent:
     def run(self, budget: Budget, *, race: bool = False) -> None:
         """Climb until all have arrived, or time is up; in a race only the better half goes on after some steps."""
         active, steps = np.arange(len(self.supports)), 0
-        most = STEPS * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
+        most = STEPS_PER_SLOT * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
         while len(active) and steps < most and not budget.expired:
             if race and steps in HALVED and len(active) > 1:
                 reached = np.sort(self.values)[::-1][max(1, len(self.supports) >> (HALVED.index(steps) + 1)) - 1]

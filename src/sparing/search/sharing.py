@@ -1,4 +1,4 @@
-"""Features shared out among components that have none in common: an assignment with capacities, by exchanges."""
+"""Assignment of features to components with disjoint supports, by exchanges."""
 
 from __future__ import annotations
 

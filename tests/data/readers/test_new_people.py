@@ -18,8 +18,8 @@ from sparing import (
     load_model,
     save_model,
 )
-from sparing.data.chosen_columns import ChosenColumns
 from sparing.data.readers import open_data
+from sparing.data.rows import ChosenColumns
 from sparing.errors import ModelFileError
 from sparing.show.cli.commands import sparing
 

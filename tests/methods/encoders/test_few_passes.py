@@ -11,12 +11,12 @@ from scipy import sparse
 from counted_rows import CountedRows, factors
 from sparing import SparseEncoder
 from sparing.data import Preprocessing, StandardizedRows, as_view
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import DenseBlock
 from sparing.data.sketch import sketch_of
-from sparing.data.sketched_gram import SketchedGram
+from sparing.data.stream import SketchedGram
 from sparing.estimators.few_passes import sketch_length
 from sparing.linalg import top_spectrum
-from sparing.linalg.ritz import RitzSpace
+from sparing.linalg.krylov import RitzSpace
 from sparing.methods.encoders import Batch, FewPasses
 from sparing.methods.encoders import few_passes as module
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sparing import DoublySparseEncoder, SparseEncoder, SparsePCARegressor
-from sparing.methods.selectors import Adaptive, DualSet, Greedy, Leverage
-from sparing.methods.selectors.applicable_theorem import applicable_theorem
+from sparing.methods.selectors import Adaptive, DualSet, Greedy, Leverage, applicable_theorem
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from sparing.proof.bounds import (
     RowSums,
     SemidefiniteDual,
 )
-from sparing.proof.relaxations.doubly_nonnegative import (
+from sparing.proof.relaxations.semidefinite import (
     into_nonnegative_ball,
     made_nonnegative,
     one_sided_value,

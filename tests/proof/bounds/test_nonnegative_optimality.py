@@ -16,7 +16,7 @@ from sparing.gram import DenseGram
 from sparing.proof.bounds import nonnegative_optimality as module
 from sparing.proof.bounds.direct_optimality import DirectOptimality
 from sparing.proof.bounds.nonnegative_optimality import Cover, NonnegativeOptimality, Proof
-from sparing.proof.sphere import plane_cones as wedges
+from sparing.proof.sphere import cones as wedges
 from sparing.results import Problem
 from sparing.run import Budget, Run
 from sparing.task import Task

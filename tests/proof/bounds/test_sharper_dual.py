@@ -14,8 +14,7 @@ from small_problems import covariance, optimum
 from sparing.data import as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
-from sparing.proof.bounds.semidefinite_dual import SemidefiniteDual
-from sparing.proof.bounds.sharper_dual import SharperDual
+from sparing.proof.bounds.semidefinite_dual import SemidefiniteDual, SharperDual
 from sparing.proof.relaxations.sharper_dual import _Search, prices, sharper_value
 from sparing.results import Problem
 from sparing.run import Budget, Run

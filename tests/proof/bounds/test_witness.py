@@ -22,7 +22,7 @@ from sparing.proof.bounds import (
     SharedPart,
     SharperDual,
 )
-from sparing.proof.bounds._witness import as_floats
+from sparing.proof.bounds.base import as_floats
 from sparing.results import Problem
 from sparing.run import Run
 from sparing.task import Task

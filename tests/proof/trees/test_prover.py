@@ -14,9 +14,8 @@ from sparing.gram import DenseGram
 from sparing.methods.deflation import DEFLATIONS
 from sparing.proof.bounds import BranchAndBound
 from sparing.proof.trees import refuter
-from sparing.proof.trees.pair_table import pairs_reaching
-from sparing.proof.trees.prover import Prover
-from sparing.proof.trees.single_component_proof import as_bound, bound_of_one_component, refuted_again
+from sparing.proof.trees.prover import Prover, as_bound, bound_of_one_component, refuted_again
+from sparing.proof.trees.refuter import pairs_reaching
 from sparing.proof_effort import LIMITS
 from sparing.results import Problem
 from sparing.run import Budget

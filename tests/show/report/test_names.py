@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sparing.data import as_rows
-from sparing.show.report.names import LONGEST, distinct, page_names, readable
+from sparing.show.report.labels import NAME_CHARACTERS, distinct, page_names, readable
 from sparing.show.wording import shown
 
 
@@ -41,7 +41,7 @@ def test_where_names_come_from():
 def test_long_names_are_cut_and_stay_apart():
     names = page_names(None, as_rows(np.eye(2)), ["y" * 5000 + "1", "y" * 5000 + "2"])
     assert names[0] != names[1]
-    assert max(map(len, names)) < LONGEST + 20
+    assert max(map(len, names)) < NAME_CHARACTERS + 20
     assert readable("z" * 500).endswith("…")
 
 

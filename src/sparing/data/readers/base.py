@@ -1,22 +1,29 @@
-"""What every file of data has in common: blocks of rows within a memory budget, read again and again."""
+"""Base class of file readers: blocks of rows within a memory budget, checks of declared sizes, temporary files."""
 
 from __future__ import annotations
 
 import math
 import os
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import reduce
+from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
-from typing import Any, Self
+from secrets import token_hex
+from tempfile import gettempdir
+from time import sleep
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from sparing import errors
-from sparing.data.readahead import read_ahead
-from sparing.data.readers.memory_check import check_room
+from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.rows import RawBlock, Rows
 
 LONG, SCANTY = 2**24, 1000
@@ -184,3 +191,102 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError as absent:
         raise errors.no_such_file(path) from absent
     return None if path.is_dir() else (status.st_size, status.st_mtime_ns)
+
+
+MEMORY, CONTAINER = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
+
+
+def check_room(path: Path, needed: int) -> None:
+    """Refuse what would not fit: a system without room ends processes, and not always the right one."""
+    if needed > available():
+        raise errors.beyond_memory(path)
+
+
+def available(memory: Path = MEMORY, container: Path = CONTAINER) -> float:
+    """Bytes that can be had, as far as these files of the system say."""
+    limits = [math.inf]
+    with suppress(OSError, ValueError, AttributeError):
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError, KeyError):  # which not every system has, nor every line of it
+        fields = dict(line.split(":") for line in memory.read_text().splitlines())
+        limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
+    with suppress(OSError, ValueError):  # which says "max" where there is none
+        limits.append(int(container.read_text()))
+    return min(limits)
+
+
+class Scratch:
+    """A file that is deleted, without a word, once nobody holds this object, or at the end of the process.
+
+    Who deletes it is settled before it exists: no interruption comes in between.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(gettempdir(), f"sparing-{token_hex(8)}")
+        for _ in range(2):  # an interruption that comes while one of them is at it is heard by nobody
+            weakref.finalize(self, _delete, str(self.path))
+        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
+def _delete(name: str) -> None:
+    with suppress(OSError):
+        os.unlink(name)
+
+
+class LoadedRows(FileRows):
+    """A table in memory: slices of a dense one, the whole of a sparse one."""
+
+    def __init__(self, path: Path, table: Any, options: Options, feature_names: list[str] | None = None) -> None:
+        super().__init__(path, table.shape, table.dtype, options.block_bytes, feature_names=feature_names)
+        self.is_dense = not sparse.issparse(table)
+        self._table: Any = np.asarray(table, dtype=self.dtype) if self.is_dense else CscBlock(_checked(path, table))
+
+    def read(self) -> Iterator[RawBlock]:
+        """Slices of ``block_rows`` rows, or the one block."""
+        if not self.is_dense:
+            yield self._table
+            return
+        for start, stop in self.runs():
+            yield DenseBlock(self._table[start:stop], start)
+
+
+def _checked(path: Path, table: Any) -> Any:
+    """The matrix, if its indices are inside: compiled code would not notice."""
+    check_extent(path, "a sparse matrix", table.shape, table.nnz)
+    try:
+        if table.format in {"csr", "csc", "bsr"}:
+            table.check_format(full_check=True)
+    except ValueError as broken:
+        raise errors.broken_file(path, "a sparse matrix", str(broken)) from broken
+    return table
+
+
+T = TypeVar("T")
+
+
+@contextmanager
+def read_ahead(blocks: Generator[T, None, None]) -> Iterator[Iterator[T]]:
+    """The same blocks in the same order, read by a thread that is one ahead and never more.
+
+    However the work ends, the thread has closed the blocks and is gone when this is left. Errors of the reader are
+    raised where its block would have come.
+    """
+    settings = copy_context()  # NumPy's handling of overflow is one of them
+    with ThreadPoolExecutor(1, thread_name_prefix="sparing-read-ahead") as reader:
+        try:
+            yield _taken(reader, settings, blocks)
+        finally:
+            reader.submit(_close, blocks).result()
+
+
+def _close(blocks: Generator[T, None, None]) -> None:
+    while getgeneratorstate(blocks) == GEN_RUNNING:  # in a thread that an interruption while it began has let loose
+        sleep(0.001)
+    blocks.close()
+
+
+def _taken(reader: ThreadPoolExecutor, settings: Any, blocks: Generator[T, None, None]) -> Iterator[T]:
+    coming = reader.submit(settings.run, next, blocks, None)
+    while (block := coming.result()) is not None:
+        coming = reader.submit(settings.run, next, blocks, None)
+        yield block

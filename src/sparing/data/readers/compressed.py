@@ -12,10 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from sparing import errors
-from sparing.data.csc import CscBlock
-from sparing.data.readers.base import FileRows, Options, check_extent, check_stored
-from sparing.data.readers.memory_check import check_room
-from sparing.data.readers.temporary_files import Scratch
+from sparing.data.blocks import CscBlock
+from sparing.data.readers.base import FileRows, Options, Scratch, check_extent, check_room, check_stored
 from sparing.data.rows import RawBlock
 from sparing.results import Array
 

@@ -10,9 +10,7 @@ from typing import IO, cast
 from scipy import io
 
 from sparing import errors
-from sparing.data.readers.base import Options, readable
-from sparing.data.readers.memory import LoadedRows
-from sparing.data.readers.memory_check import check_room
+from sparing.data.readers.base import LoadedRows, Options, check_room, readable
 
 WHAT = "a Matrix Market file (.mtx)"
 CHUNK = 2**20

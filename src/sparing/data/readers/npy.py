@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from sparing import errors
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import DenseBlock
 from sparing.data.readers.base import FileRows, Options, readable
 from sparing.data.rows import RawBlock
 

@@ -9,9 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from sparing import errors
-from sparing.data.readers.base import Options, readable
-from sparing.data.readers.memory import LoadedRows
-from sparing.data.readers.memory_check import check_room
+from sparing.data.readers.base import LoadedRows, Options, check_room, readable
 from sparing.data.readers.npy import Header, header_of
 
 WHAT = "an archive of NumPy arrays or a SciPy sparse matrix (.npz)"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.rows import RawBlock
 

@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparing import errors
-from sparing.data.coding import Coding
-from sparing.data.dense import DenseBlock
-from sparing.data.genotypes import UNKNOWN, GenotypeCoding
-from sparing.data.readers.base import FileRows, Options, readable
-from sparing.data.readers.temporary_files import Scratch
+from sparing.data.blocks import DenseBlock
+from sparing.data.coding import UNKNOWN, Coding, GenotypeCoding
+from sparing.data.readers.base import FileRows, Options, Scratch, readable
 from sparing.data.rows import RawBlock
 from sparing.results import Indices
 

@@ -11,9 +11,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from sparing import errors
-from sparing.data.dense import DenseBlock
-from sparing.data.readers.base import FileRows, Options, readable
-from sparing.data.readers.temporary_files import Scratch
+from sparing.data.blocks import DenseBlock
+from sparing.data.readers.base import FileRows, Options, Scratch, readable
 from sparing.data.rows import RawBlock
 from sparing.results import Array
 

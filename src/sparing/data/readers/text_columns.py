@@ -1,4 +1,4 @@
-"""Text beside the numbers: what samples or features are called, or which group they belong to."""
+"""Text columns of a file: names of samples or features, and class labels."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sparing.gram import DataMatrix
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.span import encoder_of
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.methods.deflation import DisjointDeflation
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Auto, Solver
@@ -20,17 +20,17 @@ from sparing.results import Array, Encoder, Indices, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
 
-QUICK = Auto(starts=3, finalists=2, perturbations=0)
+FIRST_SOLVER = Auto(starts=3, finalists=2, perturbations=0)
 """A search over all supports follows."""
 
 TURNS = 200
-"""Times that features are shared out anew, at most."""
+"""Times that features are shared out anew from one start, at most."""
 
 CONTESTED, PRICES = 400, 20
 """Features that are assigned exactly, those whose best component is least clear, and rounds of prices at most."""
 
-SHAKEN = 0.3
-"""Share of its features that each component gives up when shaken."""
+PERTURBED_SHARE = 0.3
+"""Share of its features that each component gives up when perturbed."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Disjoint:
     **Differs from the paper.** It matches features to approximate directions; here all supports are listed.
     """
 
-    solver: Solver = QUICK
+    solver: Solver = FIRST_SOLVER
     max_nodes: int = 20_000
 
     deflation: ClassVar = DisjointDeflation()
@@ -108,7 +108,7 @@ def settled(
 def perturbed(H: Array, rng: np.random.Generator) -> Array:
     """Directions without some of their features; the largest of each stays."""
     lengths = np.abs(H)
-    out = np.where((rng.random(H.shape) >= SHAKEN) | (lengths.max(axis=0) == lengths), H, 0.0)
+    out = np.where((rng.random(H.shape) >= PERTURBED_SHARE) | (lengths.max(axis=0) == lengths), H, 0.0)
     return np.asarray(out / np.linalg.norm(out, axis=0))
 
 

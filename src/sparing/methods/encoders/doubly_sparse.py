@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from sparing.gram import DataMatrix
+from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import orientations
 from sparing.linalg.span import independent_columns
 from sparing.linalg.theorem_bounds import doubly_sparse_factor
@@ -17,8 +18,6 @@ from sparing.methods.selectors.subspace import Subspace
 from sparing.results import Array, Encoder, Indices, Reference, Selection, Spectrum
 from sparing.run import Run
 from sparing.task import Task
-
-EPS = float(np.finfo(float).eps)
 
 WORTHWHILE = 1e-6
 """A sweep that lowers the loss by less than this share of it is the last."""

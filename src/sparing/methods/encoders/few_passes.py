@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing.data.dense import DenseBlock
+from sparing.data.blocks import DenseBlock
 from sparing.data.jobs import GramBlock, GramColumns, GramProduct
 from sparing.data.sketch import column_squares, row_gram_of, strips
-from sparing.data.sketched_gram import view_of_sketch
+from sparing.data.stream import view_of_sketch
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg import encoder_on
-from sparing.linalg.ritz import RitzSpace
-from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.eigen import top_eigenpairs
+from sparing.linalg.krylov import RitzSpace
 from sparing.methods.selectors import Selector
 from sparing.methods.selectors.subspace import Subspace
 from sparing.objectives.shared import SharedCapture
@@ -43,7 +43,7 @@ SMALLEST_POOL = 700
 STAGES = 8
 """How often, while features are chosen on the sketch, those that gain most are noted as candidates."""
 
-ALIKE = 1e-7
+SAME_GAIN = 1e-7
 """Gains that differ by less, relatively, are taken for those of one and the same feature."""
 
 
@@ -182,7 +182,7 @@ def ranked(gains: Array, size: int) -> Indices:
     """The features that gain most; of those that gain the same, as copies do, one."""
     order = np.argsort(-gains, kind="stable")[: 8 * size]
     values = gains[order]
-    new = np.append(True, values[1:] < values[:-1] * (1 - ALIKE))
+    new = np.append(True, values[1:] < values[:-1] * (1 - SAME_GAIN))
     return order[new & (values > 0)][:size]
 
 

@@ -23,7 +23,7 @@ from sparing.task import Task
 PRECISE = 1e-7
 """Error of the dense component's variance, as a share of what it leaves."""
 
-ABREAST, STEPS = 8, 4
+ABREAST, TRUNCATED_STEPS = 8, 4
 """Counts that are tried at once, where one product with A serves them all; and truncated steps for each."""
 
 WORKING_SET = 512
@@ -188,7 +188,7 @@ class _Fewest:
         too_few, x, reached = 0, direction, -np.inf
         while True:
             counts = np.unique(np.linspace(too_few, count, ABREAST + 1).astype(np.intp)[1:])
-            values, X = self.objective.at_counts(x, counts, STEPS)
+            values, X = self.objective.at_counts(x, counts, TRUNCATED_STEPS)
             kept = np.flatnonzero(values >= self.enough)
             if len(kept) == 0 and reached < self.enough and count < self.limit and not self.run.budget.expired:
                 too_few, count = count, min(2 * count, self.limit)

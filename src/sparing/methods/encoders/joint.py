@@ -15,7 +15,8 @@ from sparing.methods.encoders.iterative import compact, residual_directions
 from sparing.methods.encoders.joint_free import JointVariances, rotations
 from sparing.methods.selectors import Selector
 from sparing.objectives.blocks import BlockCapture, BlockState, Quotients
-from sparing.objectives.joint import LossAlternation
+from sparing.objectives.joint import REFITS, LossAlternation
+from sparing.objectives.shared import RIDGE
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.run import Run
 from sparing.search.joint import search_joint
@@ -23,12 +24,6 @@ from sparing.task import Task
 
 CORE = 160
 """Features beside those of a solution that may come in when it is polished; all of them up to twice as many."""
-
-REFITS = 200
-"""Turns at most to the best loadings of given supports."""
-
-RIDGE = 1e-11
-"""Of unit columns: dependent directions stay harmless, and no value rises by it."""
 
 
 @dataclass(frozen=True)

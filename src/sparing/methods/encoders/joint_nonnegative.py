@@ -24,7 +24,7 @@ from sparing.task import Task
 SWEEPS, SWAPS = 15, 10
 """Turns of all components, and exchanges of features in each."""
 
-GROWTH, ROUNDING = 1e-7, 1e-9
+TURN_GAIN, DISTINCT = 1e-7, 1e-9
 """Shares of what is captured that a turn must gain to be followed by another, and that tell two answers apart."""
 
 
@@ -63,7 +63,7 @@ class JointNonnegative:
         best, reached = np.zeros((task.gram.n_features, 0)), -np.inf
         for start in self._starts(task, whole, run):
             for H in (start, goal.improve_by_turns(start, sizes)):
-                if (value := symmetric_total(whole, H)) > reached * (1 + ROUNDING):
+                if (value := symmetric_total(whole, H)) > reached * (1 + DISTINCT):
                     best, reached = H, value
             run.budget.say(f"joint start: {reached / spectrum.total:.4%} of the variance")
             if run.budget.expired:
@@ -117,6 +117,6 @@ class _Nonnegative(VarianceAlternation):
                 if self.captured(trial) > self.captured(H):
                     H = trial
             before, value = value, self.captured(H)
-            if value <= before * (1 + GROWTH):
+            if value <= before * (1 + TURN_GAIN):
                 break
         return H

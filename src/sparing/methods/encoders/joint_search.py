@@ -1,4 +1,4 @@
-"""The search for components together that keep a constraint or share a total: starts, improvement, shaking."""
+"""Joint search under a constraint or with a total of features: starts, improvement, perturbations."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.methods.deflation import Deflation, GeneralizedDeflation
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
-from sparing.objectives.joint import Alternation, ConstrainedAlternation, VarianceAlternation
+from sparing.objectives.joint import REFITS, Alternation, ConstrainedAlternation, VarianceAlternation
 from sparing.results import Array, Spectrum
 from sparing.run import Budget, Run
 
 if TYPE_CHECKING:
     from sparing.methods.encoders.joint_variance import JointVariance
 
-SWEEPS, REFITS, TRANSFERS = 30, 200, 100
+SWEEPS, TRANSFERS = 30, 100
 
 ROTATIONS = 10
 """Steps that bring a rotation of the principal components and its cut to size closer to one another."""
@@ -28,27 +28,24 @@ ROTATIONS = 10
 FEWEST, LARGE = 1, 60
 """Starts at least, for components below so many features."""
 
-FEW = 100
-"""Features up to which nonnegative ones are shared out among components again and again."""
-
 CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
 """Rising charges for breaking a constraint, on the way to keeping it exactly."""
 
-KEPT = 4
+KEPT_SOLUTIONS = 4
 """Distinct solutions that perturbations start from."""
 
 PATIENCE = 60
-"""Shaken starts without any gain after which no more are tried."""
+"""Perturbations without any gain after which no more are tried."""
 
 PRUNED, WEAK = 0.3, 0.05
-"""Share of its features that a component gives up when shaken; loadings far above WEAK are seldom among them."""
+"""Share of its features that a component gives up when perturbed; loadings far above WEAK are seldom among them."""
 
-GROWTH, ROUGH = 1e-9, 1e-4
+DISTINCT, ROUGH = 1e-9, 1e-4
 """Relative gains that count: between solutions, and between sweeps on the way to one."""
 
 
 class JointSearch:
-    """One run: starts, improvement, shaking."""
+    """One run: starts, improvement, perturbations."""
 
     def __init__(self, config: JointVariance, view: DataMatrix, spectrum: Spectrum, sizes: list[int], run: Run) -> None:
         self.config, self.view, self.spectrum, self.sizes, self.context = config, view, spectrum, sizes, run
@@ -104,8 +101,8 @@ class JointSearch:
         if H is None:
             return
         value = self.goal.captured(H)
-        if all(abs(value - known) > GROWTH * known for known, _ in self.pool):
-            self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:KEPT]
+        if all(abs(value - known) > DISTINCT * known for known, _ in self.pool):
+            self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:KEPT_SOLUTIONS]
 
     def _toward_constraint(self, H: Array) -> Array:
         """Directions that keep the constraint better and better."""

@@ -14,7 +14,6 @@ from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation, GeneralizedDeflation
 from sparing.methods.encoders.joint_free import FreeSearch, JointVariances
 from sparing.methods.encoders.joint_search import (
-    REFITS,
     ROTATIONS,
     ROUGH,
     SWEEPS,
@@ -26,6 +25,7 @@ from sparing.methods.encoders.joint_search import (
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.methods.solvers.auto import MANY
+from sparing.objectives.joint import REFITS
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.run import Run
 from sparing.task import Task

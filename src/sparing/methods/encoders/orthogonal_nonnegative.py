@@ -11,7 +11,7 @@ import numpy as np
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import DisjointDeflation
-from sparing.methods.encoders.disjoint import anywhere, perturbed
+from sparing.methods.encoders.disjoint import TURNS, anywhere, perturbed
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
@@ -20,7 +20,7 @@ from sparing.run import Budget, Run
 from sparing.search.sharing import share_out
 from sparing.task import Task
 
-GROWTH, ALIKE = 1e-9, 1e-6
+TURN_GAIN, DISTINCT = 1e-9, 1e-6
 """Share of the sum of variances that a turn must gain, and by which two answers differ."""
 
 ELITE = 4
@@ -28,9 +28,6 @@ ELITE = 4
 
 TALL = 1024
 """Features up to which A is formed where there are more samples: hundreds of products with it follow."""
-
-TURNS = 200
-"""Times that features are shared out anew from one start, at most."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +42,8 @@ class OrthogonalNonnegative:
     solver : Solver
         For the start, one component after the other; a nonnegative one.
     restarts : int, optional
-        Times that features are shared out again, by turns after shaking the best and from single features by chance, in
-        place of those of the effort.
+        Times that features are shared out again, by turns after perturbing the best and from single features by chance,
+        in place of those of the effort.
 
     Notes
     -----
@@ -103,7 +100,7 @@ def _shared_out(view: DataMatrix, start: Array, sizes: list[int], restarts: int,
         if H.shape[1] < len(sizes) or not H.any(axis=0).all():
             continue
         value, H = _settled(view, H, sizes, run.budget)
-        if all(abs(value - known) > ALIKE * known for known, _ in elite):
+        if all(abs(value - known) > DISTINCT * known for known, _ in elite):
             elite = sorted([*elite, (value, H)], key=lambda pair: -pair[0])[:ELITE]
             run.budget.say(f"orthogonal components: {elite[0][0] / view.total:.4%} of the variance")
     return elite[0][1]
@@ -138,7 +135,7 @@ def _settled(view: DataMatrix, H: Array, sizes: list[int], budget: Budget) -> tu
         after = np.where(owned, pulls, 0.0) / lengths
         products = view.gram_matmat(after)
         higher = float(np.einsum("ij,ij->", after, products))
-        if higher <= value * (1 + GROWTH) or budget.expired:
+        if higher <= value * (1 + TURN_GAIN) or budget.expired:
             break
         value, H, P = higher, after, products
     refined = np.column_stack([objective.settled(x)[1] for x in H.T]) if H.shape[1] else H

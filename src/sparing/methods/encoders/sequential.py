@@ -1,4 +1,4 @@
-"""Components one after the other."""
+"""Sequential components by deflation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The oldest way to simple components: rotate the principal ones, then keep what is large."""
+"""Varimax rotation of the principal components, then truncation."""
 
 from __future__ import annotations
 

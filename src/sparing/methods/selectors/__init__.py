@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 from sparing.methods.selectors.adaptive import Adaptive
-from sparing.methods.selectors.base import Selector
 from sparing.methods.selectors.dual_set import DualSet
 from sparing.methods.selectors.exact import Exact
 from sparing.methods.selectors.greedy import Greedy
 from sparing.methods.selectors.leverage import Leverage
 from sparing.methods.selectors.pivoted_qr import PivotedQR
 from sparing.methods.selectors.uniform import Uniform
+from sparing.results import Selection
+from sparing.run import Run
+from sparing.task import Task
+
+
+class Selector(Protocol):
+    """A frozen dataclass whose fields are its settings."""
+
+    def select(self, task: Task, run: Run) -> Selection:
+        """At most ``task.n_nonzero`` columns; fewer only where no further column would add anything."""
+
 
 SELECTORS: dict[str, type[Selector]] = {
     "greedy": Greedy,
@@ -31,4 +43,20 @@ __all__ = [
     "PivotedQR",
     "Selector",
     "Uniform",
+    "applicable_theorem",
 ]
+
+
+def applicable_theorem(selector: Any) -> str | None:
+    """The name under which theorems speak of a selector, given by name or with its settings; None where none does.
+
+    ``auto`` keeps the promise of the dual set, which it falls back to. A sketch of the dual set has another V_k, and
+    settings of adaptive sampling other constants, than the promise is stated for.
+    """
+    if isinstance(selector, str):
+        return "dual_set" if selector == "auto" else selector
+    if isinstance(selector, DualSet):
+        return "dual_set" if selector.sketch is None else None
+    if isinstance(selector, Adaptive):
+        return "adaptive" if selector == Adaptive() else None
+    return "leverage" if isinstance(selector, Leverage) else None

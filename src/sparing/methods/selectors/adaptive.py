@@ -1,4 +1,4 @@
-"""A dual set first, then columns drawn by what it leaves: Theorems 6(ii) and 7."""
+"""Adaptive sampling after dual set selection: Theorems 6(ii) and 7."""
 
 from __future__ import annotations
 

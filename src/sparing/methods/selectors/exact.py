@@ -1,4 +1,4 @@
-"""The columns that lose least of all, proved."""
+"""Exact column subset selection by branch and bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A selection in the making, shared by selectors: dependent columns are left out, what is missing is filled up."""
+"""Incremental column selection: dependent columns are skipped, missing ones filled up greedily."""
 
 from __future__ import annotations
 

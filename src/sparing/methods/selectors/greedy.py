@@ -17,7 +17,7 @@ from sparing.run import Run
 from sparing.search.iterated import search_all
 from sparing.task import Target, Task
 
-NEGLIGIBLE, ROUNDING = 1e-9, 1e-15
+NEGLIGIBLE, TARGET_ROUNDING = 1e-9, 1e-15
 """Growth ends where gains are below this share of PCA's loss, or are rounding of the target."""
 
 VISIBLE = 1e-9
@@ -87,7 +87,7 @@ def grown(view: DataMatrix, known: DataMatrix, n_columns: int, target: Target) -
     Exact inside each pool of the most promising columns, with one product X'X[:, J] for each block but the last.
     """
     state = Spanning(target.cross, known.gram_diagonal(), n_columns)
-    floor = max(NEGLIGIBLE * _least_loss(target), ROUNDING * float(np.trace(target.gram)))
+    floor = max(NEGLIGIBLE * _least_loss(target), TARGET_ROUNDING * float(np.trace(target.gram)))
     n_blocks = 1 if known.has_gram else 4 if (known.n_samples or 0) <= 512 else 2
     ends = np.ceil(np.arange(1, n_blocks + 1) * n_columns / n_blocks).astype(int)
     while True:

@@ -1,4 +1,4 @@
-"""Columns drawn at random by their share in the principal components."""
+"""Leverage score sampling of columns."""
 
 from __future__ import annotations
 

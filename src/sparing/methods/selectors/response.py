@@ -9,8 +9,8 @@ import numpy as np
 
 from sparing import errors
 from sparing.gram import DataMatrix
-from sparing.linalg.symmetric import top_eigenpairs
-from sparing.methods.selectors.greedy import ROUNDING, Greedy
+from sparing.linalg.eigen import top_eigenpairs
+from sparing.methods.selectors.greedy import TARGET_ROUNDING, Greedy
 from sparing.results import Array, Reference, Selection, Spectrum
 from sparing.run import Run
 from sparing.task import Task
@@ -74,7 +74,7 @@ class Response:
                 "SparsePCARegressor, or choose features for X itself: selector='greedy'."
             )
         aim = _pca_fit(target) if self.by == "pca" else _leading(target)
-        floor = max(ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
+        floor = max(TARGET_ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
         explains = _best_single_gain(task.gram, aim) > floor
         return Greedy().select(replace(task, target=aim if explains else target.spectrum), run)
 

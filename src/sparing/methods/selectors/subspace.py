@@ -10,14 +10,14 @@ import numpy as np
 
 from sparing import errors
 from sparing.gram import DataMatrix
+from sparing.linalg.eigen import top_eigenpairs
+from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import first_largest, orientations
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.results import Array
 
 if TYPE_CHECKING:
     from sparing.data.standardized_block import StandardizedBlock
 
-EPS = float(np.finfo(float).eps)
 
 OVERSAMPLING = 6
 """Random directions per component beside the component itself. It makes the accuracy of ``randomly_projected`` at most

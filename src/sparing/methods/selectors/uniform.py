@@ -1,4 +1,4 @@
-"""Columns drawn blindly: what every other selector has to beat."""
+"""Uniform sampling of columns: the baseline."""
 
 from __future__ import annotations
 

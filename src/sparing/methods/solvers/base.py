@@ -1,4 +1,4 @@
-"""The verb of this folder."""
+"""The protocol of solvers."""
 
 from __future__ import annotations
 

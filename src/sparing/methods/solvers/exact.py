@@ -1,4 +1,4 @@
-"""The best direction of all, and the proof."""
+"""Exact sparse PCA of one component by branch and bound."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from sparing.methods.solvers.auto import Auto
 from sparing.methods.solvers.base import check_counts, check_incumbent
 from sparing.objectives.variance import RayleighObjective
-from sparing.proof.trees.prover import Prover
-from sparing.proof.trees.single_component_proof import as_bound
+from sparing.proof.trees.prover import Prover, as_bound
 from sparing.results import Component, Reference
 from sparing.run import Run
 from sparing.task import Task

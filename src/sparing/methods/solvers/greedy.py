@@ -1,4 +1,4 @@
-"""One feature at a time, each the best there is."""
+"""Greedy forward and backward selection for one component."""
 
 from __future__ import annotations
 

@@ -1,23 +1,17 @@
-"""Numbers that no result can pass: one file per bound. A new one is registered here and nowhere else."""
+"""Bounds that no result can pass, one class each. A new one is registered here and nowhere else."""
 
 from sparing.proof.bounds.base import BoundMethod
-from sparing.proof.bounds.branch_and_bound import BranchAndBound
+from sparing.proof.bounds.branch_and_bound import BranchAndBound, LossTree, NonnegativeBranchAndBound
 from sparing.proof.bounds.direct_optimality import DirectOptimality
 from sparing.proof.bounds.disjoint_supports import DisjointSupports
-from sparing.proof.bounds.doubly_nonnegative_dual import DoublyNonnegativeDual
 from sparing.proof.bounds.each_alone import EachAlone
 from sparing.proof.bounds.largest_diagonals import LargestDiagonals
-from sparing.proof.bounds.leading_variance import LeadingVariance
-from sparing.proof.bounds.loss_tree import LossTree
-from sparing.proof.bounds.nonnegative_branch_and_bound import NonnegativeBranchAndBound
 from sparing.proof.bounds.nonnegative_optimality import NonnegativeOptimality
 from sparing.proof.bounds.orthogonal_dual import OrthogonalDual
-from sparing.proof.bounds.pca_loss import PcaLoss
-from sparing.proof.bounds.row_squares import RowSquares
-from sparing.proof.bounds.row_sums import RowSums
-from sparing.proof.bounds.semidefinite_dual import SemidefiniteDual
+from sparing.proof.bounds.principal_components import LeadingVariance, PcaLoss
+from sparing.proof.bounds.row_norms import RowSquares, RowSums
+from sparing.proof.bounds.semidefinite_dual import DoublyNonnegativeDual, SemidefiniteDual, SharperDual
 from sparing.proof.bounds.shared_part import SharedPart
-from sparing.proof.bounds.sharper_dual import SharperDual
 from sparing.proof.bounds.shifted_low_rank import ShiftedLowRank
 
 BOUNDS: dict[str, type[BoundMethod]] = {

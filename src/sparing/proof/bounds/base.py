@@ -1,10 +1,15 @@
-"""The verbs of this folder."""
+"""The protocol of bounds, and the hypotheses and witnesses that their checks ask about."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, ClassVar, Protocol
 
-from sparing.results import Bound, Encoder, Reference
+import numpy as np
+
+from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
 
@@ -32,3 +37,55 @@ class BoundMethod(Protocol):
 
     def check(self, task: Task, witness: Any) -> float:
         """The bound again from the data and the witness alone; infinite where the witness proves nothing."""
+
+
+def as_floats(witness: Any, *shape: int) -> Array | None:
+    """An array of this shape as numbers that do not wrap round (|-128| is -128 in eight bits); None for all others."""
+    return np.asarray(witness, dtype=np.float64) if fits(witness, *shape) else None
+
+
+Check = Callable[..., float]
+
+
+def valid_for(
+    *,
+    one: bool = False,
+    nonnegative: bool = False,
+    orthogonal: bool = False,
+    disjoint: bool = False,
+    each: bool = False,
+) -> Callable[[Check], Check]:
+    """A check of a bound on variances that proves nothing, infinity, where its hypothesis does not hold.
+
+    Parameters
+    ----------
+    one : bool
+        It is about one component.
+    nonnegative, orthogonal, disjoint : bool
+        It is about such components only; disjoint ones are orthogonal.
+    each : bool
+        Features are counted for each component, not for all together.
+    """
+
+    def guard(check: Check) -> Check:
+        @wraps(check)
+        def guarded(self: Any, task: Task, witness: Any) -> float:
+            problem = task.problem
+            met = (
+                problem.objective == "variance"
+                and (not one or problem.n_components == 1)
+                and (not nonnegative or problem.nonnegative)
+                and (not orthogonal or problem.is_orthogonal)
+                and (not each or not problem.shared_support)
+                and (not disjoint or problem.disjoint)
+            )
+            return check(self, task, witness) if met else math.inf
+
+        return guarded
+
+    return guard
+
+
+def fits(matrix: Any, *shape: int) -> bool:
+    """Is a witness an array of this shape, and finite? One that is broadcast would prove something else."""
+    return np.shape(matrix) == shape and bool(np.isfinite(matrix).all())

@@ -26,8 +26,7 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.bounds._witness import as_floats
-from sparing.proof.hypotheses import valid_for
+from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run

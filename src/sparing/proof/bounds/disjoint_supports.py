@@ -1,4 +1,4 @@
-"""Components without common features: what no disjoint supports can pass."""
+"""Upper bound for components with disjoint supports, by branch and bound."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds._witness import as_floats
-from sparing.proof.hypotheses import valid_for
+from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Budget, Run

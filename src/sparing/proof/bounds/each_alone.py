@@ -1,11 +1,11 @@
-"""Orthogonal components have no more together than each could have alone."""
+"""Sum of single-component bounds, for orthogonal components."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from sparing.proof.hypotheses import valid_for
+from sparing.proof.bounds.base import valid_for
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task

@@ -1,4 +1,4 @@
-"""The largest variances of single features: no directions on as many features have more."""
+"""Trace bound: the largest variances of single features."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import sum_of_largest
-from sparing.proof.hypotheses import valid_for
+from sparing.proof.bounds.base import valid_for
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run

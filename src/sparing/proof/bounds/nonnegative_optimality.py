@@ -25,9 +25,8 @@ from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds import direct_optimality as plain
-from sparing.proof.bounds._witness import as_floats
-from sparing.proof.hypotheses import valid_for
-from sparing.proof.sphere.plane_cones import half_angle, normals, room, shortened, turns
+from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.sphere.cones import half_angle, normals, room, shortened, turns
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run

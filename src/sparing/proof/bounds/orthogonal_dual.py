@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds._witness import as_floats
+from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, UNHURRIED, Single, split_value
-from sparing.proof.hypotheses import valid_for
 from sparing.proof.relaxations.fantope import (
     in_own_unit,
     projection_value,
@@ -17,7 +16,7 @@ from sparing.proof.relaxations.fantope import (
     shared_part,
     split,
 )
-from sparing.proof.trees.single_component_proof import bound_of_one_component
+from sparing.proof.trees.prover import bound_of_one_component
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run

@@ -1,4 +1,4 @@
-"""The dual of the semidefinite relaxation: one matrix proves the bound."""
+"""Duals of semidefinite relaxations of one component: one matrix proves the bound."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds._witness import as_floats
-from sparing.proof.hypotheses import valid_for
-from sparing.proof.relaxations.semidefinite import dual_value, relaxed
+from sparing.linalg.threads import single_threaded_blas
+from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.relaxations.semidefinite import dual_value, one_sided_value, relaxed
+from sparing.proof.relaxations.sharper_dual import sharpened, sharper_value
+from sparing.proof.trees.nonnegative_proof import proposed_dual
 from sparing.proof_effort import LIMITS
-from sparing.results import Bound, Encoder, Reference
+from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
 
@@ -61,3 +65,135 @@ class SemidefiniteDual:
         if (Y := as_floats(witness, task.gram.n_features, task.gram.n_features)) is None:
             return math.inf
         return rounded_up(dual_value(task.gram.gram(), Y, task.problem.n_nonzero), task.gram)
+
+
+@dataclass(frozen=True)
+class SharperDual:
+    """x'Ax <= lambda_max(A - (Q + Q')/2 + Diag(a)) + the r largest b_i, all Q and a [li2020, Sec. on relaxation (16)].
+
+    b_i = (sqrt(n_i^2 + a_i^2) - a_i)/2, n_i being the norm of the r - 1 largest entries of row i of Q beside the
+    diagonal. One component. ``proof/relaxations/sharper_dual.py`` has the proof and the search; one ``eigvalsh``
+    certifies, however far the search went.
+
+    Parameters
+    ----------
+    max_iter, max_relaxed : int, optional
+        Iterations at most, one eigendecomposition each, and those of the plain relaxation that it starts from, in place
+        of those of the effort.
+
+    Notes
+    -----
+    **Differs from the paper.** Its relaxation asks sum_j X_ij^2 <= X_ii z_i and (sum_j |X_ij|)^2 <= r X_ii z_i of every
+    row and is left to a solver. Here a dual is minimised directly, and what is beside the diagonal is priced by the
+    r - 1 largest entries, which covers both and is a little sharper.
+    """
+
+    max_iter: int | None = None
+    max_relaxed: int | None = None
+
+    name: ClassVar = "sharper_dual"
+    objective: ClassVar = "variance"
+    scales: ClassVar = True
+    reference: ClassVar = Reference("li2020", "Sec. on relaxation (16), its dual")
+
+    def applies(self, task: Task) -> bool:
+        """For one component and not too many features."""
+        return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
+
+    def cost(self, task: Task) -> float:
+        """Half a second for 64 features; others come first where loadings are nonnegative."""
+        return math.inf if task.problem.nonnegative else 0.5 * (task.gram.n_features / 64) ** 3
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The bound with its Q and a, for one component and not too many features."""
+        view, problem = task.gram, task.problem
+        if not self.applies(task):
+            return None
+        A, effort = view.gram(), run.effort.proof
+        with single_threaded_blas(float(len(A)) ** 3):
+            Q, a = sharpened(
+                A,
+                min(problem.n_nonzero, len(A)),
+                max_iter=effort.part(effort.sharper_steps) if self.max_iter is None else self.max_iter,
+                max_relaxed=effort.part(effort.most_steps) if self.max_relaxed is None else self.max_relaxed,
+                target=_reached(A, incumbent),
+                budget=run.budget,
+            )
+            value = self.check(task, (Q, a))
+        return Bound(value, self.name, "a sharper semidefinite dual", "always", (Q, a))
+
+    @valid_for(one=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The inequality itself, from the data, Q and a."""
+        d, (Q, a) = task.gram.n_features, witness
+        if (Q := as_floats(Q, d, d)) is None or (a := as_floats(a, d)) is None:
+            return math.inf
+        return rounded_up(sharper_value(task.gram.gram(), Q, a, min(task.n_nonzero, d)), task.gram)
+
+
+def _reached(A: Array, incumbent: Any) -> float:
+    """The variance that is known to be possible: a bound as small as that is the end of the search."""
+    if incumbent is None:
+        return -np.inf
+    x = np.asarray(incumbent.loadings[0])
+    return float(x @ A[np.ix_(incumbent.support, incumbent.support)] @ x) / float(x @ x)
+
+
+@dataclass(frozen=True)
+class DoublyNonnegativeDual:
+    """x'Ax <= lambda_max(A - Y) + (r - 1) max(Y_ij, 0), Y of zero diagonal, x >= 0 [daspremont2007, Sec. 2].
+
+    One component. The relaxation's iteration proposes Y, one ``eigvalsh`` certifies it, however far the iteration went.
+
+    Parameters
+    ----------
+    max_iter : int, optional
+        Iterations at most, one eigendecomposition each, in place of those of the effort. A hundred are enough on most
+        data.
+    tolerance : float
+        They end when the bound is within this share of the best that any Y gives, or of the variance known.
+
+    Notes
+    -----
+    **Differs from the paper.** It asks |Y_ij| to be small, for x of any sign. For x >= 0 only positive Y_ij cost: the
+    dual of the same relaxation with M_ij >= 0.
+    """
+
+    max_iter: int | None = None
+    tolerance: float = 1e-7
+
+    name: ClassVar = "doubly_nonnegative_dual"
+    objective: ClassVar = "variance"
+    scales: ClassVar = True
+    reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation; one-sided")
+
+    def applies(self, task: Task) -> bool:
+        """For one nonnegative component and not too many features."""
+        return task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.witness_features
+
+    def cost(self, task: Task) -> float:
+        """Half a second for 40 steps of 500 features."""
+        return 0.5 * (task.gram.n_features / 500) ** 3
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The bound and its Y, for one nonnegative component and not too many features."""
+        view, problem = task.gram, task.problem
+        if not self.applies(task):
+            return None
+        support, loadings = np.arange(0), np.zeros(0)
+        if incumbent is not None and len(incumbent.loadings) == 1:
+            support, loadings = incumbent.support, incumbent.loadings[0]
+        d, r = view.n_features, problem.n_nonzero
+        steps = run.effort.proof.dual_steps(d, unhurried=200) if self.max_iter is None else self.max_iter
+        with single_threaded_blas(float(view.n_features) ** 3):
+            Y = proposed_dual(view.gram(), r, support, loadings, steps, self.tolerance, run.budget)
+        return Bound(self.check(task, Y), self.name, "the doubly nonnegative dual", "always", Y)
+
+    @valid_for(one=True, nonnegative=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """The inequality itself, from the data and Y."""
+        if (Y := as_floats(witness, task.gram.n_features, task.gram.n_features)) is None:
+            return math.inf
+        with single_threaded_blas(float(task.gram.n_features) ** 3):
+            value = one_sided_value(task.gram.gram(), Y, min(task.n_nonzero, task.gram.n_features))
+        return rounded_up(value, task.gram)

@@ -11,8 +11,7 @@ import numpy as np
 
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
-from sparing.proof.bounds._witness import as_floats
-from sparing.proof.hypotheses import valid_for
+from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.relaxations.fantope import (
     in_own_unit,
     leading_sum,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sparing.proof.hypotheses import valid_for
+from sparing.proof.bounds.base import valid_for
 from sparing.proof.sphere.low_rank import (
     SphereSearch,
     decomposable,

@@ -16,10 +16,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sparing.gram import view_of_gram
-from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.eigen import top_eigenpairs
+from sparing.linalg.rounding import EPS
 from sparing.objectives.joint import SWAPS
 from sparing.objectives.variance import RayleighObjective
-from sparing.proof.relaxations.semidefinite import EPS, alternating, into_l1_ball, made_feasible
+from sparing.proof.relaxations.semidefinite import alternating, into_l1_ball, made_feasible
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
 from sparing.run import Budget
@@ -31,7 +32,7 @@ CUTS = 60
 SWAPPED = 8
 """Supports whose features are swapped, where not all are looked at."""
 
-STEPS = 150
+SMOOTH_STEPS = 150
 """Steps of the smooth minimisation in one round."""
 
 SMOOTH, SMOOTHEST, SHARPENED = 3e-4, 1e-2, 0.8
@@ -220,7 +221,7 @@ def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, int]], rank: int, 
         slope = slope + 2 * weight * away
         return value + weight * float(np.vdot(away, away)), slope[upper] * twice
 
-    return full(minimize(function, start[upper], jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x)
+    return full(minimize(function, start[upper], jac=True, method="L-BFGS-B", options={"maxiter": SMOOTH_STEPS}).x)
 
 
 def _smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:

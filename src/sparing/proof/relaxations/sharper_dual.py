@@ -22,12 +22,11 @@ import math
 import numpy as np
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
+from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import strongest, sum_of_largest
 from sparing.proof.relaxations.semidefinite import relaxed
 from sparing.results import Array
 from sparing.run import Budget
-
-EPS = float(np.finfo(float).eps)
 
 STAGES = ((1e-3, 0.3), (1e-4, 0.4), (1e-5, 0.3))
 """Temperatures of the smoothing, as shares of the largest eigenvalue, and the share of all iterations each gets."""

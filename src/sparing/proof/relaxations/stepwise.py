@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.proof.relaxations.semidefinite import EPS, UNBALANCED, dual_value, into_l1_ball
+from sparing.linalg.rounding import EPS
+from sparing.proof.relaxations.semidefinite import UNBALANCED, dual_value, into_l1_ball
 from sparing.results import Array, Indices
 
 LONGER = 1.7

@@ -22,12 +22,11 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sparing.linalg.rounding import EPS
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
-EPS = float(np.finfo(float).eps)
-
-HALVED = 512
+HALVED_CELLS = 512
 """Cells halved at a time: enough for one product to pay, few enough to stay with the highest bounds."""
 
 CLIMBED = 4
@@ -36,7 +35,7 @@ CLIMBED = 4
 CLIMBS = 5
 """Steps of each; most have arrived after three."""
 
-ENTRIES = 2**18
+DIRECTION_ENTRIES = 2**18
 """Entries of Vc, for many c, in memory at a time (two mebibytes: they stay in cache)."""
 
 EXTRA_ROWS = 64
@@ -125,7 +124,7 @@ class Rows:
             count = min(count, len(self.rows))
             self.spent += len(wanted) * count / ONE_CELL
             following = self.norms[count] if count < len(self.rows) else -np.inf
-            step, left = max(ENTRIES // count, 1), []
+            step, left = max(DIRECTION_ENTRIES // count, 1), []
             for first in range(0, len(wanted), step):
                 part = wanted[first : first + step]
                 entries = self._entries(C[part], count)
@@ -138,7 +137,7 @@ class Rows:
     def supports(self, C: Array) -> Indices:
         """The r largest entries of Vc for every row of C."""
         count = self.size + self.extra_rows
-        if len(C) > 1 and len(C) * len(self.rows) > ENTRIES:
+        if len(C) > 1 and len(C) * len(self.rows) > DIRECTION_ENTRIES:
             return np.concatenate([self.supports(c[None]) for c in C])
         while True:
             count = min(count, len(self.rows))
@@ -177,7 +176,7 @@ def highest(
     max_cells: int,
     budget: Budget,
     nonnegative: bool = False,
-    halved: int = HALVED,
+    halved: int = HALVED_CELLS,
     climbs: int = CLIMBS,
 ) -> Highest:
     """The largest squared singular value of any ``size`` rows of V, from both sides [asteris2014, Alg. 3].

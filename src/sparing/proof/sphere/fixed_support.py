@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.proof.sphere.branch_and_bound import ENTRIES, Cells, Rows
+from sparing.proof.sphere.branch_and_bound import DIRECTION_ENTRIES, Cells, Rows
 from sparing.proof_effort import LIMITS
 from sparing.results import Array
 from sparing.run import Budget
@@ -58,7 +58,7 @@ def _where_it_can_be(rows: Rows, value: float, budget: Budget, small_angle: floa
             break
         cells = cells.halves()
     directions = directions[kept]
-    step = max(ENTRIES // len(rows.rows), 1)
+    step = max(DIRECTION_ENTRIES // len(rows.rows), 1)
     for at in range(0, len(directions), step):
         yield directions[at : at + step], angle
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparing.gram import DataMatrix
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.rounding import EPS, rounded_up
-from sparing.linalg.symmetric import top_eigenpairs
 from sparing.proof.sphere.branch_and_bound import highest
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Problem

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
 from sparing.linalg.eigen import top_spectrum
-from sparing.proof.sphere.branch_and_bound import ENTRIES, Rows
-from sparing.proof.sphere.cone import best_direction_in_cone
+from sparing.proof.sphere.branch_and_bound import DIRECTION_ENTRIES, Rows
+from sparing.proof.sphere.cones import best_direction_in_cone
 from sparing.proof.sphere.fixed_support import fixed_support
 from sparing.results import Array, Indices
 from sparing.run import Budget
@@ -35,7 +35,7 @@ Mask = NDArray[np.bool_]
 MOVED = 1e-9
 """How far rows are moved, as a share of the longest; supports that differ by less than this are equally good."""
 
-SAME = 1e-8
+EIGENVALUE_TIE = 1e-8
 """Eigenvalues closer than this share have no eigenvectors of their own."""
 
 NO_BETTER = 1e-11
@@ -200,7 +200,7 @@ class _Search:
         least = 0 if at_zero else max(self.size - n_fixed, 0)
         wanted = ((above >= least) & (above < self.size)) | ((others - above >= least) & (others - above < self.size))
         circle, place = np.nonzero(wanted & (order > last))
-        step = max(ENTRIES // n, 1)
+        step = max(DIRECTION_ENTRIES // n, 1)
         for at in range(0, len(circle), step):
             k = circle[at : at + step]
             j = order[k, place[at : at + step]]
@@ -242,13 +242,13 @@ class _Search:
         """The best x on each of the supports ``chosen`` (a row each), with Q = V_I'V_I."""
         whole = np.concatenate([np.ones((len(chosen), self.n_certain), dtype=bool), chosen], axis=1)
         whole, which = np.unique(whole, axis=0, return_index=True)
-        step = max(ENTRIES // self.rows.size, 1)
+        step = max(DIRECTION_ENTRIES // self.rows.size, 1)
         for at in range(0, len(whole), step):
             inside, squares = whole[at : at + step], Q[which[at : at + step]]
             values, vectors = np.linalg.eigh(squares)
             C = np.concatenate([vectors, -vectors], axis=2)
             self._improve(inside, C)
-            unclear = (values[:, 1:] - values[:, :-1] <= SAME * values[:, -1:]) & (
+            unclear = (values[:, 1:] - values[:, :-1] <= EIGENVALUE_TIE * values[:, -1:]) & (
                 values[:, 1:] > self.best.value * (1 + NO_BETTER)
             )
             for b in np.flatnonzero(unclear.any(axis=1)):
@@ -273,7 +273,7 @@ class _Search:
 def _circles(n: int, m: int) -> Iterator[tuple[bool, Indices]]:
     """The sets of rows that tie on a circle, some at a time: m - 2 of them with 0, or m - 1."""
     for at_zero, size in ((True, m - 2), (False, m - 1)):
-        sets, step = combinations(range(n), size), max(ENTRIES // n, 1)
+        sets, step = combinations(range(n), size), max(DIRECTION_ENTRIES // n, 1)
         while some := list(islice(sets, step)):
             yield at_zero, np.array(some, dtype=np.intp).reshape(len(some), size)
 
@@ -288,5 +288,5 @@ def leading_factors(view: DataMatrix, rank: int, rng: np.random.Generator) -> tu
     values, following = values[:rank], float(values[rank]) if len(values) > rank else 0.0
     basis = spectrum.basis[:, : len(values)]
     above = values - following
-    kept = above > SAME * values
+    kept = above > EIGENVALUE_TIE * values
     return basis * np.sqrt(values), basis[:, kept] * np.sqrt(above[kept])

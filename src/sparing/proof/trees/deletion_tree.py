@@ -21,6 +21,7 @@ from typing import cast
 import numpy as np
 
 from sparing.gram import DataMatrix
+from sparing.linalg.rounding import EPS
 from sparing.objectives.shared import captured_by
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
@@ -29,7 +30,6 @@ from sparing.run import Budget
 WELL_CONDITIONED = 1e-9
 """Unit-norm Gram matrices with a smaller eigenvalue are not searched: rounding would exceed any gap worth proving."""
 
-EPS = float(np.finfo(float).eps)
 BISECTIONS = 24
 CLOSED = 1e-10
 """Open nodes that promise less than this share above the incumbent count as closed."""

@@ -14,17 +14,16 @@ from math import comb
 
 import numpy as np
 
+from sparing.linalg.rounding import EPS
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
-BLOCK = 20_000
+SUPPORTS_AT_ONCE = 20_000
 """Supports whose eigenvalues are computed at once."""
 
 THINNED = 25
 """Steps after which a feasible choice is tried and supports that cannot be part of a better one are dropped."""
-
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,6 @@ class Packed:
     bound: float
     prices: Array
     nodes: int
-
-    @property
-    def proved(self) -> bool:
-        """Is nothing better, up to rounding?"""
-        return self.bound <= self.value + 1e-9 * abs(self.value)
 
 
 def best_disjoint(
@@ -108,8 +102,8 @@ class _Kind:
         d, supports, values = len(A), list[Indices](), list[Array]()
         for s in range(1 if wide else size, size + 1):
             listed = np.array(list(combinations(range(d), s)), dtype=np.intp)
-            for at in range(0, len(listed), BLOCK):
-                S = listed[at : at + BLOCK]
+            for at in range(0, len(listed), SUPPORTS_AT_ONCE):
+                S = listed[at : at + SUPPORTS_AT_ONCE]
                 values.append(np.asarray(np.linalg.eigvalsh(A[S[:, :, None], S[:, None, :]])[:, -1], dtype=float))
                 supports.append(np.pad(S, ((0, 0), (0, size - s)), constant_values=d))
         return cls(count, np.vstack(supports), np.concatenate(values))

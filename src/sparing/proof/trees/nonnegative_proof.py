@@ -15,14 +15,13 @@ import numpy as np
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.relaxations.doubly_nonnegative import relaxed_nonnegative
-from sparing.proof.trees.prover import Prover
-from sparing.proof.trees.single_component_proof import refuted_again
+from sparing.proof.relaxations.semidefinite import relaxed_nonnegative
+from sparing.proof.trees.prover import Prover, refuted_again
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
 
-TOLERANCE, PART = 1e-7, 1 / 3
+TOLERANCE, MATRIX_SHARE = 1e-7, 1 / 3
 """Where the search for Y ends, and what it may spend of the time."""
 
 
@@ -48,7 +47,7 @@ def prove_nonnegative(
     A, N = view.gram(), None
     with single_threaded_blas(float(len(A)) ** 3):
         if max_iter > 0 and len(A) <= LIMITS.raised_features:
-            Y = proposed_dual(A, size, support, loadings, max_iter, TOLERANCE, budget.share(PART))
+            Y = proposed_dual(A, size, support, loadings, max_iter, TOLERANCE, budget.share(MATRIX_SHARE))
             N = np.maximum(-Y, 0.0)
         inside, shift = _raised(A, N)
         proof = Prover(inside).prove(min(size, len(A)), support, rng, max_nodes=max_nodes, budget=budget)

@@ -41,17 +41,17 @@ REFRESHED, AGAIN = 8, 5
 INSIDE = 5_000
 """Nodes of the tree at most for what is beside one feature."""
 
-SAMPLED, LOOKED = 12, 8
+SAMPLED, SAMPLE_STEPS = 12, 8
 """Features, and iterations for each, that tell which target can be refuted."""
 
 CAUTIOUS, LOWER, CLOSE = 1.15, 0.85, 0.96
 """The first gap to try, times the guess; the next, as a share of the last that was proved; and the closest to it."""
 
-PART = 0.6
+TARGET_SHARE = 0.6
 """What one target of several may spend of what is left."""
 
-TIGHT, SETTLED = 1e-9, 1e-3
-"""The least gap that is tried, as a share of the best value; it is tried once the gap is below the other one."""
+LEAST_GAP, SMALL_GAP = 1e-9, 1e-3
+"""How far above the best value a target is at least, as a share; it is tried once the gap is below the other one."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class Prober:
         bounds = []
         for p in order[:: 1 + len(order) // SAMPLED]:
             probe = whole.fix(int(p), np.delete(np.arange(len(order)), p), max(self.bound, value))
-            for _ in range(LOOKED):
+            for _ in range(SAMPLE_STEPS):
                 if not meter.empty:
                     meter.step(probe, m)
             bounds.append(probe.value(m))
@@ -305,16 +305,16 @@ def least_gap(A: Array, size: int, value: float, floors: Array, *, max_nodes: in
         guess = prober.likely(value, meter)
         unit = max(abs(value), abs(float(own.max())))
         failed, proved = 0.0, prober.bound - value
-        gap = min(max(CAUTIOUS * (guess - value), TIGHT * unit), LOWER * proved)
-        while not meter.empty and TIGHT * unit <= gap <= CLOSE * proved:
-            left = int(PART * (max_nodes - meter.nodes)) + 1
-            outcome = prober.refute(value + gap, max_nodes=left, budget=budget.share(PART))
+        gap = min(max(CAUTIOUS * (guess - value), LEAST_GAP * unit), LOWER * proved)
+        while not meter.empty and LEAST_GAP * unit <= gap <= CLOSE * proved:
+            left = int(TARGET_SHARE * (max_nodes - meter.nodes)) + 1
+            outcome = prober.refute(value + gap, max_nodes=left, budget=budget.share(TARGET_SHARE))
             meter.nodes += outcome.nodes
             if outcome.support is not None:
                 return Narrowed(value + proved, outcome.support, meter.nodes)
             if outcome.refuted:
                 proved = gap
-                gap = max(LOWER * proved, (failed + proved) / 2) if proved > SETTLED * unit else TIGHT * unit
+                gap = max(LOWER * proved, (failed + proved) / 2) if proved > SMALL_GAP * unit else LEAST_GAP * unit
             else:
                 failed, gap = gap, (gap + proved) / 2
     return Narrowed(value + proved, None, meter.nodes)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sparing.gram import DataMatrix
-from sparing.linalg.rounding import rounded_up
+from sparing.gram import DataMatrix, view_of_gram
+from sparing.linalg.rounding import EPS, rounded_up
 from sparing.objectives.variance import RayleighObjective
-from sparing.proof.trees.probing import least_gap
-from sparing.proof.trees.refuter import TIGHT, Refuter, Step
+from sparing.proof.trees.probing import LEAST_GAP, least_gap
+from sparing.proof.trees.refuter import Refuter, Step
 from sparing.proof_effort import LIMITS
-from sparing.results import Indices
+from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
 from sparing.search.local import LocalSearch
 
@@ -22,10 +23,10 @@ GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
 FIRST_SHARE = 0.1
 """What the search for a proof may spend at first where probing comes next."""
 
-PART = 1 / 3
+ATTEMPT_SHARE = 1 / 3
 """What one attempt of several may spend of what is left."""
 
-QUICK = LocalSearch(starts=8, finalists=2, perturbations=0)
+START_SEARCH = LocalSearch(starts=8, finalists=2, perturbations=0)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Prover(Refuter):
             for _ in range(LIMITS.passes if nested else 1):  # what could not be proved may be with what is left
                 before = len(self.steps)
                 for t in sizes:
-                    part = 1.0 if t == size else PART
+                    part = 1.0 if t == size else ATTEMPT_SHARE
                     left = int(part * (max_nodes - self.nodes))
                     known[t] = self._settle(t, self._begin(t, known), rng, left, budget.share(part))
                     spent = budget.expired or self.nodes >= max_nodes
@@ -114,7 +115,9 @@ class Prover(Refuter):
                 at -= 1  # proved already by what is known of other sizes
                 continue
             left = max_nodes - (self.nodes - spent)
-            best, closed = self._attempt(size, best, GAPS[at], rng, int(PART * left) + 1, budget.share(PART))
+            best, closed = self._attempt(
+                size, best, GAPS[at], rng, int(ATTEMPT_SHARE * left) + 1, budget.share(ATTEMPT_SHARE)
+            )
             if closed and step > 0:
                 break
             if not closed and step < 0 and at < GAPS.index(0.05):
@@ -133,7 +136,7 @@ class Prover(Refuter):
             found = least_gap(A, size, value, floors, max_nodes=end - self.nodes, budget=budget)
             self.nodes += 1 + found.nodes
             if np.isfinite(found.target):
-                self.learn(size, found.target + TIGHT * max(abs(value), self.scale), probing=True)
+                self.learn(size, found.target + LEAST_GAP * max(abs(value), self.scale), probing=True)
                 self._report(size, value, budget)
             if found.support is None:
                 break
@@ -186,7 +189,7 @@ class Prover(Refuter):
             return np.zeros(0, dtype=np.intp)
         inside = self.objective.restricted(features)
         leading = np.zeros((len(features), 0))
-        found = QUICK.search(inside, size, leading, rng, budget=budget)
+        found = START_SEARCH.search(inside, size, leading, rng, budget=budget)
         return features[found] if inside.solve(found)[0] >= target else features[:0]
 
     def _report(self, size: int, value: float, budget: Budget) -> None:
@@ -198,3 +201,34 @@ class Prover(Refuter):
             f"exceeded, gap {gap:.2%}"
         )
         budget.say(f"{self.said}, {self.nodes} nodes")
+
+
+REACHED = 1e-7
+"""A bound within this share of the best support is reached by it."""
+
+
+def as_bound(proof: Proof) -> Bound:
+    """What was proved, with the steps that prove it."""
+    reached = proof.bound - proof.value <= REACHED * abs(proof.value)
+    return Bound(proof.bound, "branch_and_bound", "branch and bound", "always", proof.steps, reached)
+
+
+def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any, *, max_dense: int = LIMITS.dense_features) -> float:
+    """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
+    refuter = Refuter(view, max_dense=max_dense)
+    for size, target, probing in steps:
+        step = int(size), float(target)
+        if refuter.refute(*step, max_nodes=LIMITS.recheck_nodes, budget=Budget(), probing=bool(probing)).refuted:
+            refuter.learn(*step, probing=bool(probing))
+    return rounded_up(refuter.most_of(n_nonzero), view)
+
+
+def bound_of_one_component(A: Array, size: int) -> float:
+    """What no unit x with so many nonzeros exceeds in x'Ax, for any symmetric A, by a search of limited size."""
+    values = np.linalg.eigvalsh(A)
+    shift = max(-float(values[0]), 0.0)  # the same for all unit x
+    view = view_of_gram(A + shift * np.eye(len(A)))
+    start = RayleighObjective(view).grown(size)
+    proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=LIMITS.single_nodes, budget=Budget())
+    rounding = 8 * len(A) * EPS * float(np.abs(values).max())
+    return min(proof.bound - shift, float(values[-1])) + rounding

@@ -22,7 +22,7 @@ Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 ENTRIES_PER_NODE = 20_000
 """A node is counted once more for so many entries of its matrix, so that a count means about the same time."""
 
-TOGETHER = 20
+BRANCHED = 20
 """One in so many features is branched on before what is left is reduced again."""
 
 SPOKEN = 2_000
@@ -121,7 +121,7 @@ class SchurTree:
         m, alive = self.size - len(node.chosen), np.ones(len(node.free), dtype=bool)
         children: list[Callable[[], Node]] = []
         tests = self._row_tests(node, m)
-        for p in np.argsort(-tests[0][0], kind="stable")[: 1 + len(alive) // TOGETHER]:
+        for p in np.argsort(-tests[0][0], kind="stable")[: 1 + len(alive) // BRANCHED]:
             if alive[p]:
                 children.append(partial(node.fix, int(p), self.target, np.flatnonzero(~alive)))
                 alive[p] = False

@@ -45,12 +45,7 @@ OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": 
     type=click.Choice(["batch", "iterative", "joint"]),
     help="Features shared by all components (batch, the default of encoder), or each component's own.",
 )
-@options.precomputed
-@options.preprocessing
-@options.missing
-@options.columns
-@options.effort
-@options.as_json
+@options.fitting
 @click.option("--save", metavar="MODEL", type=click.Path(), help="Save the model, for `sparing transform`.")
 @options.force
 @options.quiet

@@ -1,4 +1,4 @@
-"""From names of files to rows, and what is said on the way."""
+"""Opening of the input files of a command, with messages on the way."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from sparing import errors, open_data
 from sparing.data import ArrayRows, Rows, is_symmetric
-from sparing.data.chosen_columns import ChosenColumns
 from sparing.data.readers.text_columns import column_place, read_lines
+from sparing.data.rows import ChosenColumns
 from sparing.results import Indices
 from sparing.show.cli.text import shortened, terminal_width
 from sparing.show.report.page import place_for

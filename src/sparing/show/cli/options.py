@@ -77,6 +77,8 @@ quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, which is 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print everything, for programs.")
 
+fitting = combined(precomputed, preprocessing, missing, columns, effort, as_json)
+
 force = click.option("--force", is_flag=True, help="Replace a file that exists.")
 
 OF_PARAMETERS = {

@@ -28,12 +28,7 @@ PASSED_ON = ("max_features", "max_loss", "precomputed", "center", "scale", "miss
     "--max-features", type=click.IntRange(min=1), help="Where to stop; by default at 100 features, or at all of them."
 )
 @click.option("--max-loss", type=float, help="Stop as soon as at most this many times what PCA loses is lost.")
-@options.precomputed
-@options.preprocessing
-@options.missing
-@options.columns
-@options.effort
-@options.as_json
+@options.fitting
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
 @options.quiet
 def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> None:

@@ -1,21 +1,22 @@
-"""Files of scores, written block after block: CSV, .npy and Parquet."""
+"""Scores of samples as files, written block after block: CSV, .npy and Parquet."""
 
 from __future__ import annotations
 
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from sparing import errors
+from sparing.data.readers.text_columns import COLUMNAR, read_column, sample_names
 from sparing.data.writing import replacing
 from sparing.results import Array
-from sparing.show.cli.samples import Samples
 
 Write = Callable[[Array], Any]
 
@@ -83,3 +84,28 @@ def _parquet_file(file: BinaryIO, names: Sequence[str], n_samples: int, samples:
 
 WRITERS: dict[str, Any] = {".csv": _csv_file, ".npy": _npy_file, ".parquet": _parquet_file}
 ENDINGS = tuple(WRITERS)
+
+
+TITLE = "sample"
+"""Of a column of names that has no title of its own."""
+
+USUAL = {"", "unnamed: 0", "id", "ids", "name", "names", "index", TITLE, "samples", "sample_id", "sample id"}
+"""What a column of names is called, in lower case."""
+
+
+class Samples(NamedTuple):
+    """Names of the samples, and the title of their column."""
+
+    title: str
+    names: list[str]
+
+
+def samples_of(path: str, column: str | None, columns: Iterable[str], n_samples: int) -> Samples | None:
+    """Names from the column asked for; else those that the file has a place for, or one of ``columns`` by its title."""
+    if column is None:
+        names = sample_names(path)
+        if names is not None:
+            return Samples(TITLE, names) if len(names) == n_samples else None
+        if Path(path).suffix.lower() in COLUMNAR:
+            column = next((name for name in columns if name.strip().lower() in USUAL), None)
+    return None if column is None else Samples(column.strip() or TITLE, read_column(path, column))

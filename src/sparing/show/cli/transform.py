@@ -11,14 +11,13 @@ import numpy as np
 
 from sparing import errors, load_model
 from sparing.data import ArrayRows, Rows, SparseRows
-from sparing.data.chosen_columns import ChosenColumns
+from sparing.data.rows import ChosenColumns
 from sparing.errors import listed
-from sparing.estimators.restrict import restricted_to
+from sparing.estimators.saving import restricted_to
 from sparing.results import Array
 from sparing.show.cli import options
 from sparing.show.cli.opening import Table, opened, writable
-from sparing.show.cli.samples import samples_of
-from sparing.show.cli.scores import ENDINGS, Write, score_file
+from sparing.show.cli.scores import ENDINGS, Write, samples_of, score_file
 from sparing.show.wording import component_name
 
 

@@ -10,10 +10,7 @@ from scipy.cluster.hierarchy import dendrogram
 
 from sparing import errors
 from sparing.results import Array
-from sparing.show.plots._axes import COLOURS, axes_of, fitted_with, names_of, panels_of, plain, pyplot
-
-SHOWN = 20
-"""Features that are named at most."""
+from sparing.show.plots._axes import COLOURS, SHOWN, axes_of, fitted_with, names_of, panels_of, plain, pyplot
 
 ROOM = 60
 """Samples up to which the leaves of a tree have room for names."""

@@ -1,4 +1,4 @@
-"""Components as pictures."""
+"""Components of images, drawn as images."""
 
 from __future__ import annotations
 

@@ -8,10 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sparing.results import Array
-from sparing.show.plots._axes import COLOURS, chosen_components, fitted_with, names_of, panels_of
-
-SHOWN = 20
-"""Features that are named at most, in each component."""
+from sparing.show.plots._axes import COLOURS, SHOWN, chosen_components, fitted_with, names_of, panels_of
 
 
 class LoadingsDisplay:

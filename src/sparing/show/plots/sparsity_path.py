@@ -8,10 +8,8 @@ import numpy as np
 
 from sparing import errors
 from sparing.estimators.sparsity_path import SparsityPath
+from sparing.results import PROVED
 from sparing.show.plots._axes import COLOURS, axes_of
-
-PROVED = 1e-6
-"""A bound within this share of the loss is the loss: nothing better exists."""
 
 
 class SparsityPathDisplay:

@@ -14,11 +14,10 @@ from sparing.estimators.inputs import features_called
 from sparing.estimators.parameters import preprocessing_from, run_from
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
-from sparing.show.report.labels import coloured, label_column, sample_column
-from sparing.show.report.names import page_names, readable
+from sparing.show.report.labels import coloured, label_column, page_names, readable, sample_column
 from sparing.show.report.page import chart_script, html_page, place_for
 
-LONGEST = 40
+LONGEST_SUPPORT = 40
 """Features of the longest support where nothing else is asked for: more are no longer few."""
 
 TITLE = "How few features say what PCA says"
@@ -90,7 +89,7 @@ def explore(
     n_samples, n_features = rows.shape
     names = page_names(X, rows, feature_names)
     colours = label_column(labels, n_samples)
-    longest = LONGEST if max_features is None else max_features
+    longest = LONGEST_SUPPORT if max_features is None else max_features
     with features_called(names):
         walk = path_search(rows, n_components, preprocessing, longest, run)
     certificates = walk.certificates(run)

@@ -24,7 +24,7 @@ RANKS = (3, 6, 8)
 CELLS, TOLERANCE = 4000, 1e-3
 """Cells for each, and how close to its optimum is close enough to start from: the climb that follows gains more."""
 
-STEPS = 40
+TRUNCATED_STEPS = 40
 """Truncated steps of all starts together, before the best of them go on alone."""
 
 CHUNK = 64
@@ -33,7 +33,7 @@ CHUNK = 64
 FREE = Auto(starts=3, finalists=2, perturbations=1)
 """What finds a good component of any sign, soon."""
 
-SHAKEN = 0.3
+PERTURBED_SHARE = 0.3
 """Share of its features that the best gives up when shaken."""
 
 
@@ -84,7 +84,7 @@ class NonnegativeAuto:
             view,
             self._starts(view, size, run, task.start),
             size,
-            max_iter=STEPS,
+            max_iter=TRUNCATED_STEPS,
             settled=2,
             budget=run.budget,
             allowed=objective.usable,
@@ -175,5 +175,5 @@ class NonnegativeAuto:
         """The best without some of its features, climbed again."""
         support = np.flatnonzero(best)
         x = best.copy()
-        x[rng.permutation(support)[: int(SHAKEN * len(support))]] = 0.0
+        x[rng.permutation(support)[: int(PERTURBED_SHARE * len(support))]] = 0.0
         return objective.climbed(x, size)[1]

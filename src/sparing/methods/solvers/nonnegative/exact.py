@@ -14,6 +14,7 @@ from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.low_rank import SphereSearch, decomposable, search_surrogate
 from sparing.proof.trees.nonnegative_proof import prove_nonnegative
+from sparing.proof.trees.prover import REACHED
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Bound, Component, Indices, Reference
 from sparing.run import Budget, Run
@@ -22,12 +23,9 @@ from sparing.task import Task
 RANKS = (4, 6, 8, 10, 12, 16)
 """Ranks of the surrogates that are searched in turn, until one of them proves the best or its cells run out."""
 
-ACCURACY, STEPS, SHARE = 1e-7, 200, 0.6
+ACCURACY, MATRIX_STEPS, SHARE = 1e-7, 200, 0.6
 """How closely each surrogate is searched; iterations for the matrix that is searched; and what of the time that takes.
 """
-
-PROVED = 1e-7
-"""A bound within this share of the value proves it."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class _Search:
 
     @property
     def proved(self) -> bool:
-        return self.bound is not None and self.bound.value <= self.best.variance * (1 + PROVED)
+        return self.bound is not None and self.bound.value <= self.best.variance * (1 + REACHED)
 
     def supports(self, max_nodes: int, run: Run) -> None:
         """The search of supports, once more where it led to something better."""
@@ -103,7 +101,7 @@ class _Search:
                 self.best.loadings,
                 run.rng,
                 max_nodes=max_nodes,
-                max_iter=STEPS,
+                max_iter=MATRIX_STEPS,
                 budget=run.budget.share(SHARE),
             )
             before = self.best.variance

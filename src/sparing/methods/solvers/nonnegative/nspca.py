@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparing import errors
-from sparing.linalg.symmetric import top_eigenpairs
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
 from sparing.methods.settings import check_settings
 from sparing.methods.solvers.base import check_counts
@@ -35,7 +35,7 @@ JUMP = 1e-3
 NEAR = 1.1
 """By how much the second penalty differs from one that served another start."""
 
-SETTLED = 1e-4
+ENTRY_CHANGE = 1e-4
 """Largest change of an entry in a sweep, as a share of the norm, that ends an ascent."""
 
 
@@ -169,16 +169,12 @@ class Ascent:
         """
         return 2 * self.alpha * math.sqrt((1 + 1 / self.alpha) / 3) ** 3
 
-    def value(self, u: Array, beta: float) -> float:
-        """The objective."""
-        return float(u @ self.A @ u / 2 - self.alpha / 4 * (u @ u - 1) ** 2 - beta * u.sum())
-
     def end(self, x: Array, beta: float, order: Indices, budget: Budget) -> Array:
         """Where sweeps over the features, in this order, lead from x."""
         u = x.copy()
         for _ in range(self.max_iter):
             moved = self.sweep(u, beta, order)
-            if moved <= SETTLED * np.linalg.norm(u) or budget.expired:
+            if moved <= ENTRY_CHANGE * np.linalg.norm(u) or budget.expired:
                 break
         return u
 

@@ -19,7 +19,7 @@ from sparing.task import Task
 
 MAX_DRAWS = 1_000_000
 
-ENTRIES = 2**20
+DIRECTION_ENTRIES = 2**20
 """Entries of Vc, for many c, in memory at a time."""
 
 
@@ -101,7 +101,7 @@ def best_of_net(V: Array, n_nonzero: int, draws: int, run: Run) -> Array:
     d, m = V.shape
     best, value, left = np.zeros((d, 1)), 0.0, draws
     while left > 0:
-        count = min(left, max(ENTRIES // (2 * d), 1))
+        count = min(left, max(DIRECTION_ENTRIES // (2 * d), 1))
         entries = V @ run.rng.standard_normal((m, count))
         X = positive_part(np.column_stack([entries, -entries]), n_nonzero)
         values = np.square(V.T @ X).sum(axis=0)

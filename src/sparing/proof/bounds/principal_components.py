@@ -1,4 +1,4 @@
-"""The variance of principal components: no directions with as many have more."""
+"""Bounds by principal components: no encoder loses less, no component has more variance."""
 
 from __future__ import annotations
 
@@ -11,10 +11,45 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.hypotheses import valid_for
+from sparing.proof.bounds.base import valid_for
 from sparing.results import Bound, Encoder, Reference, Spectrum
 from sparing.run import Run
 from sparing.task import Task
+
+
+@dataclass(frozen=True)
+class PcaLoss:
+    """Loss >= ||X - X_k||^2 for every rank-k reconstruction [eckart1936, Theorem 1].
+
+    The numerical error of the computed spectrum is subtracted, so the bound errs on the safe side.
+    """
+
+    name: ClassVar = "pca_loss"
+    objective: ClassVar = "loss"
+    iterates: ClassVar = True  # where the spectrum is not exact; a certificate has to say so
+    reference: ClassVar = Reference("eckart1936", "Theorem 1")
+
+    def applies(self, task: Task) -> bool:
+        """For every loss."""
+        return task.problem.objective == "loss"
+
+    def cost(self, task: Task) -> float:
+        """Nothing: the spectrum is known."""
+        return 0.0
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The least loss of any encoder; free once the spectrum is known."""
+        if not self.applies(task):
+            return None
+        pca = task.spectrum
+        strength = "always" if pca.exact else "numerical"
+        return Bound(pca.least_loss, self.name, "PCA's own loss", strength, pca.tail_error)
+
+    def check(self, task: Task, witness: Any) -> float:
+        """PCA's loss again, from the data alone, by a tighter iteration from an independent start; of losses only."""
+        if task.problem.objective != "loss":
+            return math.inf
+        return _fresh_spectrum(task, tolerance=1e-10).least_loss
 
 
 @dataclass(frozen=True)
@@ -52,9 +87,13 @@ class LeadingVariance:
         """The same from the data alone, by a tighter iteration from an independent start."""
         if not task.gram.is_psd:
             return math.inf
-        fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
-        k = task.problem.n_components
-        return _largest(task.gram, top_spectrum(task.gram, k, fresh, tolerance=1e-8), k)
+        return _largest(task.gram, _fresh_spectrum(task, tolerance=1e-8), task.problem.n_components)
+
+
+def _fresh_spectrum(task: Task, *, tolerance: float) -> Spectrum:
+    """PCA again, from a start that no fit has."""
+    rng = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
+    return top_spectrum(task.gram, task.problem.n_components, rng, tolerance=tolerance)
 
 
 def _largest(view: DataMatrix, spectrum: Spectrum, n_components: int) -> float:

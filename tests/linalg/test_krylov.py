@@ -12,7 +12,7 @@ from counted_rows import CountedRows, factors
 from sparing.data import StandardizedRows
 from sparing.data.sketch import sketch_of
 from sparing.gram import DenseGram
-from sparing.linalg.ritz import RitzSpace
+from sparing.linalg.krylov import RitzSpace
 from sparing.methods.encoders import FewPasses
 from sparing.methods.selectors import Greedy
 from sparing.run import Run
