@@ -25,12 +25,11 @@ from sparing.methods.encoders.joint_search import (
 )
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
-from sparing.methods.solvers.auto import MANY
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.run import Run
 from sparing.task import Task
 
-POOL, ROUNDS = 200, 3
+MANY, POOL, ROUNDS = 200, 200, 3
 """Features searched at first where there are more than twice as many, and searches among those that pull most."""
 
 MARGIN, MOST = 3, 1500
