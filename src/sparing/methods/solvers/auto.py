@@ -83,21 +83,21 @@ class Auto:
         leading = leading_directions(view, 3, run.rng) if start is None else start
         if view.n_features <= min(WHOLE, view.n_samples or WHOLE):
             whole = whole.restricted(np.arange(view.n_features))
-        share = run.effort.share_of(n_nonzero)
+        by_products = not isinstance(metric, OrthogonalTo)  # else nothing competes with the search in a pool
+        share = run.effort.share_of(n_nonzero) if by_products else 1.0
         scattered, rivals = self._scattered(whole, n_nonzero, share, run), self._named(whole, task, run)
         forward = self._forward(whole, n_nonzero, share)
         if share < 1:
             leading = np.column_stack([leading, forward])
-        if share < 1 and not isinstance(metric, OrthogonalTo):
             starts = np.column_stack([leading, scattered])
             rivals.append(self._by_products(whole, n_nonzero, starts, run.budget))
-        local = self._local(share, least=0 if rivals else 1)
-        if local.finalists == 0 or (rivals and run.budget.expired):
+        local = self._local(share)
+        if rivals and (local.finalists == 0 or run.budget.expired):
             return max(rivals, key=lambda component: component.variance)
         known = [component.support for component in rivals]
         pool = np.arange(view.n_features)
         if view.n_features > WHOLE:
-            room = n_nonzero + 3 * min(n_nonzero, run.effort.full_search)
+            room = n_nonzero + 3 * (n_nonzero if share == 1 else run.effort.full_search)
             size = max(_pool_size(view.n_features), room)
             reached = np.column_stack([forward, scattered]).any(axis=1)
             pool = pool_of(view, size, np.where(whole.usable[:, None], leading, 0.0))
@@ -174,12 +174,12 @@ class Auto:
             kept.append(best_of(starts, 4))
         return best_of(np.column_stack(kept), 6)
 
-    def _local(self, share: float, least: int) -> LocalSearch:
-        """The search in a pool with this share of its starts, and so many finalists at least."""
+    def _local(self, share: float) -> LocalSearch:
+        """The search in a pool with this share of its starts."""
         starts, finalists, perturbations = (
             round(share * count) for count in (self.starts, self.finalists, self.perturbations)
         )
-        return LocalSearch(starts, max(finalists, least), self.max_swaps, perturbations, forward=share == 1)
+        return LocalSearch(starts, finalists, self.max_swaps, perturbations, forward=share == 1)
 
     def _by_products(self, objective: RayleighObjective, n_nonzero: int, leading: Array, budget: Budget) -> Component:
         """For many nonzeros: truncated power from these directions, loadings by power steps on the best support.
