@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cliffs
 import defaults
 import efforts
 import exact
@@ -26,6 +27,7 @@ import clustering
 BENCHMARKS = {
     "exact": exact,  # first: it prints the peak memory of the process
     "clustering": clustering,
+    "cliffs": cliffs,
     "defaults": defaults,
     "efforts": efforts,
     "quality": quality,

@@ -93,6 +93,9 @@ class Effort:
         Candidates that a descent keeps looking at; swaps looked at closely before it counts as a local optimum.
     unseen : float
         The search ends where no larger share of descents ended at an optimum of their own.
+    full_search : int
+        Nonzeros up to which the search for one component has all of its starts, finalists and perturbations; a smaller
+        and smaller share of them beyond, where each costs more and truncated power alone seldom ends lower.
     enumerated : int
         Supports that are all tried, where there are no more.
     joint_work : float
@@ -138,6 +141,7 @@ class Effort:
     shortlist: int = 48
     refined: int = 24
     unseen: float = 0.1
+    full_search: int = 50
     enumerated: int = 4096
     joint_work: float = 1.2e4
     joint_rotations: int = 12
@@ -166,6 +170,10 @@ class Effort:
     def levels(self) -> tuple[Effort, ...]:
         """This effort after all those whose answers it starts from, the least first."""
         return (*(self.below.levels if self.below else ()), self)
+
+    def share_of(self, n_nonzero: int) -> float:
+        """Share of the starts that a search for one component of this size has."""
+        return min(1.0, float((self.full_search / n_nonzero) ** 1.5))
 
     def descents_of(self, n_nonzero: int) -> int:
         """Descents in each working set, for supports of this size."""

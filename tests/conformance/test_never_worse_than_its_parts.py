@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-from sparing import SparseEncoder, sparsity_path
+from sparing import SparseEncoder, SparsePCA, sparsity_path
 from sparing.methods.selectors import SELECTORS
 
 TABLES = {"wine": load_wine().data, "cancer": load_breast_cancer().data, "digits": load_digits().data[::6]}
@@ -75,3 +75,19 @@ def test_the_default_loses_no_more_than_any_named_selector(selector):
 def test_the_default_loses_no_more_than_the_exact_optimum(seed):
     X = factors(seed, 30, 14)
     assert loss(X, 2, 4) <= loss(X, 2, 4, selector="exact") * SLACK
+
+
+@pytest.mark.parametrize("sizes", [range(45, 56), range(195, 206)])
+def test_more_nonzeros_never_keep_less(sizes):
+    rise_of_one_component(factors(0, 60, 300), sizes)
+
+
+@pytest.mark.parametrize("sizes", [range(48, 54), range(198, 204), range(260, 265)])
+def test_more_nonzeros_never_keep_less_of_genes(sizes, shared):
+    rise_of_one_component(shared("colon_alon.npz").astype(float), sizes)
+
+
+def rise_of_one_component(X, sizes):
+    models = [SparsePCA(1, n_nonzero=r, scale=True, effort="quick", certify=False, random_state=0) for r in sizes]
+    kept = np.array([model.fit(X).variance_[0] for model in models])
+    assert (np.diff(kept) >= -1e-9 * kept[:-1]).all()

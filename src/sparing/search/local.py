@@ -11,18 +11,16 @@ from sparing.results import Array, Indices
 from sparing.run import Budget
 from sparing.search.truncated_power import distinct_ranks, furthest_starts, truncated_powers
 
-SMALL = 50
-"""Numbers of nonzeros up to which the best is shaken; larger ones are easier and each step is dear."""
-
 
 @dataclass(frozen=True)
 class LocalSearch:
-    """Truncated power and forward selection give supports; swaps, and shaking the best, improve them."""
+    """Truncated power and, if asked for, forward selection give supports; swaps and perturbations improve them."""
 
     starts: int = 20
     finalists: int = 6
     max_swaps: int = 200
     perturbations: int = 4
+    forward: bool = True
 
     def search(
         self, objective: RayleighObjective, n_nonzero: int, leading: Array, rng: np.random.Generator, *, budget: Budget
@@ -35,7 +33,7 @@ class LocalSearch:
                 best, reached = support, rho
             if budget.expired:
                 return best
-        for _ in range(self.perturbations if n_nonzero <= SMALL else 0):
+        for _ in range(self.perturbations):
             kept = rng.permutation(best)[: max(1, round(0.7 * n_nonzero))]
             rho, support, _ = objective.improved(objective.grown(n_nonzero, kept), self.max_swaps)
             if rho > reached * (1 + GROWTH):
@@ -50,7 +48,7 @@ class LocalSearch:
         starts = np.column_stack([leading, furthest_starts(view.gram(), n_nonzero, self.starts)])
         ends = truncated_powers(view, starts, n_nonzero, max_iter=30, settled=2, budget=budget)
         supports = {tuple(np.flatnonzero(x * objective.usable)) for x in ends.T}
-        if self.perturbations or n_nonzero <= SMALL:  # forward selection of many takes longer than all else
+        if self.forward:
             supports.add(tuple(np.sort(objective.grown(n_nonzero))))
         full = [np.array(objective.grown(n_nonzero, np.array(S, dtype=np.intp))) for S in sorted(supports) if S]
         ranks = distinct_ranks(np.array([objective.solve(S)[0] for S in full]))

@@ -13,7 +13,6 @@ from sparing.linalg.metric import OrthogonalTo
 from sparing.methods.deflation import Deflation
 from sparing.methods.encoders.sequential import NOTHING
 from sparing.methods.solvers import Auto, NonnegativeAuto, Solver
-from sparing.methods.solvers.auto import MANY
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import RayleighObjective, component_of
 from sparing.results import Array, Component, Encoder, Spectrum
@@ -26,7 +25,7 @@ PRECISE = 1e-7
 ABREAST, TRUNCATED_STEPS = 8, 4
 """Counts that are tried at once, where one product with A serves them all; and truncated steps for each."""
 
-WORKING_SET = 512
+MANY, WORKING_SET = 200, 512
 """Features that are searched in memory where some two hundred are enough: those that pull most, or twice as many."""
 
 RESOLUTION, SEARCHED = 500, 50

@@ -24,14 +24,14 @@ from sparing.methods.encoders.joint_search import (
 )
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
-from sparing.methods.solvers.auto import MANY
 from sparing.objectives.joint import REFITS
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.run import Run
 from sparing.task import Task
 
-POOL, ROUNDS = 200, 3
-"""Features searched at first where there are more than twice as many, and searches among those that pull most."""
+MANY, POOL, ROUNDS = 200, 200, 3
+"""Nonzeros up to which a constraint or a total is searched for jointly; features searched at first, all of up to twice
+as many and fewer of more, and searches among those that pull most."""
 
 MARGIN, MOST = 3, 1500
 """Features looked at for each place in a component, at first, and in all."""
@@ -121,7 +121,8 @@ class JointVariance:
 
     def _promising(self, whole: DataMatrix, spectrum: Spectrum, size: int) -> Indices:
         """Features of most variance, and the largest in each principal component and in each after rotation."""
-        each = max(min(MARGIN * size, max(MOST, 4 * size) // (2 * spectrum.rank + 1)), POOL // (spectrum.rank + 1))
+        pool = max(POOL, 4 * POOL**2 // whole.n_features)  # nothing jumps where not all are searched any more
+        each = max(min(MARGIN * size, max(MOST, 4 * size) // (2 * spectrum.rank + 1)), pool // (spectrum.rank + 1))
         straight = [whole.gram_diagonal(), *np.abs(spectrum.basis.T)]
         wide = largest_in_each(straight, 4 * each)
         rotated = list(np.abs(varimax(spectrum.basis[wide], ROTATIONS).T))

@@ -13,25 +13,24 @@ from sparing.linalg.truncation import unit_columns
 from sparing.methods.solvers.base import Solver
 from sparing.methods.solvers.generalized_power import GeneralizedPowerL0
 from sparing.methods.solvers.greedy import Greedy
-from sparing.methods.solvers.truncated_power import TruncatedPower
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices, Reference
 from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
-from sparing.search.local import SMALL, LocalSearch
+from sparing.search.local import LocalSearch
 from sparing.search.truncated_power import column_starts, leading_directions, pool_of, truncated_powers
 from sparing.task import Task
 
 WHOLE, POOL, ROUNDS = 512, 128, 5
-"""Features up to which all are searched at once; features searched at a time where there are more, and searches among
+"""Features up to which all are searched at once, the fewest searched at a time where there are more, and searches among
 those that pull most."""
 
 SCATTERED, SCATTERED_ENTRIES, KEPT_SUPPORTS, LARGEST, ALIKE = 64, 2 * 10**6, 8, 256, 0.5
 """Features anywhere that are started from, up to four times as many where there are not too many features in all, and
 supports kept of what is reached, where so many of the largest variances are all above this share of the largest."""
 
-MANY, POWER_STEPS = 200, 30
-"""Numbers of nonzeros from which products with A alone are used, and power steps for their loadings."""
+POWER_STEPS = 30
+"""Power steps for the loadings of many nonzeros."""
 
 PENALTY_ENTRIES = 4 * 10**5
 """The most samples times features for a path of penalties: it takes a hundred products, a fifth of a second."""
@@ -59,10 +58,11 @@ class Auto:
     -----
     **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx. Up to some fifty nonzeros among 512 features no
     single swap improves the result; with more of either, swaps are limited in number and in what they look at.
-    Beyond 512 features the search is among the 128 of most variance or largest in a leading direction, or four times
-    as many as asked for, and what is reached from features anywhere where variances are much alike; at the end those
-    that pull the direction most may come in, whatever their variance.
-    More than 200 nonzeros are found by truncated power, and where data are small a path of penalties, alone.
+    Beyond 512 features d the search is among the 512^2 / d, at least 128, of most variance or largest in a leading
+    direction, or up to 150 more than asked for, and what is reached from features anywhere where variances are much
+    alike; at the end those that pull the direction most may come in, whatever their variance.
+    Beyond fifty nonzeros truncated power on all features, and where data are small a path of penalties, compete with
+    fewer and fewer of these starts, until they are alone.
     **Differs from the paper.** Only the iteration is the paper's.
     """
 
@@ -83,50 +83,65 @@ class Auto:
         leading = leading_directions(view, 3, run.rng) if start is None else start
         if view.n_features <= min(WHOLE, view.n_samples or WHOLE):
             whole = whole.restricted(np.arange(view.n_features))
-        if n_nonzero > MANY and not isinstance(metric, OrthogonalTo):
-            found = self._by_products(whole, n_nonzero, leading, run.budget)
-            return max([found, *self._named(whole, task, run)], key=lambda component: component.variance)
-        if view.n_features <= WHOLE:
-            pool = np.arange(view.n_features)
-        else:
-            pool = pool_of(view, max(POOL, 4 * n_nonzero), np.where(whole.usable[:, None], leading, 0.0))
-            pool = np.union1d(pool, whole.grown(n_nonzero))  # what forward selection takes from all features
-            if self.perturbations and self._alike(whole):
-                pool = np.union1d(pool, self._scattered(whole, n_nonzero, run))
-        named = [component.support for component in self._named(whole, task, run)]
-        pool = np.unique(np.concatenate([pool, *named]))
+        by_products = not isinstance(metric, OrthogonalTo)  # else nothing competes with the search in a pool
+        share = run.effort.share_of(n_nonzero) if by_products else 1.0
+        scattered, rivals = self._scattered(whole, n_nonzero, share, run), self._named(whole, task, run)
+        forward = self._forward(whole, n_nonzero, share)
+        if share < 1:
+            leading = np.column_stack([leading, forward])
+            starts = np.column_stack([leading, scattered])
+            rivals.append(self._by_products(whole, n_nonzero, starts, run.budget))
+        local = self._local(share)
+        if rivals and (local.finalists == 0 or run.budget.expired):
+            return max(rivals, key=lambda component: component.variance)
+        known = [component.support for component in rivals]
+        pool = np.arange(view.n_features)
+        if view.n_features > WHOLE:
+            room = n_nonzero + 3 * (n_nonzero if share == 1 else run.effort.full_search)
+            size = max(_pool_size(view.n_features), room)
+            reached = np.column_stack([forward, scattered]).any(axis=1)
+            pool = pool_of(view, size, np.where(whole.usable[:, None], leading, 0.0))
+            pool = np.unique(np.concatenate([pool, np.flatnonzero(reached), *known]))
         inside = whole.restricted(pool)
-        best = pool[self._local.search(inside, n_nonzero, leading[pool], run.rng, budget=run.budget)]
-        for support in named:
+        best = pool[local.search(inside, n_nonzero, leading[pool], run.rng, budget=run.budget)]
+        for support in known:
             if whole.solve(support)[0] > whole.solve(best)[0] * (1 + GROWTH):
                 _, places, _ = inside.improved(np.searchsorted(pool, support), self.max_swaps)
                 best = pool[places]
-        for _ in range(ROUNDS if len(pool) < view.n_features else 0):
+        return whole.component(best if len(pool) == view.n_features else self._opened(whole, best))
+
+    def _opened(self, whole: RayleighObjective, best: Indices) -> Indices:
+        """A support after swaps with the features that pull it most, wherever they are."""
+        for _ in range(ROUNDS):
             found = whole.component(best)
-            pool = np.append(
-                found.support, whole.gradient_candidates(found.vector(view.n_features), POOL, found.support)
-            )
+            near = whole.gradient_candidates(found.vector(whole.view.n_features), POOL, found.support)
+            pool = np.append(found.support, near)
             _, places, _ = whole.restricted(pool).improved(np.arange(len(found.support)), self.max_swaps)
             if set(pool[places]) == set(best):
                 break
             best = pool[places]
-        return whole.component(best)
+        return best
+
+    @staticmethod
+    def _forward(whole: RayleighObjective, n_nonzero: int, share: float) -> Array:
+        """The direction of this share of the features, taken one by one from all: the rest may follow at once."""
+        if share == 1 and whole.view.n_features <= WHOLE:  # the search among all features begins with it
+            return np.zeros((whole.view.n_features, 0))
+        found = whole.component(whole.grown(max(1, round(share * n_nonzero))))
+        return found.vector(whole.view.n_features)[:, None]
 
     def _named(self, whole: RayleighObjective, task: Task, run: Run) -> list[Component]:
         """What other solvers find soon, none of which is to be better than this one.
 
-        For few nonzeros that is forward selection, where shaking the best does not see all features; for many, where
-        nothing is shaken, truncated power and a path of penalties. None on the way to something else.
+        For few nonzeros that is forward selection, where shaking the best does not see all features; for many a path
+        of penalties. None on the way to something else.
         """
-        few, view = task.n_nonzero <= SMALL, whole.view
+        few, view = run.effort.share_of(task.n_nonzero) == 1, whole.view
         if not self.perturbations or isinstance(task.metric, OrthogonalTo) or (few and view.n_features <= WHOLE):
             return []
         given = Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start)
-        solvers: list[Solver] = [Greedy()] if few else []
-        if not few and task.n_nonzero <= MANY:  # for more its starts are among those of this solver
-            solvers.append(TruncatedPower())
-        if not few and view.n_features * min(view.n_samples or view.n_features, view.n_features) <= PENALTY_ENTRIES:
-            solvers.append(GeneralizedPowerL0())
+        small = view.n_features * min(view.n_samples or view.n_features, view.n_features) <= PENALTY_ENTRIES
+        solvers: list[Solver] = [Greedy()] if few else [GeneralizedPowerL0()] if small else []
         return [solver.solve(given, run) for solver in solvers if not run.budget.expired]
 
     @staticmethod
@@ -135,12 +150,14 @@ class Auto:
         variances = np.where(objective.usable, objective.view.gram_diagonal(), 0.0)
         return bool(np.partition(variances, -LARGEST)[-LARGEST] > ALIKE * variances.max())
 
-    @staticmethod
-    def _scattered(objective: RayleighObjective, n_nonzero: int, run: Run) -> Indices:
-        """The features of the best supports that truncated power reaches from single features anywhere."""
+    def _scattered(self, objective: RayleighObjective, n_nonzero: int, share: float, run: Run) -> Array:
+        """The best directions that truncated power reaches from single features anywhere, where that is worth it."""
         view, usable = objective.view, np.flatnonzero(objective.usable)
+        left_out = view.n_features - _pool_size(view.n_features)
+        if not self.perturbations or left_out <= 0 or not self._alike(objective):
+            return np.zeros((view.n_features, 0))
         many = max(SCATTERED, min(4 * SCATTERED, SCATTERED_ENTRIES // view.n_features))
-        chosen = run.rng.choice(usable, min(many, len(usable)), replace=False)
+        chosen = run.rng.permutation(usable)[: int(np.ceil(share * min(many, left_out)))]
 
         def best_of(starts: Array, steps: int) -> Array:
             ends = truncated_powers(
@@ -155,14 +172,17 @@ class Auto:
             starts = np.zeros((view.n_features, len(some)))
             starts[some, np.arange(len(some))] = 1.0
             kept.append(best_of(starts, 4))
-        return np.flatnonzero(best_of(np.column_stack(kept), 6).any(axis=1))
+        return best_of(np.column_stack(kept), 6)
 
-    @property
-    def _local(self) -> LocalSearch:
-        return LocalSearch(self.starts, self.finalists, self.max_swaps, self.perturbations)
+    def _local(self, share: float) -> LocalSearch:
+        """The search in a pool with this share of its starts."""
+        starts, finalists, perturbations = (
+            round(share * count) for count in (self.starts, self.finalists, self.perturbations)
+        )
+        return LocalSearch(starts, finalists, self.max_swaps, perturbations, forward=share == 1)
 
     def _by_products(self, objective: RayleighObjective, n_nonzero: int, leading: Array, budget: Budget) -> Component:
-        """For many nonzeros: truncated power from the leading directions, loadings by power steps on the support.
+        """For many nonzeros: truncated power from these directions, loadings by power steps on the best support.
 
         Nothing of nonzeros by nonzeros is formed for the search, and no swap is tried.
         """
@@ -171,10 +191,9 @@ class Auto:
         X = truncated_powers(
             view, starts, n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable, growth=SLOW
         )
-        Y = view.gram_matmat(X)
-        best = first_largest(np.einsum("ij,ij->j", X, Y))
-        kept = X[:, [best]] != 0
-        x, top = unit_columns(np.where(kept, Y[:, [best]], 0.0)), 0.0
+        best = first_largest(np.einsum("ij,ij->j", X, view.gram_matmat(X)))
+        x = truncated_powers(view, X[:, [best]], n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable)
+        kept, top = x != 0, 0.0
         for _ in range(POWER_STEPS):
             y = view.gram_matmat(x)
             before, top = top, float(np.einsum("ij,ij->", x, y))
@@ -187,3 +206,8 @@ class Auto:
         metric = objective.metric
         below = 1.0 if metric is None else float(x[support, 0] @ metric.block(support) @ x[support, 0])
         return component_of(support, x[support, 0], top / below)
+
+
+def _pool_size(n_features: int) -> int:
+    """Features that are searched at a time: all of some hundreds, fewer of more, so that nothing jumps."""
+    return max(POOL, min(n_features, WHOLE * WHOLE // n_features))

@@ -14,7 +14,6 @@ from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.branch_and_bound import highest
 from sparing.results import Array, Component, Reference
 from sparing.run import Budget, Run
-from sparing.search.local import SMALL
 from sparing.search.truncated_power import column_starts, furthest_scores, leading_directions, pool_of
 from sparing.task import Task
 
@@ -114,7 +113,9 @@ class NonnegativeAuto:
         )
         chance = np.abs(run.rng.standard_normal((view.n_features, self.starts)))
         given = leading if start is None else np.column_stack([start, leading])
-        if self.any_sign and size <= SMALL and not run.budget.expired:  # the best of any sign may have one sign
+        if (
+            self.any_sign and run.effort.share_of(size) == 1 and not run.budget.expired
+        ):  # the best of any sign may have one sign
             free = FREE.solve(Task.of_component(view, size, start=leading[:, :3]), run)
             given = np.column_stack([given, free.vector(view.n_features)])
         sphere = self._from_surrogates(view, size, leading, run.budget)
