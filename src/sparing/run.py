@@ -79,7 +79,7 @@ class Effort:
         Share of PCA's loss that the search must be able to gain, or it does not start.
     by_loss : bool
         Supports are compared by what they capture, not only by what they span of the principal components. That needs
-        products with A @ A, which cost little where A is in memory: there it is always so.
+        products with A @ A, which cost nothing where one working set has all features: there it is always so.
     populations, starts : int
         Searches whose ends are searched together at last, and starts of each of them.
     working_sets, patience : int

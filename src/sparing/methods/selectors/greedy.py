@@ -14,7 +14,7 @@ from sparing.objectives.shared import CapturedVariance
 from sparing.objectives.span import Spanning
 from sparing.results import Indices, Reference, Selection, Spectrum
 from sparing.run import Run
-from sparing.search.iterated import search_all
+from sparing.search.iterated import LOOKED, search_all
 from sparing.task import Target, Task
 
 NEGLIGIBLE, TARGET_ROUNDING = 1e-9, 1e-15
@@ -70,7 +70,8 @@ def _improved(known: DataMatrix, chosen: Indices, left: float, target: Target, r
     for effort in run.effort.levels:
         if left <= effort.worthwhile * _least_loss(target):
             continue
-        level, problem = replace(run, effort=effort), by_loss if effort.by_loss or known.has_gram else by_span
+        at_once = known.n_features <= LOOKED * effort.working_set  # squares of so few features cost nothing
+        level, problem = replace(run, effort=effort), by_loss if effort.by_loss or at_once else by_span
         for _ in range(effort.populations):  # each of its own, so that none draws the others into its optimum
             starts = problem.starts(size, effort.starts, effort.working_set, run.rng)
             supports = np.vstack([supports, search_all(problem, starts, level)])
