@@ -25,8 +25,8 @@ SWEEPS, TRANSFERS = 30, 100
 ROTATIONS = 10
 """Steps that bring a rotation of the principal components and its cut to size closer to one another."""
 
-FEWEST, LARGE = 1, 60
-"""Starts at least, for components below so many features."""
+LARGE = 60
+"""Features of a component from which each start costs noticeably more: fewer are tried, but always one."""
 
 CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
 """Rising charges for breaking a constraint, on the way to keeping it exactly."""
@@ -59,10 +59,8 @@ class JointSearch:
     def run(self) -> Array:
         """The best directions found."""
         config, budget, expensive = self.config, self.budget, (max(self.sizes) / LARGE) ** 2
-        least = FEWEST if expensive < 1 else 0
-        affordable = max(
-            least, int(self.context.effort.joint_work / (self.n_features * len(self.sizes) * (1 + expensive)))
-        )
+        each = self.n_features * len(self.sizes) * (1 + expensive)
+        affordable = max(1, int(self.context.effort.joint_work / each))
         first = self._sequential(config.solver, config.constraint or GeneralizedDeflation())
         if first.shape[1] < len(self.sizes):  # nothing is left for further components
             return self.goal.ordered(first)
