@@ -213,3 +213,10 @@ def test_a_lazy_frame_is_to_be_collected():
         for step in (selector().fit, fitted.transform):
             with pytest.raises(TypeError, match=r"Call X.collect\(\) first"):
                 step(pl.DataFrame(X).lazy())
+
+
+def test_counts_may_be_any_kind_of_integer(rng):
+    X = rng.standard_normal((20, 5))
+    narrow = ColumnSelector(n_components=np.int8(2), n_features_to_select=np.int8(2), random_state=0).fit(X)
+    plain = ColumnSelector(n_components=2, n_features_to_select=2, random_state=0).fit(X)
+    np.testing.assert_array_equal(narrow.support_, plain.support_)

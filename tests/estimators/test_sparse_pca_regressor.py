@@ -530,3 +530,11 @@ def test_missing_values_are_means_where_that_is_asked_for(storage, center, inter
     again = load_model(tmp_path / "found.model")
     np.testing.assert_array_equal(again.predict(storage(holes)), found.predict(storage(holes)))
     assert not hasattr(found.set_params(missing="error").fit(whole, y), "imputation_")
+
+
+def test_counts_may_be_any_kind_of_integer(rng):
+    X = rng.standard_normal((150, 5))
+    y = X @ rng.standard_normal(5)
+    narrow = SparsePCARegressor(np.int8(2), n_nonzero=np.int8(3), random_state=0).fit(X, y)  # 150 exceeds an int8
+    plain = SparsePCARegressor(2, n_nonzero=3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(narrow.coef_, plain.coef_)

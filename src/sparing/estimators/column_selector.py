@@ -15,7 +15,7 @@ from sparing.data import Rows, as_matrix
 from sparing.data.sources import is_lazy
 from sparing.estimators.base import Fit, HasSupport, ViewEstimator
 from sparing.estimators.inputs import checked_rows
-from sparing.estimators.parameters import component_count, resolved
+from sparing.estimators.parameters import component_count, count, resolved
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders import Batch
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
@@ -111,7 +111,8 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         return self._fit(X, y, sample_weight)
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
-        return component_count(self.n_components, n_features), min(self.n_features_to_select, n_features)
+        wanted = count("n_features_to_select", self.n_features_to_select)
+        return component_count(self.n_components, n_features), min(wanted, n_features)
 
     def _solve(self, fit: Fit[Batch]) -> tuple[Task, Encoder]:
         spectrum = top_spectrum(fit.view, min(fit.n_components, fit.n_nonzero), fit.run.rng)

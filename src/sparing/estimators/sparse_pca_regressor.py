@@ -207,7 +207,7 @@ class SparsePCARegressor(
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
         """Checked numbers of components and features; defaults that X is too narrow for are cut."""
-        n_components, n_nonzero = self.n_components, count("n_nonzero", self.n_nonzero)
+        n_components, n_nonzero = count("n_components", self.n_components), count("n_nonzero", self.n_nonzero)
         if n_components > n_features and n_components != DEFAULT_N_COMPONENTS:
             raise errors.n_components_too_large(n_components, n_features)
         if n_nonzero > n_features and n_nonzero != DEFAULT_N_NONZERO:
