@@ -109,14 +109,14 @@ class Effort:
     joint_starts, joint_descents : int
         Starts, and descents after them, of the joint search at most.
     joint_shared : int
-        Times that features are shared out anew among components without a common one, for one of the starts. Ten take
-        cbcl_faces, ten components of 20 pixels, from .611 of PCA's variance to .614.
+        Times that features are shared out anew among components without a common one, for one of the starts:
+        where features are few, good components often have none in common.
     joint_working_set, joint_working_sets : int
         Features beside the best supports that the joint search looks at together, over all components; and times that
         they are selected.
     loss_refined : int
         Swaps looked at more closely by the joint encoder: where scores of features are correlated, loadings that stay
-        as they are say little. With 24, movement_libras (4 components of 8) is left with half more excess.
+        as they are say little, and the best swap may score far down the list.
     exchange_work : float
         Operations of all exchanges of features while nonnegative components improve by turns: half a second.
     restarts, restart_work : int, float
