@@ -55,6 +55,7 @@ from sparing import (
     sparsity_path,
 )
 from sparing.datasets import load_pitprops, make_hard_columns, make_hidden_direction, make_rotated_hadamard, make_spiked
+from sparing.methods.encoders import Batch
 
 STORED = RESULTS / "goldens.json"
 REAL = os.environ.get("SPARING_DATA")
@@ -311,8 +312,8 @@ def encoders() -> Fits:
     yield "encoder iterative adaptive", work(wine, 2, n_nonzero=8, strategy="iterative", selector="adaptive")
     yield "encoder batch max_loss", work(digits, 4, max_loss=1.05)
     yield "encoder batch default", work(spiked)
-    yield "encoder batch orthonormal", work(digits, 3, n_nonzero=8, orthonormal=True)
-    yield "encoder batch sketch", work(spiked, 2, n_nonzero=20, sketch=24)
+    yield "encoder batch orthonormal", work(digits, 3, n_nonzero=8, strategy=Batch(orthonormal=True))
+    yield "encoder batch sketch", work(spiked, 2, n_nonzero=20, strategy=Batch(sketch=24))
     yield "encoder batch wide", work(partial(wide, 60), 3, n_nonzero=12)
     yield "encoder exact pitprops", work(pitprops, 2, n_nonzero=5, selector="exact", precomputed=True)
     yield "encoder hard columns", work(make_hard_columns, 1, n_nonzero=4, center=False)

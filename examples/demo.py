@@ -1,4 +1,4 @@
-"""What `make demo` shows: few features, what they cost, and what is proved, on bundled data."""
+"""What `make demo` shows: few features, what they keep, and what is proved, on bundled data."""
 
 from pathlib import Path
 
@@ -10,15 +10,15 @@ from sparing.report import explore
 from sparing.show.cli.text import loadings_table
 
 pitprops = load_pitprops()
-model = SparseEncoder(n_components=2, n_nonzero=5, center=False, random_state=0).fit(pitprops.correlation)
+model = SparseEncoder(n_components=2, n_nonzero=5, precomputed=True).fit(pitprops.correlation)
 print("Pit props (13 measurements of timber), 5 features:\n")
 print(model.certificate_, end="\n\n")
 print(loadings_table(model.components_, pitprops.feature_names), end="\n\n")
 print("Checked again from the data:", model.certificate_.recheck(pitprops.correlation), end="\n\n")
 
 cancer = load_breast_cancer()
-model = SparseEncoder(n_components=3, max_loss=1.1, scale=True, random_state=0).fit(cancer.data)
-print("Breast cancer (30 measurements of cells), the fewest features within 10% of PCA:\n")
+model = SparseEncoder(n_components=3, scale=True).fit(cancer.data)
+print("Breast cancer (30 measurements of cells), the fewest features found that keep 90% of PCA's variance:\n")
 print(model.certificate_, end="\n\n")
 print(loadings_table(model.components_, list(cancer.feature_names)))
 

@@ -64,8 +64,7 @@ def main(folder: Path) -> None:
     for r, panel in panels.items():
         some = [rng.choice(X.shape[1], r, replace=False) for _ in range(5)]
         chance = float(np.mean([known(PCA(2).fit_transform(X[:, J]), regions) for J in some]))
-        kept = panel.explained_variance_ratio_.sum() / most
-        print(row(r, kept, known(panel.transform(snps), regions), chance))
+        print(row(r, panel.variance_kept_, known(panel.transform(snps), regions), chance))
     print(f"\n{panels[80].certificate_}")
 
     half = np.arange(len(X)) % 2 == 0

@@ -39,9 +39,9 @@ def agreement(scores: np.ndarray, collections: np.ndarray) -> float:
     return float(adjusted_rand_score(collections, KMeans(2, n_init=10, random_state=0).fit(scores).labels_))
 
 
-def row(n_words: int, kept: float, loss: float, silent: float, agrees: float) -> str:
+def row(n_words: int, kept: float, silent: float, agrees: float) -> str:
     """A line of the table."""
-    return f"{n_words:7d}  {kept:17.1%}  {loss:12.3f}  {silent:19.1%}  {agrees:18.2f}"
+    return f"{n_words:7d}  {kept:17.1%}  {silent:19.1%}  {agrees:18.2f}"
 
 
 def main(folder: Path) -> None:
@@ -62,13 +62,12 @@ def main(folder: Path) -> None:
     pca = PCA(2, svd_solver="arpack", random_state=0).fit(X)
     most = pca.explained_variance_ratio_.sum()
     print(f"\nTwo principal components have {most:.1%} of the variance")
-    print("  words  of PCA's variance  loss / PCA's  abstracts with none  two clusters agree")
-    print(row(X.shape[1], 1.0, 1.0, 0.0, agreement(pca.transform(X), collections)))
+    print("  words  of PCA's variance  abstracts with none  two clusters agree")
+    print(row(X.shape[1], 1.0, 0.0, agreement(pca.transform(X), collections)))
     panels = {r: SparseEncoder(2, n_nonzero=r, certify=False, random_state=0).fit(X) for r in (10, 40, 160)}
     for r, panel in panels.items():
-        kept = panel.explained_variance_ratio_.sum() / most
         silent = float((X[:, panel.support_].sum(axis=1) == 0).mean())
-        print(row(r, kept, panel.loss_ratio_, silent, agreement(panel.transform(X), collections)))
+        print(row(r, panel.variance_kept_, silent, agreement(panel.transform(X), collections)))
 
     save(LoadingsDisplay.from_estimator(topics, feature_names=words), folder / "text_topics.png")
     plane = BiplotDisplay.from_estimator(panels[10], X, labels=collections, feature_names=words, s=6)

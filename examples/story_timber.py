@@ -21,12 +21,12 @@ mpl.use("Agg")
 def main(folder: Path) -> None:
     """Fit, print, draw."""
     pitprops = load_pitprops()
-    model = SparseEncoder(n_components=2, n_nonzero=5, precomputed=True, random_state=0).fit(pitprops.correlation)
+    model = SparseEncoder(n_components=2, n_nonzero=5, precomputed=True).fit(pitprops.correlation)
     print(model.certificate_)
     print([pitprops.feature_names[j] for j in model.support_])
-    path = sparsity_path(pitprops.correlation, 2, precomputed=True, random_state=0)
-    print(path.smallest(1.1), "features are the fewest found within 10% of PCA's loss")
-    save(SparsityPathDisplay.from_path(path, max_loss=1.1), folder / "timber_path.png")
+    path = sparsity_path(pitprops.correlation, 2, precomputed=True)
+    print(path.smallest(min_variance=0.9), "features are the fewest found that keep 90% of PCA's variance")
+    save(SparsityPathDisplay.from_path(path, min_variance=0.9), folder / "timber_path.png")
 
 
 if __name__ == "__main__":

@@ -52,8 +52,7 @@ def text() -> str:
         table(("feature", *encoders), rows),
         "Batch components are a basis of the same span as the paper's orthonormal H, with uncorrelated scores; "
         "support and loss are the same. No five features that "
-        "two components share can lose less than those of `sparing batch`, which is proved by branch and bound "
-        "(the first example of the README prints it).",
+        "two components share can lose less than those of `sparing batch`, which is proved by branch and bound.",
     )
 
 

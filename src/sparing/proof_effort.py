@@ -48,8 +48,8 @@ class ProofEffort:
         """Nodes of the deletion tree; none where a single one costs more than all may."""
         return int(min(self.tree_work / n_features**3, 0.00005 * self.tree_work))
 
-    def dual_steps(self, n_features: int, *, unhurried: int) -> int:
-        """Steps of a relaxation: all of them up to so many features, then fewer as each costs more."""
+    def dual_steps(self, n_features: int, *, unhurried: int = 64) -> int:
+        """Steps of a relaxation: all of them up to so many features, a millisecond each, then fewer."""
         steps = np.clip(self.most_steps * (unhurried / n_features) ** 3, self.least_steps, self.most_steps)
         return self.part(float(steps))
 
@@ -96,6 +96,9 @@ class ProofLimits:
     enumerated_supports: int = 20_000  # all looked at in place of a relaxation: a fraction of a second [efforts]
     paired_features: int = 32  # all pairs of them are known from the start of a search for a shared part [efforts]
     priced_steps: int = 300  # in which prices of disjoint supports are found
+    listed_pairs: int = 2**22  # of features that may be together, each in both orders: 100 MiB
+    gathered_entries: int = 2**24  # of the columns of the features left, or of their matrix: 128 MiB
+    space_entries: float = 2e7  # of X in memory for the test of optimality: 160 MB
     located_cells: int = 10_000  # where more are left an optimum is too flat to be located
 
     def single_steps(self, n_features: int) -> int:
@@ -105,3 +108,87 @@ class ProofLimits:
 
 
 LIMITS = ProofLimits()
+
+
+@dataclass(frozen=True)
+class Schedules:
+    """Inner steps of the algorithms behind the bounds, the same at every effort.
+
+    They decide how tight a bound becomes and how long that takes, never whether it holds. No benchmark varies one of
+    them alone; the names in brackets show what they give together.
+    """
+
+    # proof/trees: targets, pairs of features and nodes [exact]
+    node_entries: int = 20_000  # a node counts once more for so many entries: a count means about the same time
+    branched_share: int = 20  # one in so many features is branched on before the rest is reduced again
+    report_nodes: int = 2_000  # between two lines of progress
+    # targets above the best, as shares of it, that are tried by turns from the middle
+    target_gaps: tuple[float, ...] = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
+    first_share: float = 0.1  # of the nodes, for the search alone where probing comes next
+    attempt_share: float = 1 / 3  # of what is left, for one attempt of several
+    pair_multiplications: int = 256  # take as long as to decide about a pair and to sort it
+    pair_level: float = 0.95  # pairs are listed for a lower level, so that the next targets find them too
+    pair_rows: int = 512  # rows of A looked at together
+    supports_at_once: int = 20_000  # disjoint supports whose eigenvalues are computed together
+    thinned_steps: int = 25  # after which disjoint supports that cannot be part of a better choice are dropped
+
+    # proof/trees/probing.py: one dual for each feature [exact]
+    step_nodes: int = 4  # nodes that take as long as one iteration with a matrix of the same size
+    root_steps: int = 50  # iterations for all features
+    one_less_steps: int = 10  # then with one feature fewer, where probes begin
+    hopeless: tuple[tuple[int, float], ...] = ((3, 0.02), (6, 0.01), (12, 0.005))  # iterations, share above the target
+    refreshed_share: int = 8  # when one in so many features is gone the iterate for all gets ...
+    refresh_steps: int = 5  # ... so many more iterations
+    inside_nodes: int = 5_000  # of the tree for the features beside one
+    sampled_features: int = 12  # that show which target can be refuted
+    sample_steps: int = 8  # iterations for each of these
+    first_gap: float = 1.15  # the first gap to try, as a multiple of the guess
+    next_gap: float = 0.85  # the next, as a share of the last that was proved
+    closest_gap: float = 0.96  # and the closest to it
+    small_gap: float = 1e-3  # below this share the best value itself is tried
+    target_share: float = 0.6  # of what is left, for one target
+
+    # proof/relaxations: alternating directions, and smooth minimisation [efforts, sparse_pca]
+    look_every: int = 10  # iterations between two looks at the gap and at the penalty
+    unbalanced: float = 1.2  # the penalty is doubled or halved where one residual exceeds the other by this factor
+    spare_eigenpairs: int = 5  # beyond the rank of the last iterate
+    over_relaxation: float = 1.7  # of the alternating steps: a third fewer are needed than with 1
+    cuts: int = 60  # directions of most variance that one round adds for a shared part
+    swapped_supports: int = 8  # of a shared part whose features are swapped, where not all supports are looked at
+    smooth_steps: int = 150  # of the smooth minimisation in one round
+    smoothed_first: float = 1e-2  # maxima are smoothed over this share of the largest eigenvalue at first,
+    sharpened: float = 0.8  # over so much less from round to round,
+    smoothed_last: float = 3e-4  # and over this share at last
+    nearness: float = 1e-3  # weight of the squared distance from the last shared part
+    temperatures: tuple[tuple[float, float], ...] = ((1e-3, 0.3), (1e-4, 0.4), (1e-5, 0.3))  # and shares of all steps
+    remembered_steps: int = 20  # from which L-BFGS-B estimates curvature
+    smallest_start: float = 1e-2  # max|Y_ij| of the sharper dual at first, where the plain one ends with Y = 0
+    free_start: float = 0.3  # where the part of Q that no box confines begins, as a share of the other
+
+    # the test of optimality in the space of samples, and its wedges [exact, nonnegative]
+    root_finding_steps: int = 8  # of Newton's method from below, nearly exact after five
+    test_spread: float = 1e-10  # share of all other directions in X where the paper's own test is meant
+    spreads: tuple[float, ...] = (1e-2, 1e-1, 1.0)  # the same where the search for a better X begins
+    cooling_steps: int = 20  # after which steps are half as long
+    most_rho: float = 0.98  # as a share of the largest variance: from there on no feature needs a Y_i
+    first_wedges: int = 8  # all that matter are halved
+    wedge_climbs: int = 20  # to a good direction in a wedge
+    wedge_features: int = 10  # times r features are looked at by them
+    wedge_rhos: tuple[float, ...] = (1.0, 2.0, 4.0, 16.0)  # multiples of the r-th (p_i'z)^2 where steps may begin
+    wedge_spreads: tuple[float, ...] = (1e-2, 1e-1)  # and the share of all directions but z in X there
+    unsigned_steps: int = 10  # for the X without signs
+    least_start: float = 1e-8  # least eigenvalues of an X to begin with: less would rise too slowly
+    clear_share: float = 0.6  # a feature keeps p_i = a_i where a_i'z passes this share of the root of rho
+    paid_share: float = 0.02  # u at first, by r rho and the width of the wedge
+
+    # proof/sphere: cells of directions [shifted_low_rank, nonnegative]
+    halved_cells: int = 512  # at a time: enough for one product to pay, few enough to stay with the highest bounds
+    climbed_directions: int = 4  # improved at a time
+    climbs: int = 5  # steps of each; most have arrived after three
+    extra_rows: int = 64  # looked at first beside r of them; eight times as many where they do not do
+    cell_rows: int = 1_000  # in one cell's worth of work
+    small_angle: float = 1e-4  # at which cells locate an optimum
+    sphere_starts: int = 32  # directions to climb from before the search, beside the axes and the longest rows
+
+
+SCHEDULES = Schedules()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sparing.rules import NO_RULES, Rules
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -97,11 +99,35 @@ class Spectrum:
         """A loss that counts as none: what rounding leaves."""
         return max(ZERO_LOSS * self.total, 2 * self.tail_error if self.exact else 0.0)
 
+    def variance_kept(self, loss: float) -> float:
+        """Share of the variance of these components that is left after a loss; rounded against us, 1 at most."""
+        explained = self.total - loss
+        if explained >= float(self.values.sum()) - self.nothing:
+            return 1.0
+        return max(explained / self.most_variance, 0.0)
+
     def loss_ratio(self, loss: float) -> float:
         """A loss divided by PCA's, rounded against us; where PCA loses nothing, 1 if we do not either, else inf."""
         if self.tail <= self.nothing:
             return 1.0 if loss <= self.nothing else float("inf")
         return max(loss / self.least_loss, 1.0) if self.least_loss > 0 else float("inf")
+
+
+@dataclass(frozen=True)
+class Enough:
+    """When a loss is small enough: so that a share of PCA's variance is kept, or within a multiple of PCA's loss."""
+
+    min_variance: float | None = None
+    max_loss: float | None = None
+
+    def loss(self, spectrum: Spectrum) -> float:
+        """The largest loss that is small enough."""
+        if self.max_loss is not None:
+            none = spectrum.tail <= spectrum.nothing
+            return spectrum.nothing if none else self.max_loss * float(spectrum.least_loss)
+        assert self.min_variance is not None
+        as_pca = spectrum.total - float(spectrum.values.sum()) + spectrum.nothing
+        return max(spectrum.total - self.min_variance * spectrum.most_variance, as_pca)
 
 
 @dataclass(frozen=True)
@@ -111,6 +137,7 @@ class Problem:
     ``n_nonzero`` counts the features of each component. With ``shared_support`` it counts those of all together: for a
     loss the features used, for a variance the nonzero loadings. Disjoint components have no feature in common.
     ``counts`` has the features of each component in turn, where they differ; ``n_nonzero`` is then the largest.
+    ``rules`` say which features may be read, by any component.
     """
 
     n_components: int
@@ -122,6 +149,7 @@ class Problem:
     orthogonal: bool = False
     disjoint: bool = False
     counts: tuple[int, ...] = ()
+    rules: Rules = NO_RULES
 
     @property
     def is_single(self) -> bool:
@@ -211,6 +239,7 @@ class Encoder:
 
     ``loadings`` (k x len(support)) live on the sorted ``support`` and have unit rows; ``decoder`` is k x d.
     ``captured`` is what each component adds to what the earlier ones explain, so ``loss = total - captured.sum()``.
+    ``explained`` (d) is what the decoder explains of each feature; it sums to ``captured.sum()``.
     ``single_bounds`` has, for some numbers of features, what one direction alone cannot exceed: proved on the way.
     """
 
@@ -219,7 +248,17 @@ class Encoder:
     decoder: Array
     captured: Array
     loss: float
+    explained: Array = field(default_factory=lambda: np.zeros(0), kw_only=True)
     single_bounds: Mapping[int, Bound] = field(default_factory=dict, kw_only=True)
+
+    def including(self, features: Indices) -> Self:
+        """The same with some features in its support, whether or not they have a loading."""
+        support = np.union1d(self.support, features)
+        if len(support) == len(self.support):
+            return self
+        loadings = np.zeros((len(self.loadings), len(support)))
+        loadings[:, np.searchsorted(support, self.support)] = self.loadings
+        return replace(self, support=support, loadings=loadings)
 
     @property
     def components(self) -> Array:

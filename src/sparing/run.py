@@ -91,6 +91,9 @@ class Effort:
         to 30 features; fewer where supports are longer and each costs more.
     shortlist, refined : int
         Candidates that a descent keeps looking at; swaps looked at closely before it counts as a local optimum.
+    spare_slots : int
+        Where features have costs, supports of up to twice as many features as the greedy one has, and so many more,
+        are tried: cheaper features may be more.
     unseen : float
         The search ends where no larger share of descents ended at an optimum of their own.
     full_search : int
@@ -98,10 +101,6 @@ class Effort:
         and smaller share of them beyond, where each costs more and truncated power alone seldom ends lower.
     enumerated : int
         Supports that are all tried, where there are no more.
-    joint_work : float
-        Starts and perturbations of the joint search with a constraint or a total times features times components.
-    joint_rotations, joint_perturbations : int
-        These starts and perturbations with a total, at most; with a constraint twice and seven times as many.
     joint_table : float
         Entries of tables of swaps that the joint search looks at from each of its starts and perturbations, together:
         fewer of them where features are many and each costs more. At 2e5 the first starts, and hardly a perturbation,
@@ -111,6 +110,8 @@ class Effort:
     joint_shared : int
         Times that features are shared out anew among components without a common one, for one of the starts:
         where features are few, good components often have none in common.
+    joint_transfers : int
+        Times that features are moved between components where only their total is given.
     joint_working_set, joint_working_sets : int
         Features beside the best supports that the joint search looks at together, over all components; and times that
         they are selected.
@@ -140,16 +141,15 @@ class Effort:
     working_set: int = 64
     shortlist: int = 48
     refined: int = 24
+    spare_slots: int = 16
     unseen: float = 0.1
     full_search: int = 50
     enumerated: int = 4096
-    joint_work: float = 1.2e4
-    joint_rotations: int = 12
-    joint_perturbations: int = 30
     joint_table: float = 2e5
     joint_starts: int = 16
     joint_descents: int = 32
     joint_shared: int = 24
+    joint_transfers: int = 12
     joint_working_set: int = 640
     joint_working_sets: int = 2
     loss_refined: int = 96
@@ -175,6 +175,14 @@ class Effort:
         """Share of the starts that a search for one component of this size has."""
         return min(1.0, float((self.full_search / n_nonzero) ** 1.5))
 
+    def for_shared(self, n_nonzero: int) -> Effort:
+        """The same for one long shared support: beyond 60 features fewer starts, and fewer swaps looked at closely.
+
+        Each start costs more with the square of the features and each look in proportion; both fall as much.
+        """
+        share = min(1.0, 60 / n_nonzero)
+        return replace(self, starts=math.ceil(self.starts * share**2), refined=math.ceil(self.refined * share))
+
     def descents_of(self, n_nonzero: int) -> int:
         """Descents in each working set, for supports of this size."""
         return int(np.ceil(self.descents * min(1.0, (30 / n_nonzero) ** 1.5)))
@@ -190,11 +198,11 @@ QUICK = Effort(
         least_steps=20,
         orthogonal_rounds=2,
     ),
-    joint_work=100,
     joint_table=5e4,
     joint_starts=8,
     joint_descents=0,
     joint_shared=4,
+    joint_transfers=4,
     restarts=12,
     restart_work=3e4,
     clusterings=3,
@@ -223,11 +231,11 @@ THOROUGH = Effort(
         rounds=10,
         orthogonal_rounds=20,
     ),
-    joint_work=1.2e5,
     joint_table=4e6,
     joint_starts=32,
     joint_descents=256,
     joint_shared=100,
+    joint_transfers=60,
     joint_working_sets=6,
     restarts=600,
     restart_work=1.5e6,

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 from sparing.gram import DataMatrix
 from sparing.linalg.metric import Metric
 from sparing.results import Array, Problem, Spectrum
+from sparing.rules import NO_RULES, Rules
 
 
 class Target(Protocol):
@@ -59,13 +60,13 @@ class Task:
         return cls(gram, Problem(1, n_nonzero, gram.n_features, "variance"), metric=metric, start=start)
 
     @classmethod
-    def of_columns(cls, gram: DataMatrix, n_columns: int, target: Target) -> Self:
+    def of_columns(cls, gram: DataMatrix, n_columns: int, target: Target, rules: Rules = NO_RULES) -> Self:
         """Columns that span a target."""
-        return cls(gram, Problem(target.basis.shape[1], n_columns, gram.n_features), target)
+        return cls(gram, Problem(target.basis.shape[1], n_columns, gram.n_features, rules=rules), target)
 
     @classmethod
     def of_components(
-        cls, gram: DataMatrix, spectrum: Spectrum, n_nonzero: int | Sequence[int], **problem: bool | str
+        cls, gram: DataMatrix, spectrum: Spectrum, n_nonzero: int | Sequence[int], **problem: bool | str | Rules
     ) -> Self:
         """As many components as the spectrum has, with these features, further words are those of the problem."""
         asked = Problem(spectrum.rank, 0, gram.n_features, **problem)  # type: ignore[arg-type]
@@ -82,6 +83,11 @@ class Task:
     def n_nonzero(self) -> int:
         """The number of features that may be used."""
         return self.problem.n_nonzero
+
+    @property
+    def rules(self) -> Rules:
+        """Which features may be read."""
+        return self.problem.rules
 
     @property
     def spectrum(self) -> Spectrum:

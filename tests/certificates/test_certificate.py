@@ -7,12 +7,15 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
 from sparing import SparseEncoder
 from sparing.certificates import Certificate
 from sparing.data import Preprocessing
 from sparing.datasets import load_pitprops, make_spiked
+from sparing.errors import SparingWarning
 from sparing.results import Bound, Guarantee, Problem, Reference
 
 X = make_spiked(50, 12, random_state=3).X
@@ -28,6 +31,9 @@ def certificate_of(value, bound, *, objective="loss", total=100.0, pca_value=10.
         support=np.arange(5),
         loadings=np.ones((2, 5)),
         preprocessing=Preprocessing(),
+        n_asked=2,
+        pca_variance=total - pca_value,
+        n_samples=1234,
     )
 
 
@@ -52,34 +58,53 @@ def test_gap_is_between_zero_and_one_in_both_senses(value, bound, objective, gap
 
 def test_the_sentence_of_a_fit():
     model = SparseEncoder(2, n_nonzero=5, center=False, random_state=0).fit(load_pitprops().correlation)
-    first, second, third = str(model.certificate_).splitlines()
-    assert first == "2 components on 5 of 13 features lose 1.012 times what PCA loses (PCA: 22.8% of the variance)."
-    assert second == "No 5 features can lose less: proved optimal by branch and bound."
-    assert "Theorem 6(i)" in third
+    first, second = str(model.certificate_).splitlines()
+    pca = "the variance that PCA's 2 keep (PCA: 77.2% of the total), on these 13 samples."
+    assert first == f"2 components on 5 of 13 features keep 99.6% of {pca}"
+    assert second == "No choice of 5 features can keep more: proved optimal."
+    assert model.certificate_.details().splitlines()[2:4] == [
+        "Loss: 1.012 times what PCA loses (PCA loses 22.8% of the variance).",
+        "Lower bound: this loss, by branch and bound.",
+    ]
+    assert "Theorem 6(i)" in model.certificate_.details().splitlines()[4]
+    given = SparseEncoder(2, n_nonzero=5, precomputed=True).fit(load_pitprops().correlation).certificate_
+    assert "samples" not in str(given)  # a covariance does not say of how many
+
+
+def test_a_bound_of_pca_alone_is_not_printed():
     wide = make_spiked(30, 300, random_state=0).X  # too many features for the tree
-    _, second, _ = str(SparseEncoder(2, n_nonzero=5, random_state=0).fit(wide).certificate_).splitlines()
-    assert second.startswith("No encoder with 2 components can lose less than 1.000 times what PCA loses")
-    assert "less. Nothing tighter is proved (PCA's own loss)" in second
+    certificate = SparseEncoder(2, n_nonzero=5).fit(wide).certificate_
+    assert len(str(certificate).splitlines()) == 1
+    assert "Lower bound: PCA's own loss; other features lose at most" in certificate.details()
+    with pytest.warns(SparingWarning):
+        fewer = SparseEncoder(2, n_nonzero=1).fit(wide).certificate_  # PCA with one component bounds it here
+    assert "No choice of 1 feature can keep more" in str(fewer)
 
 
 def test_sentences_are_rounded_against_us_and_say_when_nothing_is_proved():
-    assert "lose 1.101 times" in str(certificate_of(11.0001, 10.0))
-    assert "lose 1.0003 times" in str(certificate_of(10.0021, 10.0))
-    assert "proved optimal by PCA's own loss" in str(certificate_of(10.0, 10.0))
-    assert "nothing is proved" in str(certificate_of(10.0, 0.0))
-    assert "nothing either, where PCA loses nothing" in str(certificate_of(0.0, 0.0, pca_value=0.0))
-    assert "20.0% of the variance, where PCA loses nothing" in str(certificate_of(20.0, 0.0, pca_value=0.0))
+    assert "keep 99.9% of" in str(certificate_of(10.0001, 10.0))  # never 100.0% for less
+    assert "keep 98.8% of" in str(certificate_of(11.0001, 10.0))
+    assert "can keep more than 98.9%." in str(certificate_of(12.0, 10.9999))
+    assert "more than" not in str(certificate_of(12.0, 10.01))
+    assert "1.101 times" in certificate_of(11.0001, 10.0).details()
+    assert "1.0003 times" in certificate_of(10.0021, 10.0).details()
+    assert "on these 1,234 samples." in str(certificate_of(10.0, 10.0))
+    assert str(certificate_of(10.0, 10.0)).endswith("can keep more: proved optimal.")
+    assert "Lower bound: none." in certificate_of(10.0, 0.0).details()
+    assert "Loss: nothing, as with PCA." in certificate_of(0.0, 0.0, pca_value=0.0).details()
+    assert "20.0% of the variance, where PCA loses nothing" in certificate_of(20.0, 0.0, pca_value=0.0).details()
     assert certificate_of(20.0, 0.0, pca_value=0.0).ratio == np.inf
-    assert "converged iteration" in str(certificate_of(11.0, 10.0, strength="numerical"))
+    assert "iterative eigensolver, error subtracted" in certificate_of(11.0, 10.0, strength="numerical").details()
     one = certificate_of(11.0, 10.0)
     one = dataclasses.replace(one, problem=Problem(1, 1, 1), support=np.arange(1), loadings=np.ones((1, 1)))
-    assert str(one).startswith("1 component on 1 of 1 feature loses 1.100 times")
+    one = dataclasses.replace(one, n_asked=1)
+    assert str(one).startswith("1 component on 1 of 1 feature keeps 98.8% of the variance that PCA's first component")
 
 
 def test_notebooks_show_text_as_text():
     html = certificate_of(11.0, 10.0)._repr_html_()
     assert html.startswith("<div><p><strong>2 components")
-    assert "PCA&#x27;s own loss" in html
+    assert "PCA&#x27;s 2 keep" in html
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, lambda X: X.astype(np.float32).astype(float)])
@@ -134,7 +159,7 @@ def test_a_bound_is_compared_with_the_most_that_pca_may_lose():
     claim = dataclasses.replace(certificate_of(16.0, 14.0), pca_error=2.0)
     assert claim.ratio == pytest.approx(1.6)
     assert claim.bound_ratio == pytest.approx(14 / 12)
-    assert "can lose less than 1.166 times what PCA loses" in str(claim)
+    assert "Lower bound: 1.166 times what PCA loses" in claim.details()
     assert dataclasses.replace(claim, witness=Bound(11.0, "pca_loss", "PCA's own loss", "always")).bound_ratio == 1
 
 
@@ -143,3 +168,46 @@ def test_the_error_of_pca_is_checked_again():
     assert claim.pca_error >= 0
     assert claim.recheck(X)
     assert not dataclasses.replace(claim, pca_error=-0.01 * claim.pca_value).recheck(X)
+
+
+@given(
+    total=st.floats(0.1, 1e6),
+    pca=st.floats(0.05, 1.0),
+    kept=st.floats(0.0, 1.0),
+    better=st.floats(0.0, 1.0),
+    error=st.floats(0.0, 1e-3),
+)
+@settings(max_examples=300)
+def test_what_is_printed_never_claims_too_much(total, pca, kept, better, error):
+    variance = pca * total
+    value = total - kept * variance
+    bound = max(value - better * (value - (total - variance)), 0.0)
+    claim = dataclasses.replace(
+        certificate_of(value, bound, total=total, pca_value=total - variance),
+        pca_variance=variance * (1 + error),
+        pca_variance_error=2 * error * variance,
+    )
+    first, *rest = str(claim).splitlines()
+    said = float(first.partition("keep ")[2].partition("%")[0]) / 100
+    assert said <= kept + 2e-9
+    assert said > kept / (1 + error) - 0.0011
+    if rest and "more than" in rest[0]:
+        assert float(rest[0].partition("more than ")[2].rstrip("%.")) / 100 >= (total - bound) / variance - 2e-9
+
+
+def test_forged_comparisons_with_pca_are_found():
+    certificate = SparseEncoder(2, n_nonzero=4).fit(X).certificate_
+    assert certificate.recheck(X)
+    forged = {
+        "PCA keeps": {"pca_variance": 0.99 * certificate.pca_variance},
+        "which these data do not have": {"pca_variance": 1.01 * certificate.pca_variance},
+        "do not have": {"pca_variance_error": certificate.pca_variance},
+        "with 1 of PCA": {"n_asked": 1},
+        "it is about 60 samples, here are 50": {"n_samples": 60},
+    }
+    for said, changed in forged.items():
+        checked = dataclasses.replace(certificate, **changed).recheck(X)
+        assert not checked
+        assert said in str(checked)
+    wider = dataclasses.replace(certificate, n_asked=3)  # another claim, and a wrong one
+    assert not wider.recheck(X)

@@ -34,8 +34,9 @@ def optimum(A, r):
 def test_the_sentence():
     model = SparsePCA(n_nonzero=5, precomputed=True, random_state=0).fit(load_pitprops().correlation)
     said = str(model.certificate_)
-    assert "1 component on 5 of 13 features has 80.7% of the variance of PCA's first component" in said
-    assert "No component with 5 features can have more: proved optimal by branch and bound." in said
+    assert "1 component on 5 of 13 features keeps 80.7% of the variance that PCA's first component keeps" in said
+    assert "No component with 5 features can keep more: proved optimal." in said
+    assert "Upper bound: this variance, by branch and bound." in model.certificate_.details()
     assert model.certificate_.sense == "max"
     html = model.certificate_._repr_html_()
     assert "<strong>1 component" in html
@@ -46,7 +47,7 @@ def test_proved_optimal_where_bound_and_value_meet():
     assert "proved optimal" in str(model.certificate_)
     assert model.certificate_.gap <= 1e-6
     one = SparsePCA(n_nonzero=1, random_state=0).fit(np.random.default_rng(0).standard_normal((20, 6)))
-    assert "No component with 1 feature can have more: proved optimal" in str(one.certificate_)
+    assert "No component with 1 feature can keep more: proved optimal" in str(one.certificate_)
 
 
 def test_no_bound_claims_k_times_the_single_optimum():
@@ -106,9 +107,9 @@ def test_copies_of_one_feature_are_named():
     X[:, 7] = -2 * X[:, 3]
     model = SparsePCA(n_nonzero=3, scale=True, random_state=0).fit(X)
     assert list(model.support_) == [3, 5, 7]
-    assert "Its 3 features are multiples of one another" in str(model.certificate_)
+    assert "Its 3 features are multiples of one another" in model.certificate_.details()
     fewer = SparsePCA(n_nonzero=4, scale=True, random_state=0).fit(X)
-    assert "multiples of one another" not in str(fewer.certificate_)
+    assert "multiples of one another" not in fewer.certificate_.details()
 
 
 def test_a_bound_below_the_value_is_never_shown():

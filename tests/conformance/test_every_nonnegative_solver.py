@@ -167,7 +167,7 @@ def test_same_answer_in_every_storage(solver, rng):
 
 @pytest.mark.parametrize("name", [name for name in NONNEGATIVE_SOLVERS if name != "spannogram"])
 def test_nothing_of_the_size_of_the_covariance_is_formed(name, rng):
-    A = covariance(rng, 80, 1400)
+    A = covariance(rng, 80, 1100)
     assert_lawful(solve(NONNEGATIVE_SOLVERS[name], Unformed(A, most=600), 6), A, 6)
 
 

@@ -22,7 +22,7 @@ from sparing.task import Task
 
 ALGORITHMS = [
     *SELECTORS.values(),
-    *(getattr(encoders, name) for name in encoders.__all__ if name[0].isupper()),
+    *(getattr(encoders, name) for name in encoders.__all__ if isinstance(getattr(encoders, name), type)),
 ]
 BIBLIOGRAPHY = Path(__file__).parents[2] / "docs" / "references.bib"
 selectors = pytest.mark.parametrize("selector", SELECTORS.values(), ids=SELECTORS.keys())

@@ -194,7 +194,7 @@ def test_same_answer_in_every_storage(solver, rng):
 
 @light
 def test_nothing_of_the_size_of_the_covariance_is_formed(solver, rng):
-    A = covariance(rng, 80, 1400)
+    A = covariance(rng, 80, 1100)
     found = solve(solver, Unformed(A), 6)
     assert_lawful(found, A, 6)
     assert len(found.support) == 6

@@ -1,4 +1,4 @@
-"""Laws of the search for shared features: no less effort, fewer features or named selector keeps more than it does."""
+"""Laws of the search: less effort, fewer features, a constraint, a deflation or a named selector never keep more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from sparing import SparseEncoder, SparsePCA, sparsity_path
+from sparing.data import Preprocessing, as_view
+from sparing.estimators.sparse_pca import FAST_SOLVER
+from sparing.linalg import top_spectrum
+from sparing.methods.deflation import OrthogonalConstraint, UncorrelatedConstraint
+from sparing.methods.encoders import Sequential
 from sparing.methods.selectors import SELECTORS
+from sparing.run import QUICK, Run
+from sparing.task import Task
 
 TABLES = {"wine": load_wine().data, "cancer": load_breast_cancer().data, "digits": load_digits().data[::6]}
 SLACK = 1 + 1e-6
@@ -91,3 +98,62 @@ def rise_of_one_component(X, sizes):
     models = [SparsePCA(1, n_nonzero=r, scale=True, effort="quick", certify=False, random_state=0) for r in sizes]
     kept = np.array([model.fit(X).variance_[0] for model in models])
     assert (np.diff(kept) >= -1e-9 * kept[:-1]).all()
+
+
+CONSTRAINED = ({"constraint": "orthogonal"}, {"constraint": "uncorrelated"}, {"n_nonzero_total": True})
+
+
+def components(X, k, r, **settings):
+    """Directions (columns) of unit variances of the features, and the correlation matrix."""
+    if settings.pop("n_nonzero_total", False):
+        settings["n_nonzero_total"] = k * r
+    else:
+        settings["n_nonzero"] = r
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparsePCA(k, scale=True, certify=False, random_state=0, **settings).fit(X)
+    return model.components_.T, np.corrcoef(X, rowvar=False)
+
+
+def sum_of_variances(H, A):
+    return float(np.trace(H.T @ A @ H))
+
+
+def of_the_span(H, A):
+    return float(np.trace(np.linalg.lstsq(H.T @ H, H.T @ A @ H, rcond=None)[0]))
+
+
+@pytest.mark.parametrize("way", CONSTRAINED, ids=["orthogonal", "uncorrelated", "total"])
+@pytest.mark.parametrize("seed", range(4))
+def test_more_effort_never_keeps_less_under_a_constraint(way, seed):
+    value = of_the_span if "n_nonzero_total" in way else sum_of_variances
+    quick, default = (value(*components(factors(seed), 3, 5, effort=effort, **way)) for effort in EFFORTS[:2])
+    assert default >= quick * (1 - 1e-6 if value is sum_of_variances else 1 - 6e-3)  # near-copies may be given up
+
+
+@pytest.mark.parametrize("name", ["wine", "cancer", "factors"])
+@pytest.mark.parametrize("deflation", [OrthogonalConstraint, UncorrelatedConstraint])
+def test_constrained_components_together_keep_no_less_than_one_after_the_other(name, deflation):
+    X = TABLES.get(name, factors(5))
+    constraint = "orthogonal" if deflation is OrthogonalConstraint else "uncorrelated"
+    together, A = components(X, 3, 5, constraint=constraint, effort="quick")
+    rng, view = np.random.default_rng(0), as_view(A, Preprocessing(precomputed=True))
+    task = Task.of_components(view, top_spectrum(view, 3, rng), 5)
+    in_turn = Sequential(FAST_SOLVER, deflation()).encode(task, Run(rng, effort=QUICK)).components.T
+    assert sum_of_variances(together, A) >= sum_of_variances(in_turn, A) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("name", ["wine", "cancer", "factors"])
+def test_what_is_free_keeps_no_less_than_what_is_constrained(name):
+    X = TABLES.get(name, factors(6))
+    free, A = components(X, 3, 4)
+    for way in ({"constraint": "orthogonal"}, {"deflation": "disjoint"}, {"deflation": "generalized"}):
+        assert of_the_span(free, A) >= of_the_span(components(X, 3, 4, **way)[0], A) * (1 - 1e-6)
+    in_all = components(X, 3, 4, n_nonzero_total=True)[0]
+    assert of_the_span(in_all, A) >= of_the_span(free, A) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("constraint", ["orthogonal", "uncorrelated"])
+def test_more_nonzeros_never_keep_less_under_a_constraint(constraint):
+    kept = [sum_of_variances(*components(factors(7), 3, r, constraint=constraint)) for r in range(2, 9)]
+    assert (np.diff(kept) >= -1e-6 * kept[-1]).all()

@@ -21,11 +21,11 @@ from sparing.errors import CheckpointError
 
 MODELS = {
     "batch": SparseEncoder(2, n_nonzero=4, random_state=0),
-    "few": SparseEncoder(2, n_nonzero=4, passes="few", random_state=0),
-    "joint": SparseEncoder(2, n_nonzero=3, strategy="joint", random_state=0),
-    "variance": SparsePCA(2, n_nonzero=3, random_state=0),
-    "two_sided": SparsePCA(1, n_nonzero=3, n_rows=20, random_state=0),
-    "nonnegative": NonnegativeSparsePCA(n_nonzero=3, certify=False, random_state=0),
+    "few": SparseEncoder(2, n_nonzero=4, passes="few", effort="quick", random_state=0),
+    "joint": SparseEncoder(2, n_nonzero=3, strategy="joint", effort="quick", random_state=0),
+    "variance": SparsePCA(2, n_nonzero=3, effort="quick", random_state=0),
+    "two_sided": SparsePCA(1, n_nonzero=3, n_rows=20, effort="quick", random_state=0),
+    "nonnegative": NonnegativeSparsePCA(n_nonzero=3, certify=False, effort="quick", random_state=0),
 }
 models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 
@@ -105,7 +105,7 @@ class Rows(ArrayRows):
 rng = np.random.default_rng(1)
 X = rng.standard_normal((300, 4)) @ rng.standard_normal((4, 600)) + rng.standard_normal((300, 600))
 X[rng.random(X.shape) < 0.01] = np.nan
-model = SparsePCA(1, n_nonzero=4, missing="mean", checkpoint=sys.argv[1] or None, certify=False)
+model = SparsePCA(1, n_nonzero=4, missing="mean", checkpoint=sys.argv[1] or None, certify=False, effort="quick")
 model.set_params(random_state=None if sys.argv[1] else int(sys.argv[3])).fit(Rows(X, 50))
 print(Rows.readings, model.n_passes_, model.components_.tobytes().hex(), model.variance_.tobytes().hex())
 """
@@ -134,7 +134,7 @@ def test_a_killed_process_resumes_with_the_seed_it_drew(tmp_path, monkeypatch, c
 
 @pytest.mark.parametrize("kind", ["file", "dask", "sparse", "weighted"])
 def test_every_storage(kind, X, tmp_path, monkeypatch):
-    model = SparseEncoder(2, n_nonzero=4, random_state=0, missing="mean", checkpoint=tmp_path / "kept")
+    model = SparseEncoder(2, n_nonzero=4, effort="quick", random_state=0, missing="mean", checkpoint=tmp_path / "kept")
     X[3, 4], fit = np.nan, {}
     if kind == "file":
         np.save(tmp_path / "X.npy", X)
@@ -222,7 +222,7 @@ def test_damaged_files_get_a_sentence(X, tmp_path):
     np.savez(objects, text=np.array([{"a": 1}], dtype=object))
     alien = tmp_path / "alien.npz"
     np.savez(alien, a0=np.zeros(3))
-    member = json.dumps({"format": 3, "mark": "", "result": {"~object": ["os:system", {}]}}).encode()
+    member = json.dumps({"format": 4, "mark": "", "result": {"~object": ["os:system", {}]}}).encode()
     hostile = tmp_path / "hostile.npz"
     np.savez(hostile, text=np.frombuffer(member, np.uint8))
     unclosed = b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '|u1', 'fortran_order'".ljust(118)  # Python's tokens complain
@@ -239,8 +239,8 @@ def test_damaged_files_get_a_sentence(X, tmp_path):
     for broken, sentence in (
         (text[: len(text) // 2], "damaged, cut short or was not written by this library"),
         ("[]", "damaged"),
-        ('{"format": 3}', "parts of it are missing"),
-        (text.replace('"format": 3', '"format": 99'), "has format 99; this version of the library reads format 3"),
+        ('{"format": 4}', "parts of it are missing"),
+        (text.replace('"format": 4', '"format": 99'), "has format 99; this version of the library reads format 4"),
     ):
         header.write_text(broken)
         with pytest.raises(CheckpointError, match=sentence):

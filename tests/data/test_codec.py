@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparing.data.blocks import CscBlock, DenseBlock
+from sparing.data.blocks import ColumnMoments, CscBlock, DenseBlock
 from sparing.data.checkpoint import CODEC
 from sparing.data.codec import Codec
-from sparing.data.jobs import ColumnMoments
 from sparing.data.sketch import Sketch
 from sparing.data.standardized_block import Standardization, StandardizedBlock
 
@@ -28,7 +27,20 @@ def again(thing, codec=CODEC):
 
 
 def test_numbers_keep_value_and_type():
-    things = (1.5, 10**30, True, None, "a", float("inf"), np.float32(0.1), np.int64(3), (0.1, (1, 2, 0.5)), [], ())
+    things = (
+        1.5,
+        10**30,
+        True,
+        None,
+        "a",
+        float("inf"),
+        np.float32(0.1),
+        np.int64(3),
+        (0.1, (1, 2, 0.5)),
+        [],
+        (),
+        {1: 2},
+    )
     for thing, back in zip(things, again(things), strict=True):
         assert type(back) is type(thing)
         assert back == thing
@@ -55,7 +67,7 @@ def test_blocks_of_rows(kind, rng):
     np.testing.assert_array_equal(back.matmat(np.eye(3)), block.matmat(np.eye(3)))
 
 
-@pytest.mark.parametrize("thing", [object(), {1: 2}, np.array([object()]), print, np.random.default_rng(0)])
+@pytest.mark.parametrize("thing", [object(), {1: object()}, np.array([object()]), print, np.random.default_rng(0)])
 def test_what_cannot_be_stored_is_refused_at_once(thing):
     with pytest.raises(TypeError, match="cannot be stored"):
         again(thing)
@@ -65,13 +77,11 @@ def test_what_cannot_be_stored_is_refused_at_once(thing):
     "text",
     [
         {"~object": ["os:system", {}]},
-        {"~object": ["sparing.data.jobs:np", {}]},
-        {"~object": ["sparing.data.jobs:dataclass", {}]},
-        {"~object": ["sparing.data.nowhere:A", {}]},
-        {"~object": ["sparing.data.codec:_found", {}]},
-        {"~record": ["sparing.data.standardized:DenseGram", {}]},
-        {"~record": ["sparing.data.blocks:DenseBlock", {}]},
-        {"~check": "sparing.data.codec:_found"},
+        {"~object": ["sparing.data.blocks:DenseBlock", {}]},
+        {"~object": ["nowhere", {}]},
+        {"~object": ["moments", {}]},
+        {"~record": ["dense", {}]},
+        {"~check": "dense"},
         {"~array": 3},
         {"~sparse": ["csr_array", [1, 1], []]},
         {"~sparse": ["csc_array", [1, 1], {"~array": "0"}]},

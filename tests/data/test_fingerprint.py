@@ -10,8 +10,8 @@ import numpy as np
 
 from sparing.data import ArrayRows
 from sparing.data.checkpoint import fingerprint
-from sparing.data.jobs import Columns, GramColumns, GramProduct, Moments
-from sparing.data.standardized_block import Standardization, mapped
+from sparing.data.jobs import Columns, GramColumns, GramProduct, Moments, mapped
+from sparing.data.standardized_block import Standardization
 from sparing.methods.solvers import Greedy, Rounding
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from sparing import SparseEncoder
 from sparing.data import Preprocessing, SparseRows, as_rows, as_view
+from sparing.errors import SparingWarning
 
 GOOD = np.random.default_rng(0).standard_normal((6, 3))
 
@@ -103,8 +104,8 @@ def test_frames_hold_dates_missing_values_names_twice_and_more():
     np.testing.assert_array_equal(as_rows(missing.dropna()).source, [[1, 1], [3, 3]])
     with pytest.raises(ValueError, match=r"NaN.*feature 'weight'"):
         SparseEncoder(1).fit(pd.DataFrame({"height": [1.0, 2.0], "weight": [np.nan, 1.0]}))
-    with pytest.raises(ValueError, match="several columns named 'a'"):
-        SparseEncoder(1).fit(pd.DataFrame(GOOD, columns=["a", "a", "b"]))
+    with pytest.warns(SparingWarning, match="several features are named 'a'"):
+        assert list(SparseEncoder(1).fit(pd.DataFrame(GOOD, columns=["a", "a", "b"])).feature_names_in_)[1] == "a-1"
 
 
 def test_sparse_frames_stay_sparse():

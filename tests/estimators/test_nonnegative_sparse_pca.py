@@ -64,7 +64,7 @@ def test_theorems_are_cited_for_the_solvers_that_they_are_about():
     assert second.strength == "probability 0.923076"
     assert first.holds
     assert second.holds
-    assert "Theorem 1" in str(fitted(n_nonzero=5, solver="spannogram").certificate_)
+    assert "Theorem 1" in fitted(n_nonzero=5, solver="spannogram").certificate_.details()
     assert fitted(n_nonzero=5).certificate_.guarantees == ()
     assert fitted(n_nonzero=5, solver="spannogram", time_limit=1e-9).certificate_.guarantees == ()
 
@@ -76,7 +76,7 @@ def test_several_components_for_every_deflation(deflation):
     assert model.components_.min() >= 0
     assert np.count_nonzero(model.components_, axis=1).max() <= 4
     cosines = model.components_ @ model.components_.T - np.eye(3)
-    said = str(model.certificate_)
+    said = model.certificate_.details()
     if deflation == "disjoint":
         assert np.abs(cosines).max() < 1e-12
         assert "they are orthogonal" in said

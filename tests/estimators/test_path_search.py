@@ -24,12 +24,12 @@ def test_each_certificate_holds_and_says_what_the_path_says(shape):
     X = make_spiked(*shape, n_nonzero=4, random_state=2).X
     _, certificates = certified(X)
     path = sparsity_path(X, 2, max_features=10, random_state=0)
-    for r, (certificate, ratio, bound, support) in enumerate(
-        zip(certificates, path.loss_ratio, path.bound, path.supports, strict=True), start=1
+    for r, (certificate, kept, most, support) in enumerate(
+        zip(certificates, path.variance_kept, path.variance_kept_bound, path.supports, strict=True), start=1
     ):
         assert certificate.problem.n_nonzero == r
-        assert certificate.ratio == pytest.approx(ratio, rel=1e-6)
-        assert certificate.bound / certificate.pca_value == pytest.approx(bound, rel=1e-6)
+        assert certificate.variance_kept == pytest.approx(kept, rel=1e-6)
+        assert certificate.variance_kept_bound == pytest.approx(most, rel=1e-6)
         np.testing.assert_array_equal(certificate.support, support)
         assert certificate.recheck(X)
 
@@ -48,7 +48,7 @@ def test_proofs_are_not_made_again(monkeypatch):
 
 
 def test_all_certificates_take_one_reading():
-    X = np.random.default_rng(0).standard_normal((400, 300))
+    X = np.random.default_rng(0).standard_normal((400, 600))  # too many features for proofs
     rng = np.random.default_rng(0)
     walk = path_search(X, 2, Preprocessing(), 10, Run(rng))
     before = walk.view.passes
@@ -68,9 +68,10 @@ def test_time_is_shared_by_all_numbers_of_features(monkeypatch):
 
 def test_fewer_features_than_components_are_compared_with_all_the_components_asked_for():
     _, certificates = certified(make_spiked(60, 15, n_nonzero=4, random_state=2).X, n_components=3, longest=3)
-    assert "1 component on 1 of 15 features loses" in str(certificates[0])
-    assert "times what PCA with 3 components loses" in str(certificates[0])
-    assert "times what PCA loses" in str(certificates[2])
+    assert str(certificates[0]).startswith("1 component on 1 of 15 features keeps ")
+    assert "of the variance that PCA's 3 keep" in str(certificates[0])
+    assert "times what PCA with 1 component loses" in certificates[0].details()
+    assert "times what PCA loses" in certificates[2].details()
 
 
 @pytest.mark.parametrize(("noise", "off"), [(1e-3, 1.5), (3e-3, 1.03)])

@@ -167,8 +167,8 @@ def test_more_variance_than_scikit_learn_at_its_own_counts():
 
 
 def test_sparse_input_is_never_densified(rng):
-    X = sparse.random(300, 20_000, density=0.01, format="csr", random_state=0)
-    model = SparsePCA(2, n_nonzero=10, random_state=0).fit(X)
+    X = sparse.random(300, 20_000, density=0.01, format="csr", random_state=np.random.default_rng(0))
+    model = SparsePCA(2, n_nonzero=10, effort="quick", random_state=0).fit(X)
     assert np.count_nonzero(model.components_, axis=1).max() <= 10
     assert model.certificate_.recheck(X)
 
@@ -258,7 +258,7 @@ def test_the_share_asked_for_is_kept(solver, rng):
 
 
 def test_hundreds_of_features_per_component(rng):
-    X = rng.standard_normal((100, 800))
+    X = rng.standard_normal((60, 500))
     model = SparsePCA(2, min_variance=0.9, effort="quick", random_state=0).fit(X)
     assert np.count_nonzero(model.components_, axis=1).min() > 200
     assert model.certificate_.recheck(X)
@@ -324,5 +324,5 @@ def test_components_that_say_nearly_the_same_are_named():
         f"Scores of components 1 and 2 have correlation {np.floor(largest * 100) / 100:.2f}: they say nearly the same."
     )
     assert wanted in model.certificate_.notes
-    assert wanted in str(model.certificate_)
+    assert wanted in model.certificate_.details()
     assert not fitted(2, n_nonzero=4).certificate_.notes

@@ -108,7 +108,8 @@ def test_progress_is_told_and_changes_nothing(request, capsys):
     assert capsys.readouterr().out == ""
     sparsity_path(X, max_features=6, random_state=0, verbose=True)
     said = capsys.readouterr().out
-    assert f"[sparing] 1 to 6 features: loss ratio {silent.loss_ratio[0]:.4f} to {silent.loss_ratio[5]:.4f}" in said
+    kept = silent.variance_kept
+    assert f"[sparing] 1 to 6 features keep {kept[0]:.1%} to {kept[5]:.1%} of PCA's variance" in said
     request.getfixturevalue("slow_reading")
     told = sparsity_path(X, max_features=6, random_state=0, verbose=True)
     assert "[sparing] pass 1: 100% of 60 rows" in capsys.readouterr().out

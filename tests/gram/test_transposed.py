@@ -8,7 +8,7 @@ from scipy import sparse
 
 from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view
 from sparing.gram import DenseGram, Projected
-from sparing.gram.base import GRAM_LIMIT, STRIP_ENTRIES
+from sparing.gram.base import CACHE_ENTRIES, GRAM_LIMIT
 from sparing.gram.transposed import FEW_SAMPLES, Transposed
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import DualSet, Greedy
@@ -127,7 +127,7 @@ def test_no_cancellation_when_means_are_a_million_times_the_spread(storage, rng)
 
 @pytest.mark.parametrize("deflated", [False, True], ids=["rows", "products"])
 def test_long_and_many_rows_are_taken_by_strips(deflated, rng):
-    n, d = FEW_SAMPLES + 1, STRIP_ENTRIES // FEW_SAMPLES + 44  # XX' is not formed, all rows are more than one strip
+    n, d = FEW_SAMPLES + 1, CACHE_ENTRIES // FEW_SAMPLES + 44  # XX' is not formed, all rows are more than one strip
     X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.3)
     many = np.arange(0, n, 2)[::-1]
     for storage in (X, sparse.csr_array(X)):

@@ -38,19 +38,3 @@ def test_turns_reach_no_more(problem):
     search = VarianceAlternation(DenseGram(A), 0.01)
     by_turns = Alternation.refit(search, H, 2000)
     assert search.captured(search.refit(H, 500)) >= search.captured(by_turns) * (1 - 1e-8)
-
-
-def test_one_product_finds_what_each_quotient_would(problem):
-    """The features that pull most, from one product for all directions and from a quotient for each."""
-    A, H = problem
-    search = VarianceAlternation(DenseGram(A), 0.01)
-    H = search.refit(H, 500)
-    used = np.flatnonzero(H[:, 0])
-    pulled = set(search.gradient_candidates(H, 2, used))
-    for j in range(H.shape[1]):
-        objective = search.without(np.delete(H, j, axis=1))
-        support = np.flatnonzero(H[:, j])
-        rho, v = objective.solve(support)
-        slope = np.abs(objective._shifted(support, rho) @ v) / objective.scale
-        slope[used] = -1.0
-        assert set(np.argsort(-slope)[:2]) <= pulled

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparing.objectives.shared import SharedCapture
+from sparing.rules import NO_RULES
 from sparing.run import DEFAULT, Budget, Run
 from sparing.search.descent import Descent
 from sparing.search.iterated import search_all
@@ -72,16 +73,18 @@ def test_descents_end_where_no_swap_gains(seed):
 class Small:
     """All features of a problem in memory, as the driver sees those of a view."""
 
+    blocks = 1
+
     def __init__(self, objective):
         self.objective, self.usable = objective, np.ones(objective.size, dtype=bool)
-        self.working_sets = []
+        self.working_sets, self.n_features, self.rules = [], objective.size, NO_RULES
 
     def on(self, features):
         self.working_sets.append(features)
         block = np.ix_(features, features)
         return SharedCapture(self.objective.gram[block], self.objective.weight[block], self.objective.rank)
 
-    def outside(self, supports, width):
+    def outside(self, supports, width, loadings=None):
         _, state = self.objective.fitted(supports)
         return self.objective.swap_gains(supports, state).max(axis=1)
 

@@ -19,7 +19,7 @@ from sparing.methods.solvers import Auto
 from sparing.objectives.blocks import BlockCapture
 from sparing.run import QUICK, THOROUGH, Budget, Run
 from sparing.search.descent import Descent
-from sparing.search.joint import Elite
+from sparing.search.iterated import Elite
 from sparing.task import Task
 
 SOLVER = Auto(starts=3, finalists=2, perturbations=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparing.show.wording import against_pca, component_name, equation, loadings_rows, names_of, shown
+from sparing.show.wording import component_name, equation, loadings_rows, names_of, shown
 
 
 def test_equations_leave_zeros_out_and_start_with_the_largest():
@@ -33,9 +33,3 @@ def test_names():
 )
 def test_what_commands_a_terminal_is_not_shown(name, safe):
     assert shown(name) == safe
-
-
-def test_loss_is_rounded_against_us():
-    assert against_pca(0.1201, 1.08) == "Loss: 12.1% of the variance, 1.080 times the 11.1% that PCA loses."
-    assert against_pca(0.02, np.inf) == "Loss: 2.0% of the variance, where PCA loses nothing."
-    assert against_pca(0.0, 1.0) == "Loss: nothing, as with PCA."

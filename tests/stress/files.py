@@ -84,6 +84,55 @@ def text(ending: str):
     return write
 
 
+def packed(ending: str, encoding: str = "utf-8"):
+    def write(folder: Path) -> Path:
+        import pyarrow as pa
+
+        plain = pd.DataFrame(X + 0.5, columns=list("abcd")).to_csv(sep=";", decimal=",", index=False).encode(encoding)
+        with pa.output_stream(
+            str(folder / f"X{ending}"), compression={".gz": "gzip", "bz2": "bz2"}.get(ending[-3:], "zstd")
+        ) as file:
+            file.write(plain)
+        return folder / f"X{ending}"
+
+    return write
+
+
+def write_parquet_folder(folder: Path) -> Path:
+    (folder / "X").mkdir()
+    for part in range(2):
+        half = X[6 * part : 6 * part + 6]
+        pd.DataFrame(half, columns=list("abcd")).to_parquet(folder / "X" / f"{part}.parquet", engine="pyarrow")
+    return folder / "X"
+
+
+def write_tenx(folder: Path) -> Path:
+    (folder / "X").mkdir()
+    io.mmwrite(folder / "X" / "matrix.mtx", sparse.coo_array(X.T))
+    (folder / "X" / "features.tsv").write_text("".join(f"id{j}\t{name}\tGene\n" for j, name in enumerate("abcd")))
+    (folder / "X" / "barcodes.tsv").write_text("".join(f"cell{i}\n" for i in range(len(X))))
+    return folder / "X"
+
+
+def write_tenx_h5(folder: Path) -> Path:
+    S = sparse.csc_array(X.T)
+    with h5py.File(folder / "X.h5", "w") as file:
+        group = file.create_group("matrix")
+        group["data"], group["indices"], group["indptr"], group["shape"] = S.data, S.indices, S.indptr, S.shape
+        group["barcodes"], group["features/name"] = [b"c"] * len(X), [b"a", b"b", b"c", b"d"]
+    return folder / "X.h5"
+
+
+def write_sparse_zarr(folder: Path) -> Path:
+    S = sparse.csr_array(X)
+    group = zarr.open_group(str(folder / "X.zarr"), mode="w")
+    inner = group.create_group("X")
+    inner.attrs.update({"encoding-type": "csr_matrix", "shape": list(X.shape)})
+    for name in ("data", "indices", "indptr"):
+        inner.create_array(name, data=getattr(S, name))
+    return folder / "X.zarr"
+
+
 def write_mtx(folder: Path) -> Path:
     io.mmwrite(folder / "X.mtx", sparse.coo_array(X))
     return folder / "X.mtx"
@@ -117,6 +166,13 @@ FORMATS = {
     "h5ad, csc": h5ad("csc"),
     "zarr": write_zarr,
     "parquet": write_parquet,
+    "zarr, sparse": write_sparse_zarr,
+    "parquet, folder": write_parquet_folder,
+    "h5, Cell Ranger": write_tenx_h5,
+    "mtx, Cell Ranger": write_tenx,
+    "csv.zst": packed(".csv.zst"),
+    "csv.bz2": packed(".csv.bz2"),
+    "txt.gz": packed(".txt.gz", "utf-16"),
     "csv": text(".csv"),
     "tsv": text(".tsv"),
     "mtx": write_mtx,

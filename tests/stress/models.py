@@ -49,7 +49,8 @@ def with_counts(kind: Any, counts: st.SearchStrategy, /, **parameters: Any) -> s
     return st.tuples(counts, st.fixed_dictionaries(parameters)).map(lambda both: kind(**both[0], **both[1]))
 
 
-both = {"center": flags, "scale": flags, "random_state": seeds}
+efforts = st.sampled_from(["quick", "quick", "default"])
+both = {"center": flags, "scale": flags, "effort": efforts, "random_state": seeds}
 losses = st.floats(1.0, 3.0)
 shares = st.floats(0.05, 1.0)
 

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from sparing import load_model, open_data
 from sparing.data.readers import base as room
-from sparing.data.readers.text import LONGEST_LINE
+from sparing.data.readers.text_format import LONGEST_LINE
 from sparing.errors import ModelFileError, UnreadableError
 from stress.files import X, h5ad, write_model, write_npz, write_parquet, write_sparse_npz
 
@@ -138,6 +138,7 @@ def number(value: int) -> bytes:
     return b"\x16" + bytes([digit | 128 for digit in digits[:-1]] + digits[-1:])
 
 
+@pytest.mark.filterwarnings("ignore:.* left out, because not numeric:sparing.errors.SparingWarning")
 def test_parquet_of_rows_that_are_not_stored(tmp_path):
     """A run of one value may be of any length."""
     path = write_parquet(tmp_path)

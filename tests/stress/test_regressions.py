@@ -213,6 +213,7 @@ def test_dense_shapes_that_are_a_lie(tmp_path):
             open_data(tmp_path / name)
 
 
+@pytest.mark.filterwarnings("ignore:.* left out, because not numeric:sparing.errors.SparingWarning")
 def test_a_file_with_other_rows_than_it_claims(tmp_path, monkeypatch):
     """Rows that were missing, without a word."""
     rows = open_data(write_parquet(tmp_path))
@@ -389,6 +390,7 @@ def test_a_table_of_huge_numbers_is_refused_by_its_true_size():
         SparsePCA(1, n_nonzero=1).fit(np.random.default_rng(0).standard_normal((5, 3)) * 1e155)
 
 
+@pytest.mark.filterwarnings("ignore:.* left out, because not numeric:sparing.errors.SparingWarning")
 def test_only_summaries_of_whole_numbers_are_looked_at(tmp_path):
     """A look at a damaged summary, as of a column of text that nobody needs, ended the process."""
     path = tmp_path / "X.parquet"

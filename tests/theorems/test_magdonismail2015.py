@@ -188,7 +188,7 @@ def test_theorem_7_in_expectation():
 
 def started_badly(view, spectrum, n_columns):
     """One weak column is all there is: what is drawn has to make up for everything."""
-    filling = Filling(view, n_columns, spectrum)
+    filling = Filling(Task.of_columns(view, n_columns, spectrum))
     filling.take(int(np.argmin(view.gram_diagonal())))
     residual = float(np.where(filling.open(), filling.state.left, 0.0).sum())
     return filling, spectrum.tail + spectrum.rank / filling.room * residual

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from sparing.certificates.rules import (
     iterates,
     same_promise,
 )
-from sparing.certificates.sentences import other_data, possible, promised_loss, reached
+from sparing.certificates.sentences import can_keep, kept, loss_bounded, loss_reached, other_data, promised_loss
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
@@ -28,6 +28,9 @@ from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices
 from sparing.task import Task
 
 WRONG = "The certificate does NOT hold"
+
+ROUNDING = 1e-9
+"""A variance that is missing by less than this share of the total may be rounding of a dense eigensolver."""
 
 UNFIT = (TypeError, ValueError, ArithmeticError, AttributeError, LookupError, np.linalg.LinAlgError)
 """What a proof runs into whose witness is no witness of its kind."""
@@ -62,8 +65,9 @@ class Recheck:
 class Certificate:
     """What a result reaches (``value``), what no feasible result can pass (``bound``), and why.
 
-    ``print(certificate)`` is the sentence for people. It holds the nonzero loadings and small numbers only, never the
-    data, so it can be stored beside a result and checked years later with :meth:`recheck`.
+    ``print(certificate)`` says what is kept of PCA's variance and what any other choice could keep; :meth:`details` has
+    the rest. It holds the nonzero loadings and small numbers only, never the data, so it can be stored beside a result
+    and checked years later with :meth:`recheck`.
 
     Attributes
     ----------
@@ -73,6 +77,12 @@ class Certificate:
         What PCA reaches, rounded against us.
     pca_error : float
         How far the truth may be on the other side: where a bound is compared with PCA, that is against us.
+    variance_kept, variance_kept_bound : float
+        What is reached and what no feasible result can pass, as shares of the variance of PCA's components.
+    n_asked : int
+        Number of those: as many components as were asked for, also where few features give fewer.
+    n_samples : int or None
+        Number of samples; None where a covariance was given.
     gap : float
         How much better anything feasible could be, relative: 0 is proved optimal, never above 1.
     strength : str
@@ -96,6 +106,10 @@ class Certificate:
     guarantees: tuple[Guarantee, ...] = ()
     parts: tuple[Certificate, ...] = ()
     notes: tuple[str, ...] = ()
+    n_asked: int = field(kw_only=True)
+    pca_variance: float = field(kw_only=True)
+    pca_variance_error: float = field(default=0.0, kw_only=True)
+    n_samples: int | None = field(default=None, kw_only=True)
 
     _named: ClassVar[str] = "loss"
     _nothing_can: ClassVar[str] = "nothing can lose less"
@@ -140,6 +154,35 @@ class Certificate:
         """Bound over PCA's value, each rounded against us; nothing loses less than PCA."""
         return max(self.bound / (self.pca_value + self.pca_error), 1.0) if self.pca_value > self._none else 1.0
 
+    @property
+    def variance_kept(self) -> float:
+        """Variance that is explained over that of PCA, rounded against us; at most 1."""
+        return _share(self._explained(self.value), self.pca_variance, self._rounding)
+
+    @property
+    def variance_kept_bound(self) -> float:
+        """The same for what no feasible result can pass, rounded up; at most 1."""
+        return _share(self._explained(self.bound), self.pca_variance - self.pca_variance_error, self._rounding)
+
+    @property
+    def _rounding(self) -> float:
+        """What may be missing of PCA's variance by rounding alone."""
+        return max(self._none, min(2 * self.pca_variance_error, ROUNDING * self.total))
+
+    def _explained(self, value: float) -> float:
+        """The variance that a value stands for."""
+        return self.total - value
+
+    def details(self) -> str:
+        """What is printed, and after it loss, bound and proof, promises of theorems, notes on the search.
+
+        Returns
+        -------
+        str
+            One sentence on each line.
+        """
+        return "\n".join([*self._lines(), *self._detailed()])
+
     def recheck(self, X: Any, sample_weight: Any = None) -> Recheck:
         """Verify the claim again from the data: recompute value and bound, and compare.
 
@@ -169,22 +212,23 @@ class Certificate:
         view = as_view(X, self.preprocessing, sample_weight)
         if view.n_features != self.problem.n_features:
             raise errors.wrong_n_features(view.n_features, self.problem.n_features, "this certificate")
-        pca = fresh_spectrum(view, max(one.problem.n_components for one in (self, *self.parts)))
+        pca = fresh_spectrum(view, max(max(one.problem.n_components, one.n_asked) for one in (self, *self.parts)))
         for part in self.parts:
-            if not (checked := part._recheck_on(view, pca.leading(part.problem.n_components))):
+            if not (checked := part._recheck_on(view, pca)):
                 return replace(checked, sentence=f"Of one component alone: {checked.sentence}")
-        return self._recheck_on(view, pca.leading(self.problem.n_components))
+        return self._recheck_on(view, pca)
 
-    def _recheck_on(self, view: DataMatrix, pca: Spectrum) -> Recheck:
-        """The claims of this certificate, without those of its parts; ``pca`` is computed anew."""
-        unit = self._unit(view)
+    def _recheck_on(self, view: DataMatrix, spectrum: Spectrum) -> Recheck:
+        """The claims of this certificate, without those of its parts; the spectrum is computed anew."""
+        unit, pca = self._unit(view), spectrum.leading(self.problem.n_components)
         value = self._value_on(view) * unit
         try:
             checked = BOUNDS[self.witness.name]().check(Task(view, self.problem), self.witness.witness)
             bound = checked * unit
         except UNFIT:
             bound = math.nan
-        if (flaw := self._unlike(view, value, pca, unit) or self._unproved(view, value, bound, pca, unit)) is not None:
+        flaw = self._unlike(view, value, pca, unit) or self._unproved(view, value, bound, pca, unit)
+        if (flaw := flaw or self._miscompared(view, spectrum, unit)) is not None:
             return Recheck(False, value, bound, f"{WRONG}{flaw}.")
         said = f"The certificate holds: {self._named} {value:.6g}, and {self._nothing_can} than {bound:.6g}."
         return Recheck(True, value, bound, said)
@@ -199,6 +243,8 @@ class Certificate:
             return f" for these data: it claims {self._named} {self.value:.6g}, found {value:.6g}"
         if (rule := broken_rule(self.problem, self.loadings, pca)) is not None:
             return f": its loadings are not among those it speaks of: {rule}"
+        if not self.problem.rules.permits(self.support):
+            return ": its features break the rules on features that it speaks of"
         return None
 
     def _unproved(self, view: DataMatrix, value: float, bound: float, pca: Spectrum, unit: float) -> str | None:
@@ -215,6 +261,21 @@ class Certificate:
         for promise in self.guarantees:
             if not same_promise(promise, self._promise_again(promise, view, pca), exact=pca.exact):
                 return f": what it says of {promise.reference} is not what that promises here"
+        return None
+
+    def _miscompared(self, view: DataMatrix, pca: Spectrum, unit: float) -> str | None:
+        """What is claimed and not so of what is compared with: PCA's variance, and the number of samples."""
+        asked = pca.leading(self.n_asked)
+        if self.n_asked < min(self.problem.n_components, pca.rank):
+            return f": it compares {self.problem.n_components} components with {self.n_asked} of PCA"
+        rounding = 1e-10 * self.total
+        not_less = asked.least_variance * unit <= self.pca_variance * (1 + 1e-6) + rounding
+        least = self.pca_variance - self.pca_variance_error
+        not_more = least <= asked.most_variance * unit * (1 + 1e-6) + rounding
+        if not (not_less and not_more and error_agrees(self.pca_variance_error, asked, unit)):
+            return f": it claims that PCA keeps {self.pca_variance:.6g}, which these data do not have"
+        if self.n_samples is not None and self.n_samples != view.n_samples:
+            return f": it is about {self.n_samples} samples, here are {view.n_samples or 0}"
         return None
 
     def _follows(self, claimed: float, value: float, bound: float) -> bool:
@@ -271,7 +332,12 @@ class Certificate:
         return information_loss_of(view, self.components)
 
     def _lines(self) -> list[str]:
-        return [reached(self), possible(self), *map(promised_loss, self.guarantees), *self.notes]
+        """What is printed."""
+        return [kept(self), *filter(None, [can_keep(self)])]
+
+    def _detailed(self) -> list[str]:
+        """What is not."""
+        return [loss_reached(self), loss_bounded(self), *map(promised_loss, self.guarantees), *self.notes]
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -279,3 +345,8 @@ class Certificate:
     def _repr_html_(self) -> str:
         first, *rest = (escape(line) for line in self._lines())
         return f"<div><p><strong>{first}</strong></p>{''.join(f'<p>{line}</p>' for line in rest)}</div>"
+
+
+def _share(part: float, of: float, none: float) -> float:
+    """A share, at most 1: all, where what is missing is rounding."""
+    return 1.0 if part >= of - none or of <= 0 else max(part / of, 0.0)

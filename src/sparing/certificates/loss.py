@@ -12,6 +12,7 @@ import numpy as np
 
 from sparing.certificates.certificate import Certificate
 from sparing.certificates.rules import CONTRADICTION
+from sparing.certificates.sentences import can_keep, counted, of_pca, percent_kept, who
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
@@ -34,12 +35,14 @@ def certify_loss(
     preprocessing: Preprocessing,
     *,
     theorem: str | None = None,
+    asked: Spectrum | None = None,
 ) -> Certificate:
     """Recompute the loss from data and loadings, and set the best bound beside it.
 
     ``theorem`` names the one of [magdonismail2015] whose hypothesis the fit kept: "6(i)" where dual set selection chose
     or was the safeguard, "6(ii)" where adaptive sampling chose shared features, "11" where it chose those of
-    each component.
+    each component. ``asked`` are as many principal components as were asked for, where these are more than the
+    problem has.
     """
     view, spectrum, problem = task.gram, task.spectrum, task.problem
     value = information_loss_of(view, found.components)
@@ -52,14 +55,14 @@ def certify_loss(
             "certify=False gives the components without a certificate."
         )
     return Certificate(
-        **_measured(task, found, best, value),
+        **_measured(task, found, best, value, asked),
         preprocessing=preprocessing,
         nothing=spectrum.nothing * unit,
         guarantees=_promised(theorem, found, spectrum, problem.n_nonzero, spectrum.loss_ratio(value)),
     )
 
 
-def _measured(task: Task, found: Encoder, best: Bound, value: float) -> dict[str, Any]:
+def _measured(task: Task, found: Encoder, best: Bound, value: float, asked: Spectrum | None) -> dict[str, Any]:
     """What every certificate of a loss holds, in the units of X: its value beside the best bound and PCA."""
     spectrum, unit = task.spectrum, task.gram.square_unit
     return {
@@ -71,6 +74,17 @@ def _measured(task: Task, found: Encoder, best: Bound, value: float) -> dict[str
         "total": spectrum.total * unit,
         "support": found.support,
         "loadings": found.loadings,
+        **compared(asked or spectrum, task.gram, unit),
+    }
+
+
+def compared(asked: Spectrum, view: DataMatrix, unit: float) -> dict[str, Any]:
+    """What is kept is a share of the variance of these principal components, on so many samples."""
+    return {
+        "n_asked": asked.rank,
+        "pca_variance": float(asked.most_variance * unit),
+        "pca_variance_error": float((asked.most_variance - asked.least_variance) * unit),
+        "n_samples": view.n_samples,
     }
 
 
@@ -106,12 +120,10 @@ class ReconstructionCertificate(Certificate):
         Numbers of the data points.
     row_weights : ndarray of shape (n_components, len(rows))
         The decoder is these weights times the centred and scaled data points, in the units of X.
-    n_samples : int
     """
 
     rows: Indices
     row_weights: Array
-    n_samples: int
 
     def _value_on(self, view: DataMatrix) -> float:
         """What is lost again, with the decoder built anew from the data points of the view."""
@@ -131,16 +143,17 @@ class ReconstructionCertificate(Certificate):
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
         """Theorem 6(i) on both sides; for how many data points, which may be more than are used, it says itself."""
         named = re.search(r" and (\d+) data points ", claimed.claim)
-        if named is None or not len(self.rows) <= int(named[1]) <= self.n_samples:
+        if named is None or not len(self.rows) <= int(named[1]) <= (self.n_samples or 0):
             return None
         again = _promises(pca, 0.0, self.problem.n_nonzero, int(named[1]))
         measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
         return replace(again[0], measured=measured) if again else None
 
     def _lines(self) -> list[str]:
-        first, *rest = super()._lines()
-        points = f"{len(self.rows)} of {self.n_samples} data points"
-        return [first, f"That is with every sample rebuilt as a combination of {points}.", *rest]
+        verb = "keeps" if len(self.loadings) == 1 else "keep"
+        rebuilt = f"rebuilt from {len(self.rows):,} of these {counted(self.n_samples or 0, 'sample')}"
+        first = f"{who(self)}, {rebuilt}, {verb} {percent_kept(self.variance_kept)} of {of_pca(self)}."
+        return [first, *filter(None, [can_keep(self)])]
 
 
 def reconstruction_loss(view: DataMatrix, components: Array, decoder: Array) -> float:
@@ -167,6 +180,7 @@ def certify_reconstruction(
     preprocessing: Preprocessing,
     *,
     promised_rows: int | None = None,
+    asked: Spectrum | None = None,
 ) -> ReconstructionCertificate:
     """Recompute what encoder and decoder lose together, and set the best bound beside it.
 
@@ -177,12 +191,11 @@ def certify_reconstruction(
     value = reconstruction_loss(view, found.components, row_weights @ _rows_of(view, rows))
     best = max(bounds, key=lambda bound: bound.value)
     return ReconstructionCertificate(
-        **_measured(task, found, best, value),
+        **_measured(task, found, best, value, asked),
         preprocessing=preprocessing,
         guarantees=_promises(spectrum, value, problem.n_nonzero, promised_rows),
         rows=rows,
         row_weights=row_weights,
-        n_samples=view.n_samples or 0,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from sparing import errors
 from sparing.certificates.certificate import Recheck
 from sparing.certificates.rules import same_promise
+from sparing.certificates.sentences import counted, percent_kept, share
 from sparing.data import Preprocessing, as_view
 from sparing.data.targets import Targets
 from sparing.gram import DataMatrix
@@ -35,9 +36,9 @@ EXPLAINED = 1e-10
 class RegressionCertificate:
     """What a regression on few features leaves of its targets (``value``), beside regression on principal components.
 
-    ``print(certificate)`` is the sentence for people. It holds coefficients and small numbers only, never the data, and
-    can be checked again with :meth:`recheck`. Nothing is proved about other features: ``bound`` is 0, what no residual
-    can pass, and ``gap`` is 1 unless nothing is left.
+    ``print(certificate)`` says what is explained of them; :meth:`details` has the rest. It holds coefficients and small
+    numbers only, never the data, and can be checked again with :meth:`recheck`. Nothing is proved about other features:
+    ``bound`` is 0, what no residual can pass, and ``gap`` is 1 unless nothing is left.
 
     Attributes
     ----------
@@ -60,14 +61,15 @@ class RegressionCertificate:
     fit_intercept: bool
     promise: str | None = None
     guarantees: tuple[Guarantee, ...] = ()
+    n_samples: int = 0
 
     @property
     def problem(self) -> str:
         """What was fitted."""
         return (
-            f"the in-sample residual norm of {_count(len(self.coefficients), 'target')}, "
+            f"the in-sample residual norm of {counted(len(self.coefficients), 'target')}, "
             f"{'with' if self.fit_intercept else 'without'} an intercept, by linear fits of rank at most "
-            f"{self.n_components} on {self.n_nonzero} of {_count(self.n_features, 'feature')}"
+            f"{self.n_components} on {self.n_nonzero} of {counted(self.n_features, 'feature')}"
         )
 
     @property
@@ -129,6 +131,7 @@ class RegressionCertificate:
             f"it claims {self.pca_value:.6g} for PCA regression, found {again.pca_value:.6g}": (
                 not pca_is_exact or abs(again.pca_value - self.pca_value) <= 1e-6 * self.pca_value + rounding
             ),
+            f"it is about {self.n_samples} samples, here are {again.n_samples}": again.n_samples == self.n_samples,
             f"it speaks of {self.n_nonzero} features and uses {used}": used <= self.n_nonzero,
             f"it speaks of fits of rank {self.n_components}, its own has {rank}": rank <= self.n_components,
             "what it says of a theorem is not what that promises here": self._promises_agree(again, exact=pca_is_exact),
@@ -146,8 +149,23 @@ class RegressionCertificate:
             same_promise(*pair, exact=exact) for pair in zip(self.guarantees, fresh, strict=True)
         )
 
+    def details(self) -> str:
+        """What is printed, and after it residual, bound and promises of theorems.
+
+        Returns
+        -------
+        str
+            One sentence on each line.
+        """
+        promised = (_promised(self, guarantee) for guarantee in self.guarantees)
+        residual = (
+            f"Residual norm: {self.value:.6g}, of PCA regression {self.pca_value:.6g}, of the targets {self.total:.6g}."
+        )
+        nothing = "Lower bound: none; other features may explain more." if self.gap else "Lower bound: reached."
+        return "\n".join([*self._lines(), residual, nothing, *promised])
+
     def _lines(self) -> list[str]:
-        return [_reached(self), _possible(self), *(_promised(self, guarantee) for guarantee in self.guarantees)]
+        return [_explained(self)]
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -195,6 +213,7 @@ def certify_regression(
         fit_intercept=fit_intercept,
         promise=promise,
         guarantees=guarantees,
+        n_samples=view.n_samples or 0,
     )
 
 
@@ -241,33 +260,20 @@ def _promises(
     )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _share(residual: float, total: float) -> str:
-    """Unexplained share of the squares, rounded up."""
-    return f"{math.ceil((residual / total) ** 2 * 1000 - 1e-9) / 10:.1f}%"
-
-
-def _reached(c: RegressionCertificate) -> str:
-    used = f"{len(c.support)} of {_count(c.n_features, 'feature')} {'leaves' if len(c.support) == 1 else 'leave'}"
+def _explained(c: RegressionCertificate) -> str:
+    """What the features explain, rounded down, beside regression on principal components."""
     if c.total == 0:
         return f"The targets are {'constant' if c.fit_intercept else 'zero'}: there is nothing to explain."
+    verb = "explains" if len(c.support) == 1 else "explain"
     whose = "the target" if len(c.coefficients) == 1 else f"{len(c.coefficients)} targets"
     what = f"{'variance' if c.fit_intercept else 'squares'} of {whose}"
-    pca = f"regression on {_count(c.n_components, 'principal component')} of all features leaves"
-    if c.value <= EXPLAINED * c.total:
-        return f"{used} nothing of the {what} unexplained in-sample; {pca} {_share(c.pca_value, c.total)}."
+    value = 0.0 if c.value <= EXPLAINED * c.total else c.value
+    ours = percent_kept(1.0 - (value / c.total) ** 2)
+    pca = f"regression on {counted(c.n_components, 'principal component')} of all features explains"
     return (
-        f"{used} {_share(c.value, c.total)} of the {what} unexplained in-sample; {pca} {_share(c.pca_value, c.total)}."
+        f"{len(c.support):,} of {counted(c.n_features, 'feature')} {verb} {ours} of the {what} ({pca} "
+        f"{share(max(1.0 - (c.pca_value / c.total) ** 2, 0.0))}), on these {counted(c.n_samples, 'sample')}."
     )
-
-
-def _possible(c: RegressionCertificate) -> str:
-    if c.gap == 0:
-        return "No features can leave less in-sample. Nothing is proved about new data."
-    return "Nothing is proved about other features, which may leave less, nor about new data."
 
 
 def _promised(c: RegressionCertificate, guarantee: Guarantee) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparing.results import PROVED, Guarantee
+from sparing.results import PROVED, Guarantee, Problem
 
 if TYPE_CHECKING:
     from sparing.certificates.certificate import Certificate
@@ -21,12 +21,17 @@ def other_data(claimed: float, found: float) -> str:
 
 def counted(number: int, noun: str) -> str:
     """A number with its noun, in the plural where there are several."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
-    """Rounded up, so that a loss is never understated."""
+    """Rounded up: a loss, or an upper bound."""
     return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}%"
+
+
+def percent_kept(share: float) -> str:
+    """Rounded down: what is kept is never overstated."""
+    return f"{math.floor(share * 1000 + 1e-9) / 10:.1f}%"
 
 
 def share(part: float) -> str:
@@ -43,53 +48,118 @@ def times(ratio: float) -> str:
     return f"{rounded:.{digits}f}"
 
 
-def reached(certificate: Certificate) -> str:
-    """What the components lose, beside PCA."""
+# --- the two lines that are printed ---------------------------------------------------------------------------------
+
+
+def kept(certificate: Certificate) -> str:
+    """What is kept of PCA's variance, and on how many samples."""
     c = certificate
-    k = len(c.loadings)
-    who = f"{counted(k, 'component')} on {where(c)} {'loses' if k == 1 else 'lose'}"
-    if c.pca_value <= c._none:
-        what = "nothing either" if c.ratio == 1.0 else f"{percent(c.value / c.total)} of the variance"
-        return f"{who} {what}, where PCA loses nothing."
-    asked = c.problem.n_components  # few features may give fewer, and are compared with as many as were asked for
-    pca = "PCA" if k == asked else f"PCA with {counted(asked, 'component')}"
-    return f"{who} {times(c.ratio)} times what {pca} loses (PCA: {share(c.pca_value / c.total)} of the variance)."
+    verb = "keeps" if len(c.loadings) == 1 else "keep"
+    samples = "" if c.n_samples is None else f", on these {counted(c.n_samples, 'sample')}"
+    return f"{who(c)} {verb} {percent_kept(c.variance_kept)} of {of_pca(c)}{samples}."
 
 
-def promised_loss(guarantee: Guarantee) -> str:
-    """A promise, with as many digits of what was measured as the loss has above."""
-    return f"{guarantee.sentence(times(guarantee.measured)) if math.isfinite(guarantee.measured) else guarantee}."
+def can_keep(certificate: Certificate) -> str | None:
+    """What any other choice could keep, where that says more than PCA does."""
+    c = certificate
+    if c.gap <= PROVED:
+        return f"No {others(c.problem)} can keep more: proved optimal."
+    most = percent(c.variance_kept_bound)
+    return None if most == percent(1.0) else f"No {others(c.problem)} can keep more than {most}."
+
+
+def who(certificate: Certificate) -> str:
+    """The components, and the features that they read."""
+    c, k = certificate, len(certificate.loadings)
+    features = where(c)
+    if k > 1 and c.problem.objective == "variance" and c.problem.shared_support:
+        loadings = counted(int(np.count_nonzero(c.loadings)), "loading")
+        features = f"{loadings} in all ({len(c.support):,} of {counted(c.problem.n_features, 'feature')})"
+    return f"{counted(k, f'{_sign(c.problem)}component')} on {features}"
+
+
+def of_pca(certificate: Certificate) -> str:
+    """The variance that is compared with."""
+    c = certificate
+    pca = "PCA's first component keeps" if c.n_asked == 1 else f"PCA's {c.n_asked:,} keep"
+    return f"the variance that {pca} (PCA: {share(c.pca_variance / c.total)} of the total)"
 
 
 def where(certificate: Certificate) -> str:
     """Which features are read, in words."""
     problem, used = certificate.problem, len(certificate.support)
     if problem.shared_support:
-        return f"{used} of {counted(problem.n_features, 'feature')}"
+        return f"{used:,} of {counted(problem.n_features, 'feature')}"
     each = np.count_nonzero(certificate.loadings, axis=1)
-    counts = str(each[0]) if (each == each[0]).all() else ", ".join(map(str, each))
+    counts = f"{each[0]:,}" if (each == each[0]).all() else ", ".join(map(str, each))
     noun = "feature" if each.max() == 1 else "features"
-    return f"{counts} {noun} each ({used} of {problem.n_features} in all)"
+    return f"{counts} {noun} each ({used:,} of {problem.n_features:,} in all)"
 
 
-def possible(certificate: Certificate) -> str:
-    """What nothing can pass, and how firmly that is proved."""
-    problem, c = certificate.problem, certificate
-    by_pca = c.bound <= c.pca_value * (1 + 1e-12)
-    encoder = f"encoder with {counted(problem.n_components, 'component')}"
-    who = encoder if by_pca else counted(problem.n_nonzero, "feature")
-    if c.gap <= PROVED:
-        return f"No {who} can lose less: proved optimal by {c.witness.method}."
-    if c.bound <= c._none:
-        return "How much less other features could lose is not known: nothing is proved."
+def others(problem: Problem) -> str:
+    """All that a certificate speaks of: "No <others> can ..."."""
+    at_most = "at most " if problem.nonnegative or problem.rules.has_budget else ""
+    features, within = at_most + counted(problem.n_nonzero, "feature"), " within the rules" if problem.rules else ""
+    if problem.objective == "loss" and problem.shared_support:
+        return f"choice of {features}{within}"
+    if problem.n_components == 1:
+        return f"{_sign(problem)}component with {features}{within}"
+    kind = "disjoint " if problem.disjoint else "orthogonal " if problem.orthogonal else ""
+    each = "in all" if problem.shared_support else "each"
+    return f"{problem.n_components:,} {_sign(problem)}{kind}components with {features} {each}{within}"
+
+
+def _sign(problem: Problem) -> str:
+    return "nonnegative " if problem.nonnegative else ""
+
+
+# --- details --------------------------------------------------------------------------------------------------------
+
+
+def loss_reached(certificate: Certificate) -> str:
+    """The loss beside PCA's."""
+    c = certificate
     if c.pca_value <= c._none:
-        return (
-            f"No {who} can lose less than {math.floor(c.bound / c.total * 1000 + 1e-9) / 10:.1f}% of the variance, so "
-            f"other features could lose at most {percent(c.gap)} less ({c.witness.method})."
-        )
-    firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error subtracted"
-    least = math.floor(c.bound_ratio * 1000 + 1e-9) / 1000
+        if c.ratio == 1.0:
+            return "Loss: nothing, as with PCA."
+        return f"Loss: {percent(c.value / c.total)} of the variance, where PCA loses nothing."
+    asked = c.problem.n_components
+    pca = "PCA" if asked == c.n_asked else f"PCA with {counted(asked, 'component')}"
+    return f"Loss: {times(c.ratio)} times what {pca} loses (PCA loses {share(c.pca_value / c.total)} of the variance)."
+
+
+def loss_bounded(certificate: Certificate) -> str:
+    """The lower bound of the loss, how it is proved and how firmly."""
+    c = certificate
+    how = f"{c.witness.method}{'' if c.strength == 'always' else ' (iterative eigensolver, error subtracted)'}"
+    if c.gap <= PROVED:
+        return f"Lower bound: this loss, by {how}."
+    if c.bound <= c._none:
+        return "Lower bound: none."
+    if c.bound <= c.pca_value * (1 + 1e-12):
+        return f"Lower bound: {how}; other features lose at most {percent(c.gap)} less."
+    if c.pca_value <= c._none:
+        least = f"{math.floor(c.bound / c.total * 1000 + 1e-9) / 10:.1f}% of the variance"
+    else:
+        least = f"{math.floor(c.bound_ratio * 1000 + 1e-9) / 1000:.3f} times what PCA loses"
+    return f"Lower bound: {least}, by {how}; other features lose at most {percent(c.gap)} less."
+
+
+def variance_bounded(certificate: Certificate) -> str:
+    """The upper bound of the variance, how it is proved and how firmly."""
+    c = certificate
+    how = f"{c.witness.method}{'' if c.strength == 'always' else ' (iterative eigensolver, error added)'}"
+    if c.gap <= PROVED:
+        return f"Upper bound: this variance, by {how}."
+    if c.bound >= c.pca_value:
+        return f"Upper bound: {how}; at most {percent(c.gap)} of the best variance are missing."
+    reached = ", which some components have" if c.witness.reached else ""
+    most = percent(c.variance_kept_bound)
     return (
-        f"No {who} can lose less than {least:.3f} times what PCA loses, so other features "
-        f"could lose at most {percent(c.gap)} less. Nothing tighter is proved ({c.witness.method}{firm})."
+        f"Upper bound: {most} of PCA's variance{reached}, by {how}; at most {percent(c.gap)} of the best are missing."
     )
+
+
+def promised_loss(guarantee: Guarantee) -> str:
+    """A promise, with as many digits of what was measured as the loss has above."""
+    return f"{guarantee.sentence(times(guarantee.measured)) if math.isfinite(guarantee.measured) else guarantee}."

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparing.certificates.certificate import WRONG, Certificate, Recheck
 from sparing.certificates.rules import broken_rule, counts_for_none
-from sparing.certificates.sentences import counted, other_data, percent, share, where
+from sparing.certificates.sentences import counted, other_data, percent, percent_kept, share, who
 from sparing.data import Preprocessing
 from sparing.data.blocks import DenseBlock
 from sparing.data.sketch import row_gram_of
@@ -24,21 +24,25 @@ class StreamCertificate(Certificate):
     """What is proved of rows that were seen once.
 
     ``value`` is not the loss but what the loss cannot exceed; ``bound``, as ever, is what no encoder can go below.
-    Between them lies ``estimate``.
+    Between them lies ``estimate``. ``variance_kept`` is what is proved to be kept.
 
     Attributes
     ----------
     estimate : float
         The loss as the kept directions and the exact norms of all features suggest it: what nothing proves.
+    pca_estimate : float
+        The variance of PCA's components by the same directions.
     """
 
     estimate: float = 0.0
+    pca_estimate: float = 0.0
 
-    def _recheck_on(self, view: DataMatrix, pca: Spectrum) -> Recheck:
+    def _recheck_on(self, view: DataMatrix, spectrum: Spectrum) -> Recheck:
         """Is the loss on these data at most what was claimed, and PCA's at least?"""
-        unit = self._unit(view)
+        unit, pca = self._unit(view), spectrum.leading(self.problem.n_components)
         value = self._value_on(view) * unit
-        if (flaw := self._unlike(view, value, pca, unit) or self._unproved_of(value, pca, unit)) is not None:
+        flaw = self._unlike(view, value, pca, unit) or self._unproved_of(value, pca, unit)
+        if (flaw := flaw or self._miscompared(view, spectrum, unit)) is not None:
             return Recheck(False, value, self.bound, f"{WRONG}{flaw}.")
         said = f"The certificate holds: loss {value:.6g}, at most {self.value:.6g} as claimed."
         return Recheck(True, value, self.bound, said)
@@ -67,16 +71,31 @@ class StreamCertificate(Certificate):
             return f": it takes {self.nothing:.6g} for nothing"
         return f": a stream has no promise of {self.guarantees[0].reference}" if self.guarantees else None
 
+    def _miscompared(self, view: DataMatrix, pca: Spectrum, unit: float) -> str | None:
+        """PCA may keep less than is claimed here, never more: the claim is what one pass proves."""
+        asked = pca.leading(self.n_asked)
+        if self.n_asked < min(self.problem.n_components, pca.rank):
+            return f": it compares {self.problem.n_components} components with {self.n_asked} of PCA"
+        if not asked.least_variance * unit <= self.pca_variance * (1 + 1e-6) + 1e-9 * self.total:
+            return f": it claims that PCA keeps at most {self.pca_variance:.6g}, which is not so"
+        if self.n_samples != view.n_samples:
+            return f": it is about {self.n_samples} samples, here are {view.n_samples or 0}"
+        return None
+
     def _lines(self) -> list[str]:
-        k = len(self.loadings)
-        who = f"{counted(k, 'component')} on {where(self)} {'loses' if k == 1 else 'lose'}"
-        about = f"{share(self.estimate / self.total)} of the variance by an estimate from one pass"
-        if self.bound <= self._none:
-            return [f"{who} {about}; proved is at most {percent(self.value / self.total)}, and nothing of PCA."]
+        verb = "keeps" if len(self.loadings) == 1 else "keep"
+        pca = "PCA's first component keeps" if self.n_asked == 1 else f"PCA's {self.n_asked:,} keep"
+        kept = min((self.total - self.estimate) / self.pca_estimate, 1.0) if self.pca_estimate > 0 else 1.0
+        seen = f"by an estimate from one pass over {counted(self.n_samples or 0, 'sample')}"
+        first = f"{who(self)} {verb} about {percent_kept(kept)} of the variance that {pca}, {seen}."
+        return [first, f"At least {percent_kept(self.variance_kept)} is proved."]
+
+    def _detailed(self) -> list[str]:
+        least = f"{np.floor(1000 * self.bound / self.total) / 10:.1f}%"
         return [
-            f"{who} {about}, and at most {percent(self.value / self.total)}, which is proved.",
-            f"No encoder with {counted(self.problem.n_components, 'component')} can lose less than "
-            f"{np.floor(1000 * self.bound / self.total) / 10:.1f}%. "
+            f"Loss: {share(self.estimate / self.total)} of the variance by the estimate, at most "
+            f"{percent(self.value / self.total)} proved.",
+            f"Lower bound: {least} of the variance, for {counted(self.problem.n_components, 'component')}.",
             "Where X can be read again, certify(components_, X) is exact.",
         ]
 
@@ -86,6 +105,7 @@ def certify_stream(
     sketch: RowSketch,
     found: Encoder,
     preprocessing: Preprocessing,
+    n_samples: int,
 ) -> StreamCertificate:
     """Bounds of both losses from the kept directions B, with E = X'X - B'B >= 0 and no eigenvalue above e, the dropped.
 
@@ -93,7 +113,7 @@ def certify_stream(
     tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2; PCA keeps at most sum(values of B'B) + k e.
     Neither e nor k e need exceed tr E, which is known.
     """
-    view, problem = task.gram, task.problem
+    view, problem, asked = task.gram, task.problem, task.spectrum
     total, unit = view.total, view.square_unit
     H, G = found.components.T, found.decoder
     B = DenseBlock(sketch.rows)
@@ -106,8 +126,13 @@ def certify_stream(
     left = max(total - float(np.trace(gram)), 0.0)  # tr E
     dropped = min(sketch.dropped, left)
     value = total - saved + dropped * float(2 * sizes.sum() + np.square(sizes).sum()) + rounding
-    most = float(np.linalg.eigvalsh(gram)[-problem.n_components :].sum())
-    bound = min(max(total - most - min(problem.n_components * dropped, left) - rounding, 0.0), value)
+    values = np.linalg.eigvalsh(gram)
+
+    def most(k: int) -> float:
+        """What k principal components keep at most."""
+        return min(float(values[-k:].sum()) + min(k * dropped, left) + rounding, total)
+
+    bound = min(total - most(problem.n_components), value)
     estimate = information_loss_of(view, found.components)
     return StreamCertificate(
         problem=problem,
@@ -120,6 +145,10 @@ def certify_stream(
         preprocessing=preprocessing,
         nothing=task.spectrum.nothing * unit,
         estimate=estimate * unit,
+        pca_estimate=float(asked.values.sum()) * unit,
+        n_asked=asked.rank,
+        pca_variance=most(asked.rank) * unit,
+        n_samples=n_samples,
     )
 
 

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from sparing.certificates.certificate import Certificate
+from sparing.certificates.loss import compared
 from sparing.certificates.rules import CONTRADICTION, error_agrees, fresh_spectrum
-from sparing.certificates.sentences import counted, percent, share, where
+from sparing.certificates.sentences import variance_bounded
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
 from sparing.linalg.theorem_bounds import approximation_factor
@@ -58,6 +57,9 @@ class VarianceCertificate(Certificate):
         least = self.pca_value - self.pca_error
         return 1.0 if self.bound >= least else self.bound / least
 
+    def _explained(self, value: float) -> float:
+        return value
+
     def _unit(self, view: DataMatrix) -> float:
         return covariance_unit(view)
 
@@ -91,8 +93,8 @@ class VarianceCertificate(Certificate):
         measured = known if self.witness.reached else min(known, claimed.limit)
         return Guarantee(claimed.claim, limit, measured, strength, Reference("asteris2014", where))
 
-    def _lines(self) -> list[str]:
-        return [_reached(self), _possible(self), *(f"{guarantee}." for guarantee in self.guarantees), *self.notes]
+    def _detailed(self) -> list[str]:
+        return [variance_bounded(self), *(f"{guarantee}." for guarantee in self.guarantees), *self.notes]
 
 
 def covariance_unit(view: DataMatrix) -> float:
@@ -101,8 +103,13 @@ def covariance_unit(view: DataMatrix) -> float:
     return view.square_unit / (rows - 1 if rows > 1 else 1.0)
 
 
-def variance_certificate(task: Task, found: Encoder, preprocessing: Preprocessing, run: Run) -> VarianceCertificate:
-    """The certificate of all components together, with one for each of them."""
+def variance_certificate(
+    task: Task, found: Encoder, preprocessing: Preprocessing, run: Run, *, asked: Spectrum | None = None
+) -> VarianceCertificate:
+    """The certificate of all components together, with one for each of them.
+
+    ``asked`` are as many principal components as were asked for, where fewer were found.
+    """
     bounds, parts = prove(task, found, run), list[Certificate]()
     if len(found.loadings) > 1:
         known = dict[int, list[Bound]]()
@@ -122,7 +129,7 @@ def variance_certificate(task: Task, found: Encoder, preprocessing: Preprocessin
             _, largest = of_one(single(found, 0), task.n_nonzero)
             together = EachAlone(min(largest, key=lambda bound: bound.value)).bound(task, found, run)
             bounds += [] if together is None else [together]
-    certificate = certify_variance(task, found, bounds, preprocessing, parts=parts)
+    certificate = certify_variance(task, found, bounds, preprocessing, parts=parts, asked=asked)
     if run.budget.expired and certificate.gap > PROVED:
         said = INTERRUPTED if run.budget.interrupted else TIMED_OUT
         return replace(certificate, notes=(*certificate.notes, said))
@@ -136,6 +143,7 @@ def certify_variance(
     preprocessing: Preprocessing,
     *,
     parts: Sequence[Certificate] = (),
+    asked: Spectrum | None = None,
 ) -> VarianceCertificate:
     """Recompute the variance from data and loadings, and set the best bound beside it."""
     view, spectrum, unit = task.gram, task.spectrum, covariance_unit(task.gram)
@@ -161,6 +169,7 @@ def certify_variance(
         preprocessing=preprocessing,
         parts=tuple(parts),
         notes=_copies(view, found, value),
+        **compared(asked or spectrum, view, unit),
     )
 
 
@@ -186,48 +195,4 @@ def single(found: Encoder, number: int) -> Encoder:
         found.captured[:0],
         found.loss,
         single_bounds=found.single_bounds,
-    )
-
-
-def _reached(c: VarianceCertificate) -> str:
-    """What the components have, rounded down."""
-    k, used = len(c.loadings), len(c.support)
-    features = where(c)
-    noun = f"{'nonnegative ' if c.problem.nonnegative else ''}component"
-    if k > 1 and c.problem.shared_support:
-        features = f"{np.count_nonzero(c.loadings)} loadings in all ({used} of {c.problem.n_features} features)"
-    reached = f"{math.floor((c.ratio + PROVED) * 1000) / 10:.1f}%"
-    pca = "PCA's first component" if k == 1 else f"PCA's first {k} components"
-    return (
-        f"{counted(k, noun)} on {features} {'has' if k == 1 else 'have'} {reached} of the variance of {pca} "
-        f"(PCA: {share(c.pca_value / c.total)} of the total)."
-    )
-
-
-def _possible(c: VarianceCertificate) -> str:
-    """What others could have, rounded up."""
-    problem = c.problem
-    features = ("at most " if problem.nonnegative else "") + counted(problem.n_nonzero, "feature")
-    sign = "nonnegative " if problem.nonnegative else ""
-    if problem.n_components == 1:
-        who = f"{sign}component with {features}"
-    else:
-        kind = sign + ("disjoint " if problem.disjoint else "orthogonal " if problem.orthogonal else "")
-        who = (
-            f"{problem.n_components} {kind}components with {features} {'in all' if problem.shared_support else 'each'}"
-        )
-    if c.gap <= PROVED:
-        return f"No {who} can have more: proved optimal by {c.witness.method}."
-    firm = "" if c.strength == "always" else f"; {c.strength}: it rests on a converged iteration, its error added"
-    most = percent(c.bound_ratio)
-    if c.witness.reached:
-        return (
-            f"The best {who} has {most} of PCA's: at most {percent(c.gap)} of it are missing here (proved by "
-            f"{c.witness.method})."
-        )
-    if c.bound >= c.pca_value:
-        return f"That is within {percent(c.gap)} of the best possible: nothing below PCA's own variance is proved."
-    return (
-        f"That is within {percent(c.gap)} of the best possible: no {who} can have more than {most} of PCA's. "
-        f"Nothing tighter is proved ({c.witness.method}{firm})."
     )

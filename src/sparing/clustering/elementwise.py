@@ -10,10 +10,8 @@ import numpy as np
 from sparing import errors
 from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.clustering.table import SIZES, Table, dense
+from sparing.gram.base import CACHE_ENTRIES
 from sparing.results import Array
-
-PAIR_ENTRIES = 2**17
-"""Entries of a block of pairs and features (1 MiB): what stays in a cache."""
 
 ElementWise = Callable[[Any, Any], Any]
 
@@ -21,7 +19,7 @@ ElementWise = Callable[[Any, Any], Any]
 class ElementwiseDissimilarity(Dissimilarity):
     """d_ii'j = f(x_ij, x_i'j), in blocks of this many pairs times features."""
 
-    def __init__(self, table: Table, function: ElementWise, block_entries: int = PAIR_ENTRIES) -> None:
+    def __init__(self, table: Table, function: ElementWise, block_entries: int = CACHE_ENTRIES) -> None:
         super().__init__(table)
         self.block_entries = block_entries
         self.function, self.is_own = function, function is not absolute_difference

@@ -1,4 +1,4 @@
-"""How large the bound on the weights should be: a permutation gap [witten2010, Sec. 3.2], or a number of features."""
+"""Choice of the bound on the weights: by a permutation gap [witten2010, Sec. 3.2], or by a number of features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters around means, in features weighted by how far they separate the clusters [witten2010, Sec. 3]."""
+"""Sparse k-means: features are weighted by how well they separate the clusters [witten2010, Sec. 3]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers to be clustered: shifted, scaled and zero where a value is missing, dense or sparse as they came."""
+"""A table in memory for clustering: standardized values, 0 where one is missing, dense or sparse as stored."""
 
 from __future__ import annotations
 

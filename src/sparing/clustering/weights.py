@@ -1,4 +1,4 @@
-"""Feature weights of the most spread-out dissimilarities: a single sparse component of D [witten2010, Sec. 4]."""
+"""Sparse feature weights from dissimilarities: the leading sparse component of D [witten2010, Sec. 4]."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ NARROW = 4
 
 INNER = 20
 """Turns among the features in use before all are looked at again."""
-
-ROUNDING_SHARE = 1e-14
-"""Changes of this share are rounding, whatever the tolerance."""
 
 BETTER = 1e-9
 """A later start must exceed an earlier one by this share: rounding does not choose between them."""
@@ -85,7 +82,7 @@ def alternate(
         size = float(np.linalg.norm(update))
         change = float(np.linalg.norm(update - w)) / size if size > 0 else 0.0
         w = update
-        if change <= max(tol, ROUNDING_SHARE):
+        if change <= max(tol, 1e-14):  # a smaller change is rounding
             converged = True
         elif not D.is_quick and narrow * np.count_nonzero(w) < len(w):
             J = np.flatnonzero(w)

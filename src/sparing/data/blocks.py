@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
-from sparing.data.jobs import ColumnMoments
 from sparing.results import Array, Indices
 
 WIDENED_ENTRIES = 2**19
 """Entries widened to float64 at a time: 4 MiB, so that a strip stays in cache while it is used."""
+
+
+@dataclass(frozen=True)
+class ColumnMoments:
+    """Total weight, column means and sums of squared deviations from them."""
+
+    weight: float
+    mean: Array
+    deviation: Array
 
 
 class DenseBlock:

@@ -21,17 +21,29 @@ from typing import IO, Any
 import numpy as np
 
 from sparing import errors
-from sparing.data.codec import PackageCodec
+from sparing.data.blocks import ColumnMoments, CscBlock, DenseBlock
+from sparing.data.codec import Codec
 from sparing.data.rows import Rows
+from sparing.data.sketch import Digest, Sketch
+from sparing.data.standardized_block import StandardizedBlock
 
 HEADER = "sparing-checkpoint.json"
 PASS = "sparing-pass-{:05d}.npz"
 OURS = (HEADER, "sparing-pass-[0-9]*.npz", "sparing-*.unfinished")
 """What is deleted after a fit; other files in the folder are nobody's business."""
 
-FORMAT = 3
-CODEC = PackageCodec("sparing.data")
-"""Results of jobs: any class of the data layer, as it was."""
+FORMAT = 4
+RESULTS = {
+    "moments": ColumnMoments,
+    "sketch": Sketch,
+    "digest": Digest,
+    "block": StandardizedBlock,
+    "dense": DenseBlock,
+    "csc": CscBlock,
+}
+"""Classes that results of jobs consist of, by their names in files; a job with another one adds it here."""
+
+CODEC = Codec(RESULTS)
 
 ADVICE = "Delete that folder to start again, or choose another path as checkpoint."
 TEXT = 60
@@ -213,10 +225,6 @@ def _said(broken: BaseException) -> str:
     return lines[0].rstrip(".") if lines else type(broken).__name__
 
 
-DIGITS = 16
-"""Bytes of a mark."""
-
-
 def fingerprint(thing: Any) -> str:
     """Hexadecimal digits that tell contents apart: arrays by type, shape and values, objects by class and attributes.
 
@@ -227,7 +235,7 @@ def fingerprint(thing: Any) -> str:
 
 def _mark(thing: Any, above: tuple[int, ...]) -> bytes:
     """The mark of a thing inside those ``above`` it; a thing inside itself is named, not entered again."""
-    digest = blake2b(type(thing).__qualname__.encode(), digest_size=DIGITS)
+    digest = blake2b(type(thing).__qualname__.encode(), digest_size=16)
     if isinstance(thing, (type(None), bool, int, float, complex, str, bytes, slice, np.dtype)):
         digest.update(repr(thing).encode())
     elif isinstance(thing, (np.ndarray, np.generic)) and not thing.dtype.hasobject:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import re
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -39,7 +37,8 @@ class Codec:
     Parameters
     ----------
     records : mapping from str to type
-        Dataclasses and named tuples, which are stored by what they are made from; reading calls their constructors.
+        Dataclasses and named tuples are stored by what they are made from; reading calls their constructors. Other
+        classes are stored by their attributes; reading calls no constructor, so nothing is checked.
     """
 
     def __init__(self, records: Mapping[str, type]) -> None:
@@ -63,10 +62,12 @@ class Codec:
         kind = type(value)
         if kind is tuple:
             return {"~tuple": [self.encode(item, keep) for item in value]}
+        if kind is dict:
+            return {"~dict": [[self.encode(part, keep) for part in pair] for pair in value.items()]}
         if kind.__name__ in SPARSE:
             parts = (value.data, value.indices, value.indptr)
             return {"~sparse": [kind.__name__, list(value.shape), *(_array(part, keep) for part in parts)]}
-        if (name := self._name_of(kind)) is None:
+        if (name := self._names.get(kind)) is None:
             raise Unplain(value)
         if is_record(kind):
             fields = _initial(value) if dataclasses.is_dataclass(kind) else value._asdict()
@@ -91,6 +92,8 @@ class Codec:
             return float(_text(content))
         if kind == "~tuple":
             return tuple(self.decode(content, arrays))
+        if kind == "~dict":
+            return {self.decode(key, arrays): self.decode(value, arrays) for key, value in content}
         if kind == "~sparse":
             name, shape, *parts = content
             matrix = SPARSE[_text(name)](tuple(self.decode(parts, arrays)), shape=tuple(shape))
@@ -98,7 +101,8 @@ class Codec:
             return matrix
         if kind in ("~record", "~object"):
             name, fields = content
-            found = self._kind_of(_text(name))
+            if (found := self._kinds.get(_text(name))) is None:
+                raise ValueError(f"{name!r} is not among what may be named")
             if is_record(found) != (kind == "~record"):
                 raise ValueError(f"{name!r} is of another kind")
             again = self._again(fields, arrays)
@@ -110,39 +114,6 @@ class Codec:
 
     def _again(self, fields: Json, arrays: Callable[[str], Any]) -> dict[str, Any]:
         return {name: self.decode(value, arrays) for name, value in dict(fields).items()}
-
-    def _name_of(self, kind: type) -> str | None:
-        return self._names.get(kind)
-
-    def _kind_of(self, name: str) -> type:
-        if name not in self._kinds:
-            raise ValueError(f"{name!r} is not among what may be named")
-        return self._kinds[name]
-
-
-class PackageCodec(Codec):
-    """The same for all classes of a package, by their modules: for files of one's own and one's own version.
-
-    Classes that are no records are stored by their attributes; reading calls no constructor, so nothing is checked.
-    """
-
-    def __init__(self, package: str) -> None:
-        super().__init__({})
-        self.package = package
-
-    def _is_inside(self, module: str) -> bool:
-        return module == self.package or module.startswith(f"{self.package}.")
-
-    def _name_of(self, kind: type) -> str | None:
-        return f"{kind.__module__}:{kind.__qualname__}" if self._is_inside(kind.__module__) else None
-
-    def _kind_of(self, name: str) -> type:
-        module, _, qualified = name.partition(":")
-        if self._is_inside(module) and re.fullmatch(r"[\w.]+", module) and qualified.isidentifier():
-            found = getattr(import_module(module), qualified)
-            if isinstance(found, type) and found.__module__ == module:
-                return found
-        raise ValueError(f"{name!r} is not among what may be named")
 
 
 def is_record(kind: type) -> bool:

@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from sparing import errors
+from sparing.data.containers import is_frame, not_numeric, unwrapped
 from sparing.data.dask_rows import DaskRows, is_dask
 from sparing.data.imputed import Imputed
 from sparing.data.rows import ArrayRows, Rows, SparseRows
 from sparing.data.sketch import Condensed, CountSketch
 from sparing.data.sources import Slices, is_lazy, is_source, source_rows
 from sparing.data.standardized import StandardizedRows
-from sparing.errors import listed
 from sparing.gram.base import GRAM_LIMIT, DataMatrix
 from sparing.gram.dense import view_of_gram
 from sparing.results import Array
@@ -27,6 +27,9 @@ ASYMMETRY = 1e-8
 
 DATES = ("Date", "Time", "Duration")
 """How types of polars begin that hold no numbers but look like it."""
+
+EXACT = ("Int128", "UInt128", "Decimal")
+"""How types of polars begin that NumPy does not have."""
 
 SUMS = (1e-300, 1e305)
 """Sums of squares that can be reported, and shares of them, without overflow or loss of digits."""
@@ -128,11 +131,17 @@ def as_rows(X: Any) -> Rows:
         return X
     if is_lazy(X):
         raise errors.lazy_table(X)
+    table: Any
+    table, names = unwrapped(X)
+    if table is not X:
+        rows = as_rows(table)
+        rows.feature_names = names if names is not None and len(names) == rows.shape[1] else None
+        return rows
     if is_dask(X):
         _check_shape(X.shape)
         _checked_kind(X)
         return DaskRows(X)
-    table: Any = X if sparse.issparse(X) else Slices(X) if is_source(X) else _as_array(X)
+    table = X if sparse.issparse(X) else Slices(X) if is_source(X) else _as_array(X)
     _check_shape(table.shape)
     _checked_kind(table)
     if isinstance(table, Slices):
@@ -168,8 +177,10 @@ def _as_array(X: Any) -> Any:
     if isinstance(X, np.ma.MaskedArray):
         values = _checked_kind(_as_array(np.ma.getdata(X))).astype(np.float64)
         return np.where(np.ma.getmaskarray(X), np.nan, values)
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+    if is_frame(X):
         return _from_frame(X)
+    if not _is_array_like(X):
+        raise _no_table_error(X)
     try:
         array = X if isinstance(X, np.memmap) else np.asarray(X)
     except ValueError as ragged:
@@ -177,15 +188,35 @@ def _as_array(X: Any) -> Any:
             "X is a list whose rows differ in length, so it is no table. Give every sample the same number of "
             "features; a 2-D array is expected."
         ) from ragged
-    if array.ndim == 0:  # text, a dict, a set, None
-        raise TypeError(
-            f"X is a {type(X).__name__}; a table of numbers is needed. Pass a NumPy array, a SciPy sparse matrix, a "
-            "pandas or polars DataFrame, or a numpy.memmap."
-        )
+    except TypeError as refused:  # by its own __array__
+        raise _no_table_error(X) from refused
+    if array.ndim == 0:  # a number, text
+        raise _no_table_error(X)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
             return array.astype(np.float64)
     return _numbers_of(array) if array.dtype == object else array
+
+
+def _is_array_like(X: Any) -> bool:
+    """Does NumPy know what to do with it? Of anything else it would ask for one element after the other."""
+    if isinstance(X, Sequence) or any(hasattr(X, name) for name in ("__array__", "__array_interface__")):
+        return True
+    try:
+        memoryview(X)
+    except TypeError:
+        return False
+    return True
+
+
+def _no_table_error(X: Any) -> TypeError:
+    """Text, a dict, None, an object of a class that nobody here knows."""
+    kind = type(X)
+    called = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return TypeError(
+        f"X is a {called}; a table of numbers is needed. Pass a NumPy array, a SciPy sparse matrix, a pandas or polars "
+        "DataFrame, an AnnData object, an Arrow table, a Dask array, or an object with shape, dtype and slices of rows."
+    )
 
 
 def _checked_kind(table: Any) -> Any:
@@ -193,7 +224,7 @@ def _checked_kind(table: Any) -> Any:
     if table.dtype.kind == "c":
         raise _complex_error()
     if table.dtype.kind not in "fiub":
-        raise _not_numeric_error(table.dtype)
+        raise not_numeric([table.dtype])
     return table
 
 
@@ -203,11 +234,11 @@ def _numbers_of(array: Any, columns: Sequence[object] = ()) -> Any:
     if any(isinstance(value, complex) for value in flat):
         raise _complex_error()
     if any(isinstance(value, (str, bytes, np.datetime64, np.timedelta64)) for value in flat):
-        raise _not_numeric_error(array.dtype, columns)
+        raise not_numeric([array.dtype], columns)
     try:
         return np.array(flat, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError) as broken:
-        raise _not_numeric_error(array.dtype, columns) from broken
+        raise not_numeric([array.dtype], columns) from broken
     except OverflowError as huge:
         raise ValueError(
             "X holds a number beyond the range of double precision (about 1e308). Change the unit of the data."
@@ -218,8 +249,13 @@ def _from_frame(frame: Any) -> Any:
     """A data frame's numbers; columns that hold anything else are named. Sparse frames stay sparse."""
     kinds = [str(kind) for kind in getattr(frame, "dtypes", [])]
     if kinds and hasattr(frame, "sparse") and all(kind.startswith("Sparse") for kind in kinds):
-        return frame.sparse.to_coo()
+        if all(kind.fill_value == 0 for kind in frame.dtypes):
+            return frame.sparse.to_coo()
+        frame = frame.sparse.to_dense()  # what is not stored is missing, or some other number
+        kinds = [str(kind) for kind in frame.dtypes]
     names = list(frame.columns)
+    if exact := [name for name, kind in zip(names, kinds, strict=False) if kind.startswith(EXACT)]:
+        frame = _rounded(frame, exact)
     try:
         array = frame.to_numpy()
     except TypeError:  # polars may find no type for numbers and dates together
@@ -236,23 +272,21 @@ def _from_frame(frame: Any) -> Any:
             strange.append(name)
     if strange or array is None:
         found = {kinds[names.index(name)] for name in strange or names}
-        raise _not_numeric_error(" and ".join(sorted(found)), strange)
+        raise not_numeric(found, strange)
     return _numbers_of(np.asarray(array, dtype=object), names)
+
+
+def _rounded(frame: Any, columns: Sequence[str]) -> Any:
+    """A frame of polars with these columns in double precision."""
+    import polars as pl
+
+    return frame.with_columns(pl.col(list(columns)).cast(pl.Float64))
 
 
 def _complex_error() -> ValueError:
     """Complex numbers."""
     return ValueError(
         "X holds complex numbers. Complex data not supported: stack real and imaginary parts as separate features."
-    )
-
-
-def _not_numeric_error(dtype: object, columns: Sequence[object] = ()) -> errors.NotNumericError:
-    """Strings, objects or dates among the values."""
-    where = f" in columns {listed(columns)}" if len(columns) else ""
-    return errors.NotNumericError(
-        f"X holds values of type {dtype}{where}; every argument must be a real number, and a string or an object is no "
-        "number. Drop or encode such columns (sklearn.preprocessing.OneHotEncoder), or convert with X.astype(float)."
     )
 
 

@@ -6,17 +6,17 @@ unchanged over an array, a file or the chunks of a cluster. Jobs given to ``one_
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
+from sparing.data.blocks import ColumnMoments, CscBlock
+from sparing.data.rows import RawBlock
+from sparing.data.standardized_block import Standardization, StandardizedBlock
 from sparing.gram.base import runs
 from sparing.results import Array, Indices
-
-if TYPE_CHECKING:
-    from sparing.data.blocks import CscBlock
-    from sparing.data.standardized_block import StandardizedBlock
 
 
 class Job(Protocol):
@@ -123,15 +123,6 @@ class GramBlock(Summed):
         return block.gram_block(self.J)
 
 
-@dataclass(frozen=True)
-class ColumnMoments:
-    """Total weight, column means and sums of squared deviations from them."""
-
-    weight: float
-    mean: Array
-    deviation: Array
-
-
 @dataclass(frozen=True, eq=False)
 class Moments:
     """Means and centred sums of squares of the raw columns times ``unit``, merged without cancellation.
@@ -235,3 +226,14 @@ def _squares_of_stored(block: StandardizedBlock) -> Array:
         picked = block.picked(doubtful[run])
         squares[doubtful[run]] = np.square(picked.columns(slice(None))).sum(axis=1)
     return squares
+
+
+def mapped(jobs: Sequence[Job], placement: Standardization, raw: RawBlock) -> list[Any]:
+    """What all jobs make of one block of raw rows."""
+    block = StandardizedBlock(raw, placement)
+    return [job.map(block) for job in jobs]
+
+
+def merged_pair(jobs: Sequence[Job], first: list[Any], second: list[Any]) -> list[Any]:
+    """The results of two neighbouring runs of rows; the first may be overwritten."""
+    return [job.merge(a, b) for job, a, b in zip(jobs, first, second, strict=True)]

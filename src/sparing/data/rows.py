@@ -10,9 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from sparing.data.blocks import CscBlock, DenseBlock
+from sparing.data.blocks import ColumnMoments, CscBlock, DenseBlock
 from sparing.data.coding import Coding
-from sparing.data.jobs import ColumnMoments
 from sparing.results import Array, Indices
 
 BLOCK_ENTRIES = 2**21
@@ -68,6 +67,7 @@ class Rows(ABC):
     is_local: bool = True  # is work done in this process?
     is_resident: bool = False  # are all rows in this process's memory?
     stamp: tuple[int, int] | None = None  # size and time of a file
+    feature_names: list[str] | None = None  # where the storage has any
 
     def __init__(self) -> None:
         self.passes = 0

@@ -7,16 +7,14 @@ they keep is centred and scaled afterwards, when means and deviations are known.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from sparing.data.rows import RawBlock, Rows
+from sparing.data.standardized_block import Standardization, StandardizedBlock
 from sparing.results import Array, Indices
-
-if TYPE_CHECKING:
-    from sparing.data.standardized_block import Standardization, StandardizedBlock
 
 SKETCHED_ENTRIES = 2**20
 """Entries worked on in double precision at a time (8 MiB)."""

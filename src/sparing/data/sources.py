@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sparing.data.containers import is_frame
 from sparing.data.readers.base import BLOCK_BYTES, plain, rows_within
 from sparing.data.rows import ArrayRows
 from sparing.results import Array
@@ -19,7 +20,7 @@ def is_lazy(X: Any) -> bool:
 
 def is_source(X: Any) -> bool:
     """Does X look like a table on which rows can be sliced: an HDF5 data set, a Zarr array, somebody's generator?"""
-    if isinstance(X, np.ndarray) or sparse.issparse(X) or (hasattr(X, "columns") and hasattr(X, "to_numpy")):
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X):
         return False
     shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
     if not isinstance(shape, tuple) or len(shape) < 2 or dtype is None or not hasattr(type(X), "__getitem__"):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparing import errors
+from sparing.data.blocks import ColumnMoments
 from sparing.data.jobs import (
-    ColumnMoments,
     Columns,
     Extent,
     GramBlock,
@@ -23,10 +23,12 @@ from sparing.data.jobs import (
     Product,
     RowSquares,
     TransposedProduct,
+    mapped,
+    merged_pair,
 )
 from sparing.data.rows import Rows
 from sparing.data.sketch import Condensed, CountSketch, Sketch, column_squares
-from sparing.data.standardized_block import DENSIFIED_ENTRIES, Standardization, mapped, merged_pair
+from sparing.data.standardized_block import DENSIFIED_ENTRIES, Standardization
 from sparing.gram.base import GATHER_RATIO, GRAM_LIMIT, DataMatrix, RowSketch, runs
 from sparing.gram.dense import view_of_columns, view_of_gram
 from sparing.results import Array, Indices
@@ -37,8 +39,8 @@ COMFORTABLE = (1e-70, 1e70)
 ACCEPTED = (1e-290, 1e290)
 """Sizes of values that can be brought near 1 at all."""
 
-ROUNDED = 32 * np.finfo(float).eps
-"""A feature whose deviation is below this share of its mean is constant, but for rounding."""
+ROUNDED = 32 * float(np.finfo(float).eps)
+"""A feature or target whose deviation is below this share of its mean is constant, but for rounding."""
 
 FAINT = 1e-140
 """Features below this size, where the largest are near 1, are measured in a unit of their own: squares would vanish."""

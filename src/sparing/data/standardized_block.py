@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from sparing.data.jobs import Job
 from sparing.data.rows import RawBlock
 from sparing.results import Array, Indices
 
@@ -126,14 +124,3 @@ class StandardizedBlock:
         if self._root is not None:
             values *= self._root[rows]
         return values
-
-
-def mapped(jobs: Sequence[Job], placement: Standardization, raw: RawBlock) -> list[Any]:
-    """What all jobs make of one block of raw rows."""
-    block = StandardizedBlock(raw, placement)
-    return [job.map(block) for job in jobs]
-
-
-def merged_pair(jobs: Sequence[Job], first: list[Any], second: list[Any]) -> list[Any]:
-    """The results of two neighbouring runs of rows; the first may be overwritten."""
-    return [job.merge(a, b) for job, a, b in zip(jobs, first, second, strict=True)]

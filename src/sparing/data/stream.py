@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
-from sparing.data.jobs import Job, Moments
+from sparing.data.jobs import Job, Moments, mapped, merged_pair
 from sparing.data.rows import RawBlock, Rows
 from sparing.data.sketch import Condensed, column_squares, sketch_of
 from sparing.data.standardized import StandardizedRows
-from sparing.data.standardized_block import Standardization, mapped, merged_pair
+from sparing.data.standardized_block import Standardization
 from sparing.gram.base import DataMatrix, RowSketch
 from sparing.gram.dense import view_of_gram
 from sparing.results import Array, Indices

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
+from sparing.data.standardized import ROUNDED
 from sparing.results import Array
 
-ACCEPTED = (1e-150, 1e150)
+TARGET_SIZES = (1e-150, 1e150)
 """Sizes of targets whose squares are ordinary numbers."""
-
-CONSTANT = 32 * float(np.finfo(float).eps)
-"""Targets that deviate from their mean by less than this share of it are constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class Targets:
             )
         Y = Y.reshape(n_samples, -1)
         size = float(np.abs(Y).max())
-        if size != 0 and not ACCEPTED[0] < size < ACCEPTED[1]:
+        if size != 0 and not TARGET_SIZES[0] < size < TARGET_SIZES[1]:
             raise ValueError(
                 f"y holds values of size {size:.3g}; sums of their squares leave the range of double precision, which "
                 "covers values between about 1e-150 and 1e+150. Change the unit of y (multiply it by a constant)."
@@ -60,7 +58,7 @@ class Targets:
             mean = Y.mean(axis=0)
             mean = mean + (Y - mean).mean(axis=0)  # sums of large numbers lose digits
             Y = Y - mean
-            Y[:, np.abs(Y).max(axis=0) <= CONSTANT * np.abs(mean)] = 0.0
+            Y[:, np.abs(Y).max(axis=0) <= ROUNDED * np.abs(mean)] = 0.0
         size = float(np.abs(Y).max())
         unit = 1.0 if size == 0 else float(2.0 ** np.round(np.log2(size)))
         return cls(Y / unit, mean, unit, is_vector)

@@ -5,11 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from tempfile import mkstemp
+from time import time
 from typing import BinaryIO
 
 from sparing import errors
+
+if os.name == "posix":
+    import fcntl
+
+UNFINISHED = ".unfinished"
+JUST_MADE = 60.0
+"""Seconds in which a file may not have its lock yet."""
 
 
 @contextmanager
@@ -26,9 +35,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with target.open("wb") as device:
                 yield device
             return
-        handle, name = mkstemp(prefix=f".{target.name[:50]}-", dir=target.parent)
+        _remove_abandoned(target)
+        handle, name = mkstemp(prefix=_beginning(target), suffix=UNFINISHED, dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
+                _lock(handle)
                 yield file
                 file.flush()
                 os.fsync(handle)
@@ -42,6 +53,30 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if refused.errno is None:  # one of our own sentences, about something else
             raise
         raise errors.cannot_write(path, refused) from refused
+
+
+def _beginning(target: Path) -> str:
+    return f".{target.name[:50]}-"
+
+
+def _lock(handle: int) -> None:
+    """Mark a file as one that somebody writes; the mark ends with the process, however it ends."""
+    if os.name == "posix":
+        with suppress(OSError):  # not every file system has locks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Delete what processes that were killed have left of this file: nobody holds the lock of it."""
+    if os.name != "posix":
+        return
+    for left in target.parent.glob(f"{escape(_beginning(target))}*{UNFINISHED}"):
+        with suppress(OSError):
+            if time() - left.stat().st_mtime < JUST_MADE:
+                continue
+            with left.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
 
 
 def _mode(target: Path) -> int:

@@ -14,13 +14,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.data import Imputed, Preprocessing, Rows
+from sparing.data import Imputed, Preprocessing, Rows, standardized
 from sparing.data.checkpoint import Checkpoint
+from sparing.estimators.feature_rules import UNCOUNTED, Counted, rules_of
 from sparing.estimators.few_passes import Reading, gram_or_rows
-from sparing.estimators.inputs import check_has_variance, checked_view, checkpoint_of, fit_context, restore_on_failure
+from sparing.estimators.inputs import (
+    check_has_variance,
+    checked_view,
+    checkpoint_of,
+    fit_context,
+    named_or_numbered,
+    restore_on_failure,
+    support_label,
+    support_rows,
+)
 from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
 from sparing.gram import DataMatrix
 from sparing.results import Array, Indices, Spectrum
+from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
 from sparing.task import Task
 
@@ -41,6 +52,7 @@ class Fit(Generic[Algorithm]):
     n_components: int
     n_nonzero: Any  # a count, one for each component, or None: to be found
     targets: Any = None
+    rules: Rules = NO_RULES
 
 
 class HasSupport:
@@ -80,9 +92,9 @@ class FillsGaps:
         if view.imputation is not None:
             self.imputation_ = view.imputation
 
-    def _filled(self, rows: Rows) -> Rows:
-        """New rows without what is missing."""
-        return Imputed(rows, self.imputation_) if hasattr(self, "imputation_") else rows
+    def _filled(self, rows: Rows, features: Indices | slice = slice(None)) -> Rows:
+        """New rows of some features without what is missing."""
+        return Imputed(rows, self.imputation_[features]) if hasattr(self, "imputation_") else rows
 
 
 class FittingEstimator(HasSupport, BaseEstimator, Generic[Prepared, Question, Found]):
@@ -90,6 +102,9 @@ class FittingEstimator(HasSupport, BaseEstimator, Generic[Prepared, Question, Fo
 
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_",)
     """What a new fit must not leave behind of an earlier one."""
+
+    _optional: ClassVar[tuple[str, ...]] = ()
+    """Parameters that may be None here and nowhere else."""
 
     @abstractmethod
     def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> Prepared:
@@ -137,6 +152,8 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
     """What sees the data through their Gram matrix."""
 
     n_passes_: int
+    mean_: Array
+    scale_: Array
 
     @abstractmethod
     def _algorithm(self) -> Algorithm:
@@ -150,28 +167,60 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         """Checked targets, where there are any."""
         return None
 
+    def _counted(self, n_features: int, n_samples: int | None) -> Counted:
+        """How many features the parameters ask for, in their words."""
+        return UNCOUNTED
+
+    def _rules(self, n_features: int, n_samples: int | None) -> Rules:
+        """Checked rules on features."""
+        names = named_or_numbered(getattr(self, "feature_names_in_", None), n_features)
+        return rules_of(self, names, self._counted(n_features, n_samples))
+
     def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> Fit[Algorithm]:
         preprocessing, algorithm = preprocessing_of(self), self._algorithm()
 
         def reading(rows: Rows) -> Reading:
+            self._rules(*rows.shape[::-1])  # what cannot be kept is said before anything is read
             return self._reading(rows, algorithm, preprocessing, run)
 
         view = checked_view(self, X, preprocessing, sample_weight, run.budget.say, checkpoint, reading)
         self._learn_imputation(view)
         counts = self._counts(view.n_features, view.n_samples)
-        return Fit(algorithm, view, preprocessing, run, *counts, self._targets(y, view.n_samples))
+        rules = self._rules(view.n_features, view.n_samples)
+        return Fit(algorithm, view, preprocessing, run, *counts, self._targets(y, view.n_samples), rules)
 
     @contextmanager
     def _surroundings(self, fit: Fit[Algorithm]) -> Iterator[None]:
         with fit_context(fit.view, fit.n_components):
             check_has_variance(fit.view, fit.preprocessing.center)
+            check_something_varies(fit.view, fit.rules)
             yield
         self.n_passes_ = fit.view.passes
+
+    def _support_columns(self, X: Any) -> tuple[Rows, Array]:
+        """Rows of the features of ``support_`` alone, and their columns centred and scaled as at fit."""
+        used = self.support_
+        rows = self._filled(support_rows(self, X), used)
+        try:
+            view = standardized(rows, mean=self.mean_[used], deviation=self.scale_[used])
+            return rows, view.columns(np.arange(len(used)))
+        except errors.NotFiniteError as flaw:
+            label = support_label(self, int(str(flaw.column)), X)
+            raise errors.NotFiniteError(flaw.value, flaw.row, label) from None
 
     def _reading(self, rows: Rows, algorithm: Algorithm, preprocessing: Preprocessing, run: Run) -> Reading:
         """How often the rows will be read."""
         passes = getattr(self, "passes", "any")
         return gram_or_rows(rows, passes=passes, precomputed=preprocessing.precomputed)
+
+
+def check_something_varies(view: DataMatrix, rules: Rules) -> None:
+    """Refuse rules that leave only features without variance to read."""
+    if rules and not (view.gram_diagonal()[rules.usable(view.n_features)] > 0).any():
+        raise ValueError(
+            "None of the features that may be read varies, so nothing can be said of the others from them. Take a "
+            "feature that varies out of exclude, or raise max_cost or max_per_group."
+        )
 
 
 def too_few(asked: int, found: int, spectrum: Spectrum, otherwise: str) -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from sparing import errors
-from sparing.data import Rows, as_matrix
-from sparing.data.sources import is_lazy
+from sparing.data import Rows, as_matrix, as_rows
 from sparing.estimators.base import Fit, HasSupport, ViewEstimator
-from sparing.estimators.inputs import checked_rows
+from sparing.estimators.encoding import in_precision_of, share_explained
+from sparing.estimators.feature_rules import Counted
+from sparing.estimators.inputs import support_columns, support_rows
 from sparing.estimators.parameters import component_count, count, resolved
 from sparing.linalg import top_spectrum
+from sparing.linalg.span import DEPENDENT
 from sparing.methods.encoders import Batch
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
 from sparing.results import Encoder, Indices
@@ -27,15 +29,25 @@ from sparing.task import Task
 class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     """Keep the features from which the principal components of all of them are rebuilt best.
 
-    A feature-selection transformer that needs no labels: ``transform`` returns columns of X as they are. The features
-    are those of a :class:`SparseEncoder` [magdonismail2015, Sec. 2.2].
+    A feature-selection transformer that needs no labels: ``transform`` returns columns of X as they are, and
+    ``inverse_transform`` predicts the others from them. The features are those of a :class:`SparseEncoder`
+    [magdonismail2015, Sec. 2.2].
 
     Parameters
     ----------
     n_features_to_select : int, default=10
         Number of features to keep. Fewer are kept only where no further feature would add anything, with a warning.
-    n_components : int, default=2
-        Number of principal components that the features should tell.
+    n_components : int or None, default=2
+        Number of principal components that the features should tell. None: as many as features, which are then chosen
+        to predict all others.
+    include, exclude : names, indices or a mask, optional
+        Features that are read in any case, and features that may not be read. An excluded feature
+        is still predicted, and counts in what is kept.
+    costs : array-like of shape (n_features,) or dict by name, with max_cost : float, optional
+        What each feature costs, and what all of those read may cost together. At most
+        ``n_features_to_select`` are read even so.
+    groups : labels of shape (n_features,) or dict by name, with max_per_group : int or dict by label, optional
+        At most so many features of one group are read; None is no group.
     selector : str or a selector, default="auto"
         How features are chosen; as in :class:`SparseEncoder`.
     center, scale : bool, default=True, False
@@ -45,7 +57,7 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         while features are judged. ``transform`` leaves NaN as they are.
     effort : {"quick", "default", "thorough"}, default="default"
         How much is tried, in search and in proof, where no time limit says so.
-    random_state : int, Generator, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
 
     Attributes
@@ -54,6 +66,16 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         Sorted indices of the features kept; ``get_support()`` gives the mask.
     ranking_ : ndarray of int
         The same features, the most useful first: each adds most to those before it.
+    variance_kept_ : float
+        Share of the variance of PCA's ``n_components`` components that as many components explain that read only these
+        features, at most 1.
+    feature_r2_ : ndarray of shape (n_features,)
+        How well ``inverse_transform`` predicts each feature: 1 - residual variance / variance. 1 for those kept and
+        for constant ones.
+    decoder_ : ndarray of shape (len(support_), n_features)
+        What predicts centred features from those kept: least squares.
+    mean_ : ndarray of shape (n_features,)
+        What predictions are made around; zero without ``center``.
     loss_ratio_ : float
         What ``n_components`` components lose that read only these features, divided by what PCA loses (at least 1).
     n_features_in_, feature_names_in_
@@ -71,21 +93,34 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     support_: Indices
     ranking_: Indices
     n_features_in_: int
+    _optional: ClassVar[tuple[str, ...]] = ("n_components",)
 
     def __init__(
         self,
         n_features_to_select: int = 10,
-        n_components: int = 2,
+        n_components: int | None = 2,
+        include: Any = None,
+        exclude: Any = None,
+        costs: Any = None,
+        max_cost: float | None = None,
+        groups: Any = None,
+        max_per_group: Any = None,
         selector: Any = "auto",
         center: bool = True,
         scale: bool = False,
         missing: str = "error",
         effort: str = "default",
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
+        self.include = include
+        self.exclude = exclude
+        self.costs = costs
+        self.max_cost = max_cost
+        self.groups = groups
+        self.max_per_group = max_per_group
         self.selector = selector
         self.center = center
         self.scale = scale
@@ -111,23 +146,38 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         return self._fit(X, y, sample_weight)
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
-        wanted = count("n_features_to_select", self.n_features_to_select)
-        return component_count(self.n_components, n_features), min(wanted, n_features)
+        wanted = min(count("n_features_to_select", self.n_features_to_select), n_features)
+        return wanted if self.n_components is None else component_count(self.n_components, n_features), wanted
+
+    def _counted(self, n_features: int, n_samples: int | None) -> Counted:
+        wanted = self._counts(n_features, n_samples)[1]
+        return Counted("n_features_to_select", wanted, wanted)
 
     def _solve(self, fit: Fit[Batch]) -> tuple[Task, Encoder]:
-        spectrum = top_spectrum(fit.view, min(fit.n_components, fit.n_nonzero), fit.run.rng)
-        task = Task.of_components(fit.view, spectrum, fit.n_nonzero)
-        return task, fit.algorithm.encode(task, fit.run)
+        pca = top_spectrum(fit.view, fit.n_components, fit.run.rng)
+        task = Task.of_components(fit.view, pca.leading(fit.n_nonzero), fit.n_nonzero, rules=fit.rules)
+        return replace(task, target=pca), fit.algorithm.encode(task, fit.run)
 
     def _publish(self, fit: Fit[Batch], task: Task, found: Encoder) -> None:
-        self.support_, self.loss_ratio_ = found.support, task.spectrum.loss_ratio(found.loss)
-        self.ranking_ = _by_worth(task, found.support, fit.run)
+        spectrum = task.spectrum.leading(task.problem.n_components)
+        self.support_, self.loss_ratio_ = found.support, spectrum.loss_ratio(found.loss)
+        self.variance_kept_ = task.spectrum.variance_kept(found.loss)
+        self.ranking_ = _by_worth(replace(task, target=spectrum), found.support, fit.run)
+        view, used = fit.view, found.support
+        columns = view.gram_columns(used)
+        inverse = np.linalg.pinv(columns[used], rtol=DEPENDENT, hermitian=True)
+        weights = inverse @ columns.T  # of centred, scaled features
+        self.feature_r2_ = share_explained(np.einsum("ij,ji->i", columns, weights), view.gram_diagonal())
+        self.mean_, self.scale_ = view.mean, view.scale
+        self.decoder_ = weights * view.scale / view.scale[used][:, None]
+        self.decoder_[:, used] = np.eye(len(used))
+        self.feature_r2_[used] = 1.0
 
     def _shortcoming(self, fit: Fit[Batch], task: Task) -> str | None:
         wanted, n_features = self.n_features_to_select, fit.view.n_features
         if wanted > n_features:
             return f"n_features_to_select={wanted} was asked for, but X has {n_features} features: no more can be kept."
-        if (got := len(self.support_)) < wanted:
+        if (got := len(self.support_)) < wanted and not fit.rules.has_budget:
             return (
                 f"n_features_to_select={wanted} was asked for, but {got} feature(s) already give what PCA gives, or "
                 f"the others depend on them: {got} are kept. A larger n_components asks for more of X."
@@ -140,20 +190,42 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or opened file of shape (n_samples, n_features)
+            Or only the features of ``support_``: as in :meth:`SparseEncoder.transform`.
 
         Returns
         -------
         ndarray, sparse matrix or data frame of shape (n_samples, len(support_))
         """
+        check_is_fitted(self)
         if isinstance(X, Rows):
-            check_is_fitted(self)
-            parts = checked_rows(self, X, reset=False).run(lambda block: [block.columns(self.support_)], operator.add)
+            places = np.arange(len(self.support_))
+            parts = support_rows(self, X).run(lambda block: [block.columns(places)], operator.add)
             kept = np.concatenate(parts)
             return kept if self.missing == "mean" else as_matrix(kept)
-        if is_lazy(X):
-            raise errors.lazy_table(X)
+        chosen = support_columns(self, X)
+        stored: Any = chosen.source if isinstance(chosen, Rows) else chosen
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for NaN by adding all numbers up
-            return super().transform(X)
+            return check_array(stored, accept_sparse="csr", dtype=None, ensure_all_finite=self.missing != "mean")
+
+    def inverse_transform(self, X: Any) -> Any:
+        """All features, predicted from those kept by least squares; those kept are as they are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, len(support_))
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        rows = as_rows(X)
+        kept = as_matrix(rows)
+        if kept.shape[1] != len(self.support_):
+            raise errors.wrong_n_features(kept.shape[1], len(self.support_), "inverse_transform")
+        predicted = (kept - self.mean_[self.support_]) @ self.decoder_ + self.mean_
+        predicted[:, self.support_] = kept
+        return in_precision_of(rows, predicted)
 
     def _algorithm(self) -> Batch:
         if isinstance(self.selector, str) and self.selector == "auto":

@@ -21,6 +21,7 @@ from sparing.estimators.parameters import (
 )
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
+from sparing.linalg.loss import REPEATED
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation, DisjointDeflation, GeneralizedDeflation
 from sparing.methods.encoders import Sequential, fewest_in_turn
@@ -86,8 +87,9 @@ class ComponentsEstimator(EncodingEstimator[Any]):
 
     def _certify(self, fit: Fit[Any], task: Task, found: Encoder) -> None:
         pca = replace(task, target=task.spectrum.leading(task.problem.n_components))
-        certificate = variance_certificate(pca, found, fit.preprocessing, fit.run)
+        certificate = variance_certificate(pca, found, fit.preprocessing, fit.run, asked=task.spectrum)
         self.certificate_ = self._annotated(certificate, fit.view, fit.algorithm, fit.run)
+        self.variance_kept_ = certificate.variance_kept
 
     def _annotated(
         self, certificate: VarianceCertificate, view: DataMatrix, encoder: Any, run: Run
@@ -165,7 +167,10 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _publish(self, fit: Fit[Any], task: Task, found: Encoder) -> None:
         super()._publish(fit, task, found)
         H = self.components_.T
-        self.variance_: Array = np.einsum("ij,ij->j", H, fit.view.gram_matmat(H)) * covariance_unit(fit.view)
+        images = fit.view.gram_matmat(H)
+        self.variance_: Array = np.einsum("ij,ij->j", H, images) * covariance_unit(fit.view)
+        within = float(np.trace(np.linalg.pinv(H.T @ H, rtol=REPEATED, hermitian=True) @ (H.T @ images)))
+        self.variance_kept_ = task.spectrum.variance_kept(task.spectrum.total - within)
         if isinstance(found, TwoSidedEncoder):
             self.row_components_: Array = found.rows
 

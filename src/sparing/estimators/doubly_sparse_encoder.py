@@ -57,7 +57,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         How much is tried, in search and in proof, where no time limit says so.
     time_limit : float, optional
         Seconds after which the best answer so far is returned, still with a valid bound.
-    random_state : int, Generator, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
 
     Attributes
@@ -72,6 +72,10 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         Sorted numbers of the samples that the decoder is built on.
     row_weights_ : ndarray of shape (n_components, len(rows_))
         What each of them contributes to each component.
+    variance_kept_ : float
+        Share of the variance of PCA's ``n_components`` components that these explain, at most 1.
+    feature_r2_ : ndarray of shape (n_features,)
+        How well the decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature.
     loss_, loss_ratio_ : float
         What encoder and decoder lose, as a sum of squares, and divided by what PCA loses (at least 1).
     explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -106,7 +110,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         missing: str = "error",
         effort: str = "default",
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -155,11 +159,13 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
 
     def _solve(self, fit: Fit[DoublySparse]) -> tuple[Task, RowEncoder]:
         n_nonzero, n_rows = fit.n_nonzero
-        spectrum = top_spectrum(fit.view, min(fit.n_components, n_nonzero, n_rows), fit.run.rng)
-        task = Task.of_components(fit.view, spectrum, n_nonzero)
-        return task, replace(fit.algorithm, n_rows=n_rows).encode(task, fit.run)
+        pca = top_spectrum(fit.view, fit.n_components, fit.run.rng)
+        task = Task.of_components(fit.view, pca.leading(min(n_nonzero, n_rows)), n_nonzero)
+        return replace(task, target=pca), replace(fit.algorithm, n_rows=n_rows).encode(task, fit.run)
 
     def _certify(self, fit: Fit[DoublySparse], task: Task, found: Encoder) -> None:
+        asked = task.spectrum
+        task = replace(task, target=asked.leading(task.problem.n_components))
         promised = applicable_theorem(self.selector) == "dual_set"
         self.certificate_ = certify_reconstruction(
             task,
@@ -169,8 +175,10 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
             prove(task, found, fit.run),  # the best decoder loses no more than ours
             fit.preprocessing,
             promised_rows=fit.n_nonzero[1] if promised else None,
+            asked=asked,
         )
         self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
+        self.variance_kept_ = self.certificate_.variance_kept
 
     def _publish(self, fit: Fit[DoublySparse], task: Task, found: Encoder) -> None:
         super()._publish(fit, task, found)

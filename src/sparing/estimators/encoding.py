@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.data import Rows, as_matrix, as_rows, standardized
 from sparing.estimators.base import Algorithm, Fit, ViewEstimator
-from sparing.estimators.inputs import checked_rows, features_named
+from sparing.estimators.inputs import features_named, full_rows
 from sparing.gram import DataMatrix
 from sparing.results import Array, Encoder
 from sparing.task import Task
@@ -26,32 +26,39 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
     scale_: Array
     loss_: float
     loss_ratio_: float
+    variance_kept_: float
+    feature_r2_: Array
     explained_variance_ratio_: Array
     n_components_: int
 
     def _publish(self, fit: Fit[Algorithm], task: Task, found: Encoder) -> None:
-        view, spectrum = fit.view, task.spectrum
+        view, spectrum = fit.view, task.spectrum.leading(task.problem.n_components)
         self.components_, self.decoder_, self.support_ = found.components, found.decoder, found.support
         self.mean_, self.scale_ = view.mean, view.scale
         self.loss_, self.loss_ratio_ = found.loss * view.square_unit, spectrum.loss_ratio(found.loss)
+        self.variance_kept_ = task.spectrum.variance_kept(found.loss)
+        self.feature_r2_ = share_explained(found.explained, view.gram_diagonal())
         self.explained_variance_ratio_ = found.captured / spectrum.total
         self.n_components_ = len(found.loadings)
 
     def transform(self, X: Any) -> Array:
         """Scores of the samples: centred, scaled X times ``components_.T``.
 
-        Score j reads only the features of component j.
+        Score j reads only the features of component j, and nothing but the features of ``support_`` is needed.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or opened file of shape (n_samples, n_features)
+            Or a data frame or file with the features of ``support_`` by name, in any order, further columns ignored; or
+            an array of these features alone, in the order of ``support_``. Other features may be missing (NaN).
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
         """
-        view, rows = self._new_view(X)
-        return in_precision_of(rows, self._scores(view))
+        check_is_fitted(self)
+        rows, columns = self._support_columns(X)
+        return in_precision_of(rows, columns @ self.components_[:, self.support_].T)
 
     def inverse_transform(self, X: Any) -> Array:
         """Data rebuilt from scores by the best linear decoder.
@@ -77,6 +84,7 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            All features: what is not measured cannot be compared with its prediction.
         y : ignored
 
         Returns
@@ -95,7 +103,7 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
 
     def _new_view(self, X: Any) -> tuple[DataMatrix, Rows]:
         check_is_fitted(self)
-        rows = self._filled(checked_rows(self, X, reset=False))
+        rows = self._filled(full_rows(self, X))
         with features_named(self):
             return standardized(rows, mean=self.mean_, deviation=self.scale_), rows
 
@@ -112,6 +120,12 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def share_explained(explained: Array, squares: Array) -> Array:
+    """What is explained of each feature, as a share of its variance; 1 of a feature without variance."""
+    varies = squares > 0
+    return np.where(varies, np.minimum(explained / np.where(varies, squares, 1.0), 1.0), 1.0)
 
 
 def in_precision_of(rows: Rows, values: Array) -> Array:

@@ -54,7 +54,7 @@ def gram_or_rows(rows: Rows, *, passes: Any, precomputed: bool) -> Reading:
     if few and rows.shape[1] > NARROW and passes == "few":
         raise ValueError(
             f"passes='few' with more than {NARROW} features is for SparseEncoder with strategy='batch', "
-            "selector='auto' or 'greedy' and no sketch=, which chooses one set of features for all components from a "
+            "selector='auto' or 'greedy' and no sketch, which chooses one set of features for all components from a "
             "sketch. Use that, or passes='any', with which X is read as often as the method needs."
         )
     return Reading(rows, gram=few and rows.shape[1] <= NARROW)

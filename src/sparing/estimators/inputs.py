@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
@@ -15,6 +16,10 @@ from sklearn.utils.validation import validate_data
 from sparing import errors
 from sparing.data import ArrayRows, Preprocessing, Rows, as_rows, as_view, is_symmetric
 from sparing.data.checkpoint import Checkpoint
+from sparing.data.containers import column_names, is_frame
+from sparing.data.readers.notes import repeated_note, unique_names
+from sparing.data.rows import ChosenColumns
+from sparing.data.sources import is_lazy
 from sparing.data.tracked import TrackedRows
 from sparing.errors import listed
 from sparing.estimators.few_passes import Reading
@@ -45,14 +50,8 @@ def restore_on_failure(fit: Fit) -> Fit:
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """Raw rows of X, with names and number of features learned (``reset``) or compared with those learned."""
     rows = as_rows(X)
-    named = X if hasattr(X, "columns") else rows
-    names = list(getattr(X, "columns", []))
-    if len(set(map(str, names))) < len(names):
-        repeated = sorted({str(name) for name in names if list(map(str, names)).count(str(name)) > 1})
-        raise ValueError(
-            f"X has several columns named {listed(repeated)}; features are told apart by their names. Rename them, or "
-            "pass X.to_numpy()."
-        )
+    named = X if is_frame(X) else rows
+    names = column_names(X)
     kinds = {isinstance(name, str) for name in names}
     if len(kinds) > 1:
         others = [name for name in names if not isinstance(name, str)]
@@ -60,12 +59,120 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
             f"Some columns of X have text as their name and others have not, such as {listed(others)}. Feature names "
             "are only supported if all of them are text: use X.columns = X.columns.astype(str), or pass X.to_numpy()."
         )
-    in_file = getattr(rows, "feature_names", None)
-    if in_file is None or len(set(in_file)) < len(in_file):
+    stored = rows.feature_names
+    if stored is None and len(set(names)) < len(names) and isinstance(names[0], str):
+        stored = names
+    if stored is None:
         validate_data(estimator, named, skip_check_array=True, reset=reset)
     else:
-        _named_by_file(estimator, rows, in_file, reset)
+        unique, repeated = unique_names(stored)
+        if repeated:
+            warnings.warn(f"X: {repeated_note(repeated)}.", errors.SparingWarning, stacklevel=6)
+        _named_by_file(estimator, rows, unique, reset)
     return _coded(estimator, rows, reset)
+
+
+def support_rows(estimator: Any, X: Any) -> Rows:
+    """The columns of X that a fitted model reads, in the order of ``support_``.
+
+    X is the full table, a table with the features of ``support_`` by name in any order (further columns are ignored),
+    or an array of these features alone. An array that could be either is the full table. Only the columns that are read
+    have to be numbers.
+    """
+    return as_rows(support_columns(estimator, X)).with_coding(_support_coding(estimator))
+
+
+def support_columns(estimator: Any, X: Any) -> Any:
+    """The same in the storage of X, not yet checked."""
+    if is_lazy(X):
+        raise errors.lazy_table(X)
+    used, wanted = estimator.support_, _support_names(estimator)
+    in_file, columns = getattr(X, "feature_names", None), getattr(X, "columns", None)
+    named = in_file is not None or (columns is not None and all(isinstance(name, str) for name in columns))
+    if wanted is not None and named:
+        given = list(columns) if in_file is None and columns is not None else list(in_file or [])
+        places = _places(estimator, given, wanted)
+        return _columns_of(X, places, wanted)
+    rows = as_rows(X)
+    width, n_features = rows.shape[1], estimator.n_features_in_
+    if width == n_features:
+        checked_rows(estimator, X, reset=False)  # warns of names that only one of both has
+        return _columns_of(X if columns is not None or isinstance(X, Rows) else rows, used, wanted)
+    if width != len(used):
+        raise ValueError(
+            f"X has {width} features, but {type(estimator).__name__} is expecting {n_features} features as input, or "
+            f"the {len(used)} of support_ alone. Pass the same columns, in the same order, as at fit, or those of "
+            "support_ in its order."
+        )
+    return X
+
+
+def _support_names(estimator: Any) -> list[str] | None:
+    """Names of the features that a model reads, where it knows names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names[estimator.support_]]
+
+
+def _support_coding(estimator: Any) -> Any:
+    coding = getattr(estimator, "coding_", None)
+    return None if coding is None else coding.of(estimator.support_)
+
+
+def _places(estimator: Any, given: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Where the wanted columns are."""
+    place = {name: j for j, name in enumerate(given)}
+    who = type(estimator).__name__
+    absent = [name for name in wanted if name not in place]
+    if absent:
+        raise ValueError(
+            f"X lacks {listed(absent)}, which this {who} reads. Pass a table with the {len(wanted)} features of "
+            "support_ by their names, in any order; others may be absent."
+        )
+    needed = set(wanted)
+    repeated = sorted(name for name, times in Counter(given).items() if times > 1 and name in needed)
+    if repeated:
+        raise ValueError(
+            f"X has several columns named {listed(repeated)}, which this {who} reads: features are told apart by their "
+            "names. Rename the others."
+        )
+    return [place[name] for name in wanted]
+
+
+def _columns_of(X: Any, places: Any, names: Sequence[str] | None) -> Any:
+    """Some columns of a data frame, of rows or of a file."""
+    if isinstance(X, Rows):
+        return ChosenColumns(X, np.asarray(places, dtype=np.intp), names)
+    if hasattr(X, "iloc"):
+        return X.iloc[:, places]
+    if hasattr(X, "select") and hasattr(X, "column_names"):  # an Arrow table
+        return X.select([X.column_names[place] for place in places])
+    return X[:, list(places)]  # polars, too
+
+
+def support_label(estimator: Any, place: int, X: Any) -> Any:
+    """What a column that is read is called in messages: by name, or by its place in X."""
+    names = _support_names(estimator)
+    if names is not None:
+        return names[place]
+    width = X.shape[1] if hasattr(X, "shape") else len(X[0])
+    return int(estimator.support_[place]) if width == estimator.n_features_in_ else place
+
+
+def full_rows(estimator: Any, X: Any) -> Rows:
+    """All columns of the fit, in their order: of a table with names in any order, or as they are."""
+    names = getattr(estimator, "feature_names_in_", None)
+    columns = getattr(X, "columns", None)
+    given = list(getattr(X, "feature_names", None) or ([] if columns is None else columns))
+    if names is not None and given and given != list(names):
+        place = {name: j for j, name in enumerate(given)}
+        absent = [name for name in names if name not in place]
+        if absent:
+            raise ValueError(
+                f"X lacks {listed(absent)}. score compares every feature with its prediction, so that all {len(names)} "
+                "features of the fit are needed; transform and predict need those of support_ alone."
+            )
+        X = _columns_of(X, [place[name] for name in names], [str(name) for name in names])
+    return checked_rows(estimator, X, reset=False)
 
 
 def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) -> None:
@@ -149,8 +256,8 @@ def fit_context(view: DataMatrix, n_components: int) -> Iterator[None]:
 
 def feature_names_of(X: Any, rows: Rows) -> list[str]:
     """Names of the columns of X, those in the file that its rows are from, or x0, x1, ..."""
-    names = getattr(X, "columns", None)
-    return named_or_numbered(getattr(rows, "feature_names", None) if names is None else names, rows.shape[1])
+    names = column_names(X) or rows.feature_names
+    return named_or_numbered(None if names is None else unique_names(names)[0], rows.shape[1])
 
 
 def named_or_numbered(names: Iterable[object] | None, n_features: int) -> list[str]:

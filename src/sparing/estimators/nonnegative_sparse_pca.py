@@ -91,7 +91,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         A folder in which each finished pass over X is kept. A fit that was killed and is started again with the same X
         and parameters goes on after its last finished pass, with the same result. X is recognised by its shape, type
         and first rows, files also by size and date. After a successful fit the folder is emptied again.
-    random_state : int, Generator, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
 
     Attributes
@@ -106,6 +106,11 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         The best linear decoder; it may have negative entries.
     support_ : ndarray of int
         Sorted indices of all features used.
+    variance_kept_ : float
+        Variance within the span of the components as a share of that of ``n_components`` principal components; what the
+        certificate says. At most 1.
+    feature_r2_ : ndarray of shape (n_features,)
+        How well the best decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature.
     loss_, loss_ratio_ : float
         What the best decoder cannot rebuild, and divided by what PCA loses.
     mean_, scale_ : ndarray of shape (n_features,)
@@ -150,7 +155,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         effort: str = "default",
         time_limit: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components

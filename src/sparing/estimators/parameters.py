@@ -129,15 +129,13 @@ def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any
 
 
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "n_components": count,
+    "n_components": count,  # or None, where an estimator says that it may be
     "rank": count,
     "accuracy": lambda name, value: share(name, value, "0.1 allows to miss a tenth."),
     "max_loss": lambda _, value: None if value is None else loss_limit(value),
     "min_variance": lambda name, value: (
-        None if value is None else share(name, value, "0.9 keeps 90% of the variance of each dense component.")
+        None if value is None else share(name, value, "0.9 keeps 90% of the variance that PCA keeps.")
     ),
-    "orthonormal": flag,
-    "sketch": lambda name, value: None if value is None else count(name, value),
     "refit": flag,
     "n_features_to_select": count,
     "fit_intercept": flag,
@@ -161,7 +159,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
 def check_parameters(estimator: Any) -> None:
     """Refuse a parameter that is none of what it may be, before any data are looked at."""
     for name, value in estimator.get_params(deep=False).items():
-        if name in CHECKS:
+        if name in CHECKS and not (value is None and name in getattr(estimator, "_optional", ())):
             CHECKS[name](name, value)
 
 

@@ -17,7 +17,7 @@ from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path
 from sparing.proof.bounds import LossTree, PcaLoss
-from sparing.results import Array, Bound, Encoder, Indices, Problem, Selection, Spectrum
+from sparing.results import Array, Bound, Encoder, Enough, Indices, Problem, Selection, Spectrum
 from sparing.run import Run
 from sparing.task import Task
 
@@ -45,11 +45,29 @@ class PathSearch:
         return np.array([self.spectrum.loss_ratio(loss) for loss in self.losses])
 
     @property
+    def variance_kept(self) -> Array:
+        """Share of PCA's variance that is kept."""
+        return np.array([self.spectrum.variance_kept(loss) for loss in self.losses])
+
+    @property
+    def least(self) -> Array:
+        """Losses that no choice of as many features can go below: what is proved, or PCA's with no more components."""
+        proved = [0.0 if proof is None else proof.value for proof in self.proofs]
+        pca = [self.spectrum.leading(r).least_loss for r in range(1, len(self.supports) + 1)]
+        return np.minimum(np.maximum(proved, pca), self.losses)
+
+    @property
     def bound(self) -> Array:
         """What no choice of as many features can go below, divided by PCA's loss."""
         most = self.spectrum.most_loss
-        proved = zip(self.proofs, self.losses, strict=True)
-        return np.array([1.0 if proof is None else max(1.0, min(proof.value, loss) / most) for proof, loss in proved])
+        return np.maximum(self.least / most, 1.0) if most > 0 else np.ones(len(self.losses))
+
+    @property
+    def variance_kept_bound(self) -> Array:
+        """Share of PCA's variance that no choice of as many features can pass, rounded up; at most 1."""
+        spectrum = self.spectrum
+        most = np.minimum((spectrum.total - self.least) / spectrum.least_variance, 1.0)
+        return np.maximum(most, self.variance_kept)
 
     def certificates(self, run: Run) -> list[Certificate]:
         """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""
@@ -60,10 +78,11 @@ class PathSearch:
             for i, (support, proof) in enumerate(zip(self.supports, self.proofs, strict=True)):
                 found = _encoder(view, self.spectrum, support)
                 judge = self.view if self.view.has_gram else view
-                task = Task(judge, Problem(self.spectrum.rank, i + 1, view.n_features), self.spectrum)
+                pca = self.spectrum.leading(i + 1)
+                task = Task(judge, Problem(pca.rank, i + 1, view.n_features), pca)
                 known = (PcaLoss().bound(task, found, run), proof)
                 bounds = [bound for bound in known if bound is not None]
-                out.append(certify_loss(task, found, bounds, self.preprocessing))
+                out.append(certify_loss(task, found, bounds, self.preprocessing, asked=self.spectrum))
         return out
 
 
@@ -74,7 +93,7 @@ def path_search(
     max_features: int,
     run: Run,
     *,
-    max_loss: float | None = None,
+    enough: Enough | None = None,
     improve: bool = True,
     prove: bool = True,
 ) -> PathSearch:
@@ -88,14 +107,15 @@ def path_search(
     check_has_variance(view, preprocessing.center)
     with fit_context(view, n_components):
         spectrum = top_spectrum(view, n_components, run.rng)
+        most_loss = None if enough is None else enough.loss(spectrum)
         fine = spectrum.least_loss < FINE * spectrum.total
         if improve:
-            path = improved_path(view, spectrum, longest, run, max_loss=None if fine else max_loss)
+            path = improved_path(view, spectrum, longest, run, most_loss=None if fine else most_loss)
         else:
             path = nested_path(view, spectrum, longest, run.rng)
-        path = _until(_measured(view, spectrum, path) if fine else path, spectrum, max_loss)
-        first, last = (spectrum.loss_ratio(path.losses[i]) for i in (0, -1))
-        run.budget.say(f"1 to {len(path.supports)} features: loss ratio {first:.4f} to {last:.4f}")
+        path = _until(_measured(view, spectrum, path) if fine else path, most_loss)
+        first, last = (spectrum.variance_kept(path.losses[i]) for i in (0, -1))
+        run.budget.say(f"1 to {len(path.supports)} features keep {first:.1%} to {last:.1%} of PCA's variance")
         proofs: list[Bound | None] = [None] * len(path.supports)
         if prove and spectrum.least_loss > 0:
             proofs = _proofs(view, spectrum, path, run)
@@ -110,22 +130,25 @@ def _measured(view: DataMatrix, spectrum: Spectrum, path: Path) -> Path:
     return Path(path.supports, np.array([information_loss_of(view, components) for components in found]))
 
 
-def _until(path: Path, spectrum: Spectrum, limit: float | None) -> Path:
+def _until(path: Path, most_loss: float | None) -> Path:
     """The path as far as the first loss within the limit."""
-    within = [limit is not None and spectrum.loss_ratio(loss) <= limit for loss in path.losses]
-    length = within.index(True) + 1 if True in within else len(within)
+    within = path.losses <= (-np.inf if most_loss is None else most_loss)
+    length = int(within.argmax()) + 1 if within.any() else len(within)
     return Path(path.supports[:length], path.losses[:length])
 
 
 def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[Bound | None]:
-    """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left."""
+    """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left.
+
+    Where nodes are fewer than numbers of features the smaller ones get one each: few features are where it helps.
+    """
     proofs: list[Bound | None] = [None] * len(path.supports)
     nodes = run.effort.proof.path_work * run.effort.proof.tree_nodes(view.n_features)
-    if run.budget.deadline is None and nodes < len(path.supports):  # less than one for each
-        return proofs
     for i, support in enumerate(path.supports):
+        if run.budget.deadline is None and nodes < 1:
+            break
         found = _encoder(view, spectrum, support)
-        problem = Problem(spectrum.rank, i + 1, view.n_features)
+        problem = Problem(min(spectrum.rank, i + 1), i + 1, view.n_features)
         to_come = len(path.supports) - i
         tree = LossTree(max_nodes=max(nodes // to_come, 1) if run.budget.deadline is None else UNLIMITED)
         proof = tree.bound(Task(view, problem), found, run.share(1 / to_come))

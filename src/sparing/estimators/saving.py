@@ -6,7 +6,6 @@ import json
 import os
 import re
 import zipfile
-from copy import copy
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,9 +36,11 @@ from sparing.estimators.sparse_kmeans import SparseKMeans
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS, SparsePCA
 from sparing.estimators.sparse_pca_regressor import REGRESSION_SELECTORS, SparsePCARegressor
 from sparing.methods.deflation import CONSTRAINTS, DEFLATIONS
+from sparing.methods.encoders import STRATEGIES
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
 from sparing.proof.bounds import BOUNDS
 from sparing.results import Bound, Guarantee, Problem, Reference
+from sparing.rules import Rules
 
 FORMAT, VERSION = "sparing model", 2
 HEADER = "model.json"
@@ -51,6 +52,7 @@ REGISTRIES = {
     "solver": {**SOLVERS, **BLOCK_SOLVERS},
     "nonnegative solver": NONNEGATIVE_SOLVERS,
     "deflation": {**DEFLATIONS, **CONSTRAINTS},
+    "strategy": STRATEGIES,
 }
 """Algorithms that users may pass as instances."""
 
@@ -58,7 +60,7 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Certificate, VarianceCertificate, ReconstructionCertificate, RegressionCertificate, StreamCertificate),
-        *(Bound, Guarantee, Problem, Reference, Preprocessing, GenotypeCoding, GapSearch),
+        *(Bound, Guarantee, Problem, Reference, Rules, Preprocessing, GenotypeCoding, GapSearch),
         *(record for bound in BOUNDS.values() for record in getattr(bound, "witnesses", ())),
     )
 } | {f"{kind} {name}": each for kind, registry in REGISTRIES.items() for name, each in registry.items()}
@@ -89,7 +91,7 @@ SEVERAL = {"components_": (2,), "decoder_": (2,), "cluster_centers_": (2,), "coe
 LINEAR = ("components_", "mean_", "scale_", "support_")
 GROUPS = ("feature_weights_", "scale_", "support_", "labels_")
 NEEDED = {
-    "ColumnSelector": ("support_",),
+    "ColumnSelector": ("support_", "mean_", "decoder_"),
     "DoublySparseEncoder": (*LINEAR, "decoder_"),
     "NonnegativeSparsePCA": (*LINEAR, "decoder_"),
     "SparseEncoder": (*LINEAR, "decoder_"),
@@ -299,20 +301,3 @@ def _for_features(d: int, name: str, array: Any) -> bool:
 
 WIDE = ("components_", "decoder_", "mean_", "scale_", "imputation_", "coef_", "feature_weights_", "cluster_centers_")
 """Fitted arrays whose last axis has one entry for each feature."""
-
-
-def restricted_to(model: Any) -> Any:
-    """The same model for data that hold the columns of ``support_`` alone, in this order; its scores are the same."""
-    if not hasattr(model, "components_") or not hasattr(model, "transform"):
-        raise TypeError(
-            f"The model is a {type(model).__name__}, which has no components to make scores of. Scores come from "
-            "SparseEncoder, SparsePCA, NonnegativeSparsePCA, DoublySparseEncoder and SparsePCARegressor."
-        )
-    narrow, used = copy(model), model.support_
-    for name in (*WIDE, "feature_names_in_"):
-        if hasattr(model, name):
-            setattr(narrow, name, getattr(model, name)[..., used])
-    if hasattr(model, "coding_"):
-        narrow.coding_ = model.coding_.of(used)
-    narrow.support_, narrow.n_features_in_ = np.arange(len(used)), len(used)
-    return narrow

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,29 +14,38 @@ from sparing import errors
 from sparing.certificates import certify_loss
 from sparing.data import Preprocessing, Rows
 from sparing.estimators.base import Fit, too_few
+from sparing.estimators.feature_rules import UNCOUNTED, Counted
 from sparing.estimators.few_passes import Reading, reading_of
 from sparing.estimators.parameters import (
     component_count,
+    feature_count,
     feature_counts,
     loss_limit,
-    one_of,
     resolved,
 )
 from sparing.estimators.streaming import StreamingEncoder
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.methods.encoders import Batch, FewPasses, Iterative, Joint, fewest_features, fewest_for_each
+from sparing.methods.encoders import (
+    STRATEGIES,
+    Batch,
+    FewPasses,
+    Iterative,
+    Joint,
+    fewest_features,
+    fewest_for_each,
+)
 from sparing.methods.encoders.batch import orthonormalised
 from sparing.methods.encoders.few_passes import MOST
 from sparing.methods.encoders.path import nested_path
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy, applicable_theorem
+from sparing.methods.settings import check_settings
 from sparing.proof.policy import prove
-from sparing.results import Encoder, Indices, Problem, Spectrum
+from sparing.results import Encoder, Enough, Indices, Problem, Spectrum
 from sparing.run import Run
 from sparing.task import Task
 
-DEFAULT_MAX_LOSS = 1.1
-STRATEGIES = ("batch", "iterative", "joint")
+DEFAULT_MIN_VARIANCE = 0.9
 Strategy = Batch | Iterative | Joint
 CHOSEN = "The features were chosen in {} passes over the data, from a sketch of them; their loss is exact."
 
@@ -49,27 +59,36 @@ class SparseEncoder(StreamingEncoder[Strategy]):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of components.
+    n_components : int or None, default=2
+        Number of components. None: as many as features, so that every feature is predicted from all of those chosen
+        (``batch``, with ``n_nonzero``).
     n_nonzero : int or sequence of int, optional
         Number of features used by all components together (``batch``), or by each (``iterative``, ``joint``; one count
         for each component is accepted there). An exact count, not a penalty; fewer are used only where no further
         feature would add anything.
+    min_variance : float, optional
+        Use the fewest features that keep this share of the variance that PCA's components explain. 0.9 where neither
+        this nor ``n_nonzero`` nor ``max_loss`` is given.
     max_loss : float, optional
-        Use the fewest features whose loss is at most this many times PCA's. 1.1 where neither is given.
-    strategy : {"batch", "iterative", "joint"}, default="batch"
+        Use the fewest features whose loss is at most this many times PCA's.
+    include, exclude : names, indices or a mask, optional
+        Features that are read in any case, by some component, and features that may not be read. An excluded feature
+        is still predicted, and counts in what is kept.
+    costs : array-like of shape (n_features,) or dict by name, with max_cost : float, optional
+        What each feature costs, and what all of those read may cost together. With ``batch`` a budget may
+        stand in place of a count: as many features are read as it pays for.
+    groups : labels of shape (n_features,) or dict by name, with max_per_group : int or dict by label, optional
+        At most so many features of one group are read; None is no group.
+    strategy : {"batch", "iterative", "joint"} or a strategy, default="batch"
         ``batch``: all components share one set of features. ``iterative``: one after the other, each with features of
         its own; every prefix is an encoder. ``joint``: features of their own, optimised together: the least loss for a
-        given number of features per component.
+        given number of features per component. An instance with its own settings is accepted too: ``Batch``,
+        ``Iterative`` or ``Joint`` of ``sparing.methods.encoders``, such as ``Batch(orthonormal=True)`` for orthonormal
+        loadings or ``Batch(sketch=500)`` for loadings from a random projection.
     selector : str or a selector, default="auto"
         How features are chosen: ``auto``, ``greedy``, ``exact``, ``dual_set``, ``adaptive``, ``leverage``,
         ``pivoted_qr`` or ``uniform``. ``auto`` is greedy on the principal components with swaps, safeguarded by dual
         set selection so that Theorem 6(i) always holds (``batch``). An instance with its own settings is accepted too.
-    orthonormal : bool, default=False
-        With ``batch``, orthonormal loadings as in the paper: the same features and loss, but correlated scores.
-    sketch : int, optional
-        With ``batch``, find the directions within the chosen features from a random projection of X to this many rows:
-        cheaper where features are very many, within a factor 1 + O(n_components / sketch) of the best.
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
@@ -80,8 +99,8 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed and the answer
         is the usual one, in two passes; else features are chosen from a sketch, in three passes over dense and five
         over sparse data (``batch``, greedy selectors), for an excess loss within about 3% of the usual one; the loss
-        and the certificate stay exact. One pass more with ``missing="mean"``; at most 100 features for ``max_loss``.
-        ``auto``: few where X is larger than 4 GiB and not in memory.
+        and the certificate stay exact. One pass more with ``missing="mean"``; at most 100 features where the fewest are
+        sought. ``auto``: few where X is larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).
@@ -93,7 +112,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         A folder in which each finished pass over X is kept. A fit that was killed and is started again with the same X
         and parameters goes on after its last finished pass, with the same result. X is recognised by its shape, type
         and first rows, files also by size and date. After a successful fit the folder is emptied again.
-    random_state : int, Generator, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
 
     Attributes
@@ -104,6 +123,10 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         The best linear decoder.
     support_ : ndarray of int
         Sorted indices of the features used.
+    variance_kept_ : float
+        Share of the variance of PCA's ``n_components`` components that these explain, at most 1.
+    feature_r2_ : ndarray of shape (n_features,)
+        How well the decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature.
     loss_, loss_ratio_ : float
         What is lost, as a sum of squares, and divided by what PCA loses (at least 1).
     explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -129,17 +152,23 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     """
 
     support_: Indices
+    _optional: ClassVar[tuple[str, ...]] = ("n_components",)
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = 2,
         *,
         n_nonzero: int | Sequence[int] | None = None,
+        min_variance: float | None = None,
         max_loss: float | None = None,
-        strategy: str = "batch",
+        include: Any = None,
+        exclude: Any = None,
+        costs: Any = None,
+        max_cost: float | None = None,
+        groups: Any = None,
+        max_per_group: Any = None,
+        strategy: Any = "batch",
         selector: Any = "auto",
-        orthonormal: bool = False,
-        sketch: int | None = None,
         center: bool = True,
         scale: bool = False,
         certify: bool = True,
@@ -149,16 +178,21 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         effort: str = "default",
         time_limit: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_nonzero = n_nonzero
+        self.min_variance = min_variance
         self.max_loss = max_loss
+        self.include = include
+        self.exclude = exclude
+        self.costs = costs
+        self.max_cost = max_cost
+        self.groups = groups
+        self.max_per_group = max_per_group
         self.strategy = strategy
         self.selector = selector
-        self.orthonormal = orthonormal
-        self.sketch = sketch
         self.center = center
         self.scale = scale
         self.certify = certify
@@ -198,145 +232,211 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _solve(self, fit: Fit[Strategy]) -> tuple[Task, Encoder]:
         view, run, k, n_nonzero = fit.view, fit.run, fit.n_components, fit.n_nonzero
         if view.sketch is not None:
-            found, spectrum, known = self._in_few_passes(view, k, n_nonzero, run)
-            return self._task(known, spectrum, n_nonzero, found), found
-        most = n_nonzero if isinstance(n_nonzero, int) and self.strategy == "batch" else k
-        spectrum = top_spectrum(view, min(k, most), run.rng)
+            found, spectrum, known = self._in_few_passes(fit)
+            return self._task(fit, known, spectrum, found), found
+        most = n_nonzero if isinstance(n_nonzero, int) and self._shares_features else k
+        pca = top_spectrum(view, k, run.rng)
+        spectrum = pca.leading(most)
         if n_nonzero is None:
-            found = self._fewest(fit.algorithm, view, spectrum, run)
+            found = self._fewest(fit, spectrum)
         else:
-            found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), run)
-        return self._task(view, spectrum, n_nonzero, found), found
+            found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero, rules=fit.rules), run)
+        return self._task(fit, view, pca, found), found
 
-    def _task(self, view: DataMatrix, spectrum: Spectrum, n_nonzero: Any, found: Encoder) -> Task:
+    def _task(self, fit: Fit[Strategy], view: DataMatrix, spectrum: Spectrum, found: Encoder) -> Task:
         """What the certificate is about: any components with as many features as these may have."""
-        shared = self.strategy == "batch"
+        shared, n_nonzero = self._shares_features, fit.n_nonzero
         used = len(found.support) if shared else int(np.count_nonzero(found.loadings, axis=1).max())
         count = n_nonzero if isinstance(n_nonzero, int) else used
-        return Task(view, Problem(spectrum.rank, count, view.n_features, shared_support=shared), spectrum)
+        n_components = min(spectrum.rank, count) if shared else spectrum.rank
+        problem = Problem(n_components, count, view.n_features, shared_support=shared, rules=fit.rules)
+        return Task(view, problem, spectrum)
 
-    def _in_few_passes(
-        self, view: DataMatrix, n_components: int, n_nonzero: Any, run: Run
-    ) -> tuple[Encoder, Spectrum, DataMatrix]:
+    def _in_few_passes(self, fit: Fit[Strategy]) -> tuple[Encoder, Spectrum, DataMatrix]:
         """Encoder and spectrum, and a view that knows the Gram columns which the certificate needs."""
+        view, n_nonzero = fit.view, fit.n_nonzero
         selector = Greedy(swaps=n_nonzero is not None)  # a nested order, where the fewest features are sought
         found, spectrum, selection = FewPasses(selector).encode(
-            view, n_components, n_nonzero, run, max_loss=self._max_loss()
+            view, fit.n_components, n_nonzero, fit.run, enough=self._enough(), rules=fit.rules
         )
         known = view.cached(selection.columns, selection.gram_columns)
-        return orthonormalised(found) if self.orthonormal else found, spectrum, known
+        orthonormal = isinstance(fit.algorithm, Batch) and fit.algorithm.orthonormal
+        return orthonormalised(found) if orthonormal else found, spectrum, known
 
     def _shortcoming(self, fit: Fit[Strategy], task: Task) -> str | None:
         k, n_nonzero = fit.n_components, fit.n_nonzero
         if self.n_components_ < k:
-            if self.strategy == "batch" and isinstance(n_nonzero, int) and n_nonzero < k:
+            if self._shares_features and isinstance(n_nonzero, int) and n_nonzero < k:
                 why = f"n_nonzero={n_nonzero} shared features give at most as many components"
                 return errors.fewer_components(k, self.n_components_, why)
             span = f"the {len(self.support_)} feature(s) found span no more"
             return too_few(k, self.n_components_, task.spectrum, span)
-        if n_nonzero is None and self.loss_ratio_ > self._max_loss() * (1 + 1e-6):
-            return (
-                f"max_loss={self._max_loss():g} was not reached: {len(self.support_)} feature(s) lose "
-                f"{self.loss_ratio_:.4g} times what PCA loses. Further features add nothing that double precision can "
-                "tell, or time_limit ended the search, or it was one in few passes, which goes no further than about "
-                "100 features (passes='any' does)."
-            )
-        return None
+        return None if n_nonzero is not None else self._missed(self._enough())
 
-    def _max_loss(self) -> float:
-        return DEFAULT_MAX_LOSS if self.max_loss is None else loss_limit(self.max_loss)
+    def _missed(self, enough: Enough) -> str | None:
+        """What to say where even the most features that were tried are not enough."""
+        if enough.max_loss is not None and self.loss_ratio_ > enough.max_loss * (1 + 1e-6):
+            wanted, reached = f"max_loss={enough.max_loss:g}", f"lose {self.loss_ratio_:.4g} times what PCA loses"
+        elif enough.min_variance is not None and self.variance_kept_ < enough.min_variance * (1 - 1e-6):
+            kept = f"{math.floor(self.variance_kept_ * 1000) / 10:.1f}%"
+            wanted, reached = f"min_variance={enough.min_variance:g}", f"keep {kept} of PCA's variance"
+        else:
+            return None
+        return (
+            f"{wanted} was not reached: {len(self.support_)} feature(s) {reached}. Further features add nothing that "
+            "double precision can tell, or time_limit ended the search, or it was one in few passes, which goes no "
+            "further than about 100 features (passes='any' does)."
+        )
+
+    def _enough(self) -> Enough:
+        """When a number of features is enough, where it is not given."""
+        if self.max_loss is not None:
+            return Enough(max_loss=loss_limit(self.max_loss))
+        return Enough(min_variance=DEFAULT_MIN_VARIANCE if self.min_variance is None else self.min_variance)
+
+    @property
+    def _shares_features(self) -> bool:
+        """Do all components read the same features?"""
+        return isinstance(self.strategy, Batch) or (isinstance(self.strategy, str) and self.strategy == "batch")
 
     def _algorithm(self) -> Strategy:
-        one_of("strategy", self.strategy, STRATEGIES)
+        strategy = resolved("strategy", STRATEGIES, "encode", self.strategy)
+        if not isinstance(strategy, Batch | Iterative | Joint):
+            raise errors.unknown_choice("strategy", self.strategy, STRATEGIES)
         auto = isinstance(self.selector, str) and self.selector == "auto"
         selector = Greedy() if auto else resolved("selector", SELECTORS, "select", self.selector, also=("auto",))
-        if self.strategy == "batch":
-            return Batch(selector, DualSet() if auto else None, self.orthonormal, self.sketch)
-        if self.orthonormal:
+        if strategy.selector is None:
+            if auto and isinstance(strategy, Batch) and strategy.safeguard is None:
+                return replace(strategy, selector=selector, safeguard=DualSet())
+            return replace(strategy, selector=selector)
+        if not auto:
             raise ValueError(
-                f"orthonormal=True mixes the features of all components, but strategy={self.strategy!r} gives each "
-                "component its own. Use strategy='batch'."
+                f"Both selector={self.selector!r} and a strategy with its own selector, {strategy!r}, were given. Pass "
+                "one of them."
             )
-        if self.sketch is not None:
-            raise ValueError(
-                f"sketch={self.sketch!r} computes the loadings of shared features from fewer rows, but "
-                f"strategy={self.strategy!r} gives each component its own. Use strategy='batch', or leave sketch out."
-            )
-        return Iterative(selector) if self.strategy == "iterative" else Joint(selector)
+        check_settings(strategy.selector)
+        return strategy
 
     def _counts(self, n_features: int, n_samples: int | None = None) -> tuple[int, int | list[int] | None]:
+        given = [name for name in ("n_nonzero", "min_variance", "max_loss") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(
+                f"Both {given[0]} and {given[1]} were given; one decides the other. Pass n_nonzero to fix the number "
+                "of features, min_variance to get the fewest features that keep a share of PCA's variance, or max_loss "
+                "to get the fewest that lose at most a multiple of what PCA loses."
+            )
+        if self.n_components is None:
+            return self._without_bottleneck(n_features)
         n_components = component_count(self.n_components, n_features)
         if self.n_nonzero is None:
-            return n_components, None
-        if self.max_loss is not None:
-            raise ValueError(
-                "Both n_nonzero and max_loss were given; one decides the other. Pass n_nonzero to fix the number of "
-                "features, or max_loss to get the fewest features that reach it."
-            )
-        if np.ndim(self.n_nonzero) and self.strategy == "batch":
+            return n_components, None if self.max_cost is None else self._paid_for(given, n_features, n_samples)
+        if np.ndim(self.n_nonzero) and self._shares_features:
             raise ValueError(
                 f"n_nonzero is a list, but strategy={self.strategy!r} gives all components the same features. Pass one "
                 "integer: the number of features shared by all components."
             )
         return n_components, feature_counts(self.n_nonzero, n_components, n_features)
 
-    def _fewest(self, encoder: Batch | Iterative | Joint, view: DataMatrix, spectrum: Spectrum, run: Run) -> Encoder:
-        limit = min(view.n_features, view.n_samples or view.n_features)
+    def _paid_for(self, given: list[str], n_features: int, n_samples: int | None) -> int:
+        """The most features that a budget pays for, where it stands in place of a count."""
+        if given or not self._shares_features:
+            raise ValueError(
+                "max_cost in place of a number of features is for strategy='batch', and goes with neither min_variance "
+                f"nor max_loss; {f'{given[0]} was given' if given else f'strategy={self.strategy!r} was passed'}. Pass "
+                "n_nonzero beside max_cost, or leave the other out."
+            )
+        return min(self._rules(n_features, n_samples).most_features(n_features), n_samples or n_features)
+
+    def _counted(self, n_features: int, n_samples: int | None) -> Counted:
+        if self.n_nonzero is None:
+            return UNCOUNTED
+        k, counts = self._counts(n_features, n_samples)
+        if isinstance(counts, int):
+            return Counted("n_nonzero", counts, counts if self._shares_features else k * counts)
+        return Counted("n_nonzero", max(counts or [0]), sum(counts or []))
+
+    def _without_bottleneck(self, n_features: int) -> tuple[int, int]:
+        """As many components as features: that needs their number, and features that all components share."""
+        if not self._shares_features or self.n_nonzero is None:
+            raise ValueError(
+                "n_components=None predicts every feature from all of those chosen: it needs their number, n_nonzero, "
+                f"and strategy='batch'; n_nonzero={self.n_nonzero!r} and strategy={self.strategy!r} were passed. Pass "
+                "n_nonzero, or a number of components."
+            )
+        n_nonzero = feature_count("n_nonzero", self.n_nonzero, n_features)
+        return n_nonzero, n_nonzero
+
+    def _fewest(self, fit: Fit[Strategy], spectrum: Spectrum) -> Encoder:
+        view, encoder, run, rules = fit.view, fit.algorithm, fit.run, fit.rules
+        limit = min(rules.most_features(view.n_features), view.n_samples or view.n_features)
+        limit = max(limit, len(rules.required))
         if isinstance(encoder, Batch):
-            return self._fewest_shared(encoder, view.cached(), spectrum, limit, run)
+            return self._fewest_shared(encoder, Task.of_components(view.cached(), spectrum, limit, rules=rules), run)
         return fewest_for_each(
-            lambda counts: encoder.encode(Task.of_components(view, spectrum, counts), run),
-            spectrum,
-            self._max_loss(),
+            lambda counts: encoder.encode(Task.of_components(view, spectrum, counts, rules=rules), run),
+            self._enough().loss(spectrum),
+            spectrum.rank,
             limit,
             budget=run.budget,
+            together=len(rules.required),
         )
 
-    def _fewest_shared(self, encoder: Batch, view: DataMatrix, spectrum: Spectrum, limit: int, run: Run) -> Encoder:
+    def _fewest_shared(self, encoder: Batch, most: Task, run: Run) -> Encoder:
         """A count by quick searches, then one feature fewer at a time while a search with all effort allows it."""
-        quick = replace(run, effort=run.effort.levels[0])
+        spectrum, limit = most.spectrum, most.n_nonzero
+        quick, most_loss = replace(run, effort=run.effort.levels[0]), self._enough().loss(spectrum)
+        # fewer shared features than components would give fewer components
+        least = min(max(spectrum.rank, len(most.rules.required)), limit)
         found = fewest_features(
-            lambda r: encoder.encode(Task.of_components(view, spectrum, r), quick),
-            spectrum,
-            self._max_loss(),
+            lambda r: encoder.encode(most.counting(r), quick),
+            most_loss,
+            least,
             limit,
             budget=run.budget,
-            enough=_enough(view, spectrum, self._max_loss(), limit, run.rng),
+            enough=_enough(most, most_loss, run.rng),
         )
-        least, best = min(spectrum.rank, limit), found
+        best = found
         for count in range(len(found.support) - 1, least - 1, -1):
-            trial = encoder.encode(Task.of_components(view, spectrum, count), run)
-            if run.budget.expired or spectrum.loss_ratio(trial.loss) > self._max_loss():
+            trial = encoder.encode(most.counting(count), run)
+            if run.budget.expired or trial.loss > most_loss:
                 break
             best = trial
         if best is not found or run.effort is quick.effort or run.budget.expired:
             return best
-        again = encoder.encode(Task.of_components(view, spectrum, len(found.support)), run)
+        again = encoder.encode(most.counting(len(found.support)), run)
         return min(found, again, key=lambda encoder: encoder.loss)
 
     def _certify(self, fit: Fit[Strategy], task: Task, found: Encoder) -> None:
-        few = task.gram is not fit.view  # features were chosen from a sketch
-        bounds, theorem = prove(task, found, fit.run), None if few else self._theorem()
-        certificate = certify_loss(task, found, bounds, fit.preprocessing, theorem=theorem)
+        few, asked = task.gram is not fit.view, task.spectrum  # few: features were chosen from a sketch
+        task = replace(task, target=asked.leading(task.problem.n_components))
+        bounds, theorem = prove(task, found, fit.run), None if few or fit.rules else _theorem(fit.algorithm)
+        certificate = certify_loss(task, found, bounds, fit.preprocessing, theorem=theorem, asked=asked)
         notes = (CHOSEN.format(fit.view.passes),) if few else ()
         self.certificate_ = replace(certificate, notes=notes)
         self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
-
-    def _theorem(self) -> str | None:
-        """Which theorem's hypothesis this fit keeps."""
-        if self.sketch is not None:  # loadings from a sketch are not the best on their features
-            return None
-        theorems = {("batch", "dual_set"): "6(i)", ("batch", "adaptive"): "6(ii)", ("iterative", "adaptive"): "11"}
-        return theorems.get((self.strategy, applicable_theorem(self.selector) or ""))
+        self.variance_kept_ = self.certificate_.variance_kept
 
 
-def _enough(view: DataMatrix, spectrum: Spectrum, max_loss: float, limit: int, rng: np.random.Generator) -> int | None:
+def _theorem(algorithm: Strategy) -> str | None:
+    """Which theorem's hypothesis a fit keeps."""
+    kept = applicable_theorem(algorithm.selector)
+    if isinstance(algorithm, Iterative):
+        return "11" if kept == "adaptive" else None
+    if not isinstance(algorithm, Batch) or algorithm.sketch is not None:
+        return None  # loadings from a sketch are not the best on their features
+    safe = kept == "dual_set" or applicable_theorem(algorithm.safeguard) == "dual_set"
+    return "6(i)" if safe else "6(ii)" if kept == "adaptive" else None
+
+
+def _enough(most: Task, most_loss: float, rng: np.random.Generator) -> int | None:
     """A number of features that keeps the loss, from nested greedy choices of doubling length."""
-    length = min(4 * spectrum.rank, limit)
+    limit, first = most.n_nonzero, len(most.rules.required)
+    length = min(max(4 * most.spectrum.rank, 2 * first), limit)
     while True:
-        fits = [spectrum.loss_ratio(loss) <= max_loss for loss in nested_path(view, spectrum, length, rng).losses]
-        if True in fits:
-            return fits.index(True) + 1
-        if length == limit or len(fits) < length:
+        path = nested_path(most.gram, most.spectrum, length, rng, most.rules)
+        fits = path.losses <= most_loss
+        if fits.any():
+            return len(path.supports[int(fits.argmax())])
+        if length == limit or len(path.supports[-1]) < length:
             return None
         length = min(4 * length, limit)

@@ -80,7 +80,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
         Seconds after which the best answer so far is returned.
     effort : {"quick", "default", "thorough"}, default="default"
         How many starts are tried.
-    random_state : int, Generator, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=0
         For permutations; nothing else is random.
     verbose : bool, default=False
 
@@ -150,7 +150,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
         n_permutations: int = 10,
         time_limit: float | None = None,
         effort: str = "default",
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.n_clusters = n_clusters

@@ -24,7 +24,7 @@ from sparing.methods.deflation import (
     OrthogonalizedDeflation,
 )
 from sparing.methods.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
-from sparing.methods.encoders.joint_free import ALIKE, unsigned_cosines
+from sparing.methods.encoders.joint_goals import ALIKE, unsigned_cosines
 from sparing.methods.solvers import SOLVERS, Auto, Exact
 from sparing.results import Encoder, Problem
 from sparing.run import Run
@@ -46,7 +46,8 @@ class SparsePCA(ComponentsEstimator):
     ----------
     n_components : int, default=1
     n_nonzero : int or sequence of int, optional
-        Features of each component, or one number for each. 10 where nothing is given, or all where there are fewer
+        Features of each component, or one number for each; components are sorted by what they add, and the numbers
+        with them, whatever their order here. 10 where nothing is given, or all where there are fewer
         (shared out where no feature may be in two components).
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the dense
@@ -93,7 +94,7 @@ class SparsePCA(ComponentsEstimator):
         A folder in which each finished pass over X is kept. A fit that was killed and is started again with the same X
         and parameters goes on after its last finished pass, with the same result. X is recognised by its shape, type
         and first rows, files also by size and date. After a successful fit the folder is emptied again.
-    random_state : int, Generator, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
 
     Attributes
@@ -108,6 +109,11 @@ class SparsePCA(ComponentsEstimator):
         The best linear decoder.
     support_ : ndarray of int
         Sorted indices of all features used.
+    variance_kept_ : float
+        Variance within the span of the components as a share of that of ``n_components`` principal components; what the
+        certificate says. At most 1.
+    feature_r2_ : ndarray of shape (n_features,)
+        How well the best decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature.
     loss_, loss_ratio_ : float
         What the best decoder cannot rebuild, and divided by what PCA loses.
     row_components_ : ndarray of shape (n_components, n_samples)
@@ -154,7 +160,7 @@ class SparsePCA(ComponentsEstimator):
         effort: str = "default",
         time_limit: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components

@@ -10,11 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.certificates.regression import certify_regression
-from sparing.data import Rows, standardized
 from sparing.data.targets import Targets
 from sparing.estimators.base import Fit, ViewEstimator
 from sparing.estimators.encoding import in_precision_of
-from sparing.estimators.inputs import checked_rows, features_named
+from sparing.estimators.feature_rules import Counted
 from sparing.estimators.parameters import count, resolved
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
@@ -37,7 +36,10 @@ class Regressed(NamedTuple):
 
 
 class SparsePCARegressor(
-    RegressorMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewEstimator[Regression, "Regressed"]
+    RegressorMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ViewEstimator[Regression, "Regressed"],
 ):
     """Linear regression on few features that stands in for regression on principal components.
 
@@ -53,6 +55,14 @@ class SparsePCARegressor(
         Number of features used. An exact count, not a penalty; fewer are used only where no further feature would add
         anything. Data with fewer features than a default are fitted with all of them and one warning; any other
         number above ``n_features`` is an error.
+    include, exclude : names, indices or a mask, optional
+        Features that are read in any case, and features that may not be read. The principal
+        components are those of all features.
+    costs : array-like of shape (n_features,) or dict by name, with max_cost : float, optional
+        What each feature costs, and what all of those read may cost together. At most ``n_nonzero``
+        are read even so.
+    groups : labels of shape (n_features,) or dict by name, with max_per_group : int or dict by label, optional
+        At most so many features of one group are read; None is no group.
     selector : {"auto", "response", "greedy", "dual_set", ...} or a selector, default="auto"
         How features are chosen. ``auto`` looks at X alone: greedy on the principal components with swaps, safeguarded
         by dual set selection so that Theorem 1 always holds. ``response`` looks at y as well, through the fit of PCA
@@ -72,7 +82,7 @@ class SparsePCARegressor(
         How much is tried, in search and in proof, where no time limit says so.
     time_limit : float, optional
         Seconds after which ``selector="exact"`` returns the best found so far; nothing else here searches for long.
-    random_state : int, Generator, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
 
     Attributes
@@ -113,6 +123,12 @@ class SparsePCARegressor(
         n_components: int = DEFAULT_N_COMPONENTS,
         *,
         n_nonzero: int = DEFAULT_N_NONZERO,
+        include: Any = None,
+        exclude: Any = None,
+        costs: Any = None,
+        max_cost: float | None = None,
+        groups: Any = None,
+        max_per_group: Any = None,
         selector: Any = "auto",
         center: bool = True,
         scale: bool = False,
@@ -121,11 +137,17 @@ class SparsePCARegressor(
         missing: str = "error",
         effort: str = "default",
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_nonzero = n_nonzero
+        self.include = include
+        self.exclude = exclude
+        self.costs = costs
+        self.max_cost = max_cost
+        self.groups = groups
+        self.max_per_group = max_per_group
         self.selector = selector
         self.center = center
         self.scale = scale
@@ -159,7 +181,8 @@ class SparsePCARegressor(
         fitted = view.recentred(self.fit_intercept) if other else view
         if fitted.total <= 0:
             raise errors.no_variance(True)
-        task = Task.of_components(view, top_spectrum(view, fit.n_components, fit.run.rng), fit.n_nonzero)
+        spectrum = top_spectrum(view, fit.n_components, fit.run.rng)
+        task = Task.of_components(view, spectrum, fit.n_nonzero, rules=fit.rules)
         found = fit.algorithm.encode(task, fit.targets.values, fit.run, on=fitted if other else None)
         return task, Regressed(found, fitted)
 
@@ -168,13 +191,15 @@ class SparsePCARegressor(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or opened file of shape (n_samples, n_features)
+            Or only the features of ``support_``: as in :meth:`SparseEncoder.transform`.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        columns, rows = self._prepared_columns(X)
+        check_is_fitted(self)
+        rows, columns = self._support_columns(X)
         predicted = in_precision_of(rows, columns @ self._weights.T + self._level)
         return predicted[:, 0] if self._is_vector else predicted
 
@@ -183,22 +208,16 @@ class SparsePCARegressor(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or opened file of shape (n_samples, n_features)
+            Or only the features of ``support_``: as in :meth:`SparseEncoder.transform`.
 
         Returns
         -------
         ndarray of shape (n_samples, len(components_))
         """
-        columns, rows = self._prepared_columns(X)
-        return in_precision_of(rows, columns @ self.components_[:, self.support_].T)
-
-    def _prepared_columns(self, X: Any) -> tuple[Array, Rows]:
-        """The features used, centred and scaled as at fit, and the rows they are from."""
         check_is_fitted(self)
-        rows = self._filled(checked_rows(self, X, reset=False))
-        with features_named(self):
-            view = standardized(rows, mean=self.mean_, deviation=self.scale_)
-        return view.columns(self.support_), rows
+        rows, columns = self._support_columns(X)
+        return in_precision_of(rows, columns @ self.components_[:, self.support_].T)
 
     def _algorithm(self) -> Regression:
         if isinstance(self.selector, str) and self.selector == "auto":
@@ -216,6 +235,10 @@ class SparsePCARegressor(
                 f"between 1 and {n_features}."
             )
         return min(n_components, n_features), min(n_nonzero, n_features)
+
+    def _counted(self, n_features: int, n_samples: int | None) -> Counted:
+        wanted = self._counts(n_features, n_samples)[1]
+        return Counted("n_nonzero", wanted, wanted)
 
     def _publish(self, fit: Fit[Regression], task: Task, found: Regressed) -> None:
         """Coefficients in the user's units, and those of prepared columns that predictions are made with."""
@@ -241,7 +264,7 @@ class SparsePCARegressor(
             np.atleast_2d(self.coef_)[:, self.support_],
             preprocessing=fit.preprocessing,
             fit_intercept=self.fit_intercept,
-            promise=applicable_theorem(self.selector),
+            promise=None if fit.rules else applicable_theorem(self.selector),
         )
 
     def _shortcoming(self, fit: Fit[Regression], task: Task) -> str | None:

@@ -1,4 +1,4 @@
-"""Loss against number of features."""
+"""What is kept against the number of features."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
+from sparing.certificates.sentences import percent, percent_kept
 from sparing.data import as_rows
 from sparing.estimators.inputs import feature_names_of, features_called
-from sparing.estimators.parameters import flag, loss_limit, preprocessing_from, run_from
+from sparing.estimators.parameters import flag, loss_limit, preprocessing_from, run_from, share
 from sparing.estimators.path_search import path_search
-from sparing.results import Array, Indices
+from sparing.results import Array, Enough, Indices
 
 LONGEST_SUPPORT = 100
 """Features of the longest support where nothing else is asked for."""
@@ -21,13 +22,17 @@ LONGEST_SUPPORT = 100
 
 @dataclass(frozen=True, eq=False)
 class SparsityPath:
-    """What each number of features loses, and what no choice of as many can go below; both divided by PCA's loss.
+    """What each number of features keeps, and what no choice of as many features can pass.
 
     Attributes
     ----------
     n_features : ndarray of int
         1, 2, 3, ...
+    variance_kept, variance_kept_bound : ndarray
+        Share of the variance of PCA's components that is kept, and an upper bound of it for any choice of as many
+        features.
     loss_ratio, bound : ndarray
+        Loss divided by PCA's loss, and a lower bound of it.
     supports : list of ndarray
         The features used at each step; not nested where swaps found better ones.
     feature_names : list of str
@@ -40,25 +45,29 @@ class SparsityPath:
     >>> path = sparsity_path(load_pitprops().correlation, 2, precomputed=True, random_state=0)
     >>> len(path)
     13
-    >>> path.loss_ratio[:4].round(3)
-    array([1.503, 1.149, 1.086, 1.054])
+    >>> path.variance_kept[:4].round(3)
+    array([0.512, 0.856, 0.917, 0.948])
     >>> path.supports[3]
     array([1, 2, 6, 7])
     """
 
     n_features: Indices
+    variance_kept: Array
+    variance_kept_bound: Array
     loss_ratio: Array
     bound: Array
     supports: list[Indices] = field(repr=False)
     feature_names: list[str] = field(repr=False)
 
-    def smallest(self, max_loss: float) -> int:
-        """The fewest features whose loss is at most ``max_loss`` times PCA's.
+    def smallest(self, max_loss: float | None = None, *, min_variance: float | None = None) -> int:
+        """The fewest features that keep a share of PCA's variance, or lose at most a multiple of PCA's loss.
 
         Parameters
         ----------
-        max_loss : float
+        max_loss : float, optional
             A loss that can be borne: 1.05 is 5% more than PCA loses.
+        min_variance : float, optional
+            A share of PCA's variance: 0.95 keeps 95% of it.
 
         Returns
         -------
@@ -69,14 +78,25 @@ class SparsityPath:
         ValueError
             Where the path ends before that.
         """
-        fits = np.flatnonzero(self.loss_ratio <= loss_limit(max_loss))
-        if len(fits) == 0:
-            longest = len(self.n_features)
+        longest = len(self.n_features)
+        if (max_loss is None) == (min_variance is None):
             raise ValueError(
-                f"No number of features up to {longest} keeps the loss within {max_loss:g} times PCA's; {longest} "
-                f"features lose {self.loss_ratio[-1]:.4g} times. Compute a longer path with max_features, or allow a "
-                "larger max_loss."
+                f"max_loss={max_loss!r} and min_variance={min_variance!r} were passed; smallest needs one of them. "
+                "Pass min_variance=0.9 for 90% of PCA's variance, or max_loss=1.05 for 5% more than PCA loses."
             )
+        if max_loss is not None:
+            fits = np.flatnonzero(self.loss_ratio <= loss_limit(max_loss))
+            missed = (
+                f"keeps the loss within {max_loss:g} times PCA's; {longest} features lose {self.loss_ratio[-1]:.4g}"
+            )
+            missed += " times. Compute a longer path with max_features, or allow a larger max_loss."
+        else:
+            wanted = share("min_variance", min_variance, "0.9 keeps 90% of the variance that PCA keeps.")
+            fits = np.flatnonzero(self.variance_kept >= wanted)
+            missed = f"keeps {wanted:.4g} of PCA's variance; {longest} features keep {self.variance_kept[-1]:.4g}. "
+            missed += "Compute a longer path with max_features, or ask for a smaller min_variance."
+        if len(fits) == 0:
+            raise ValueError(f"No number of features up to {longest} {missed}")
         return int(self.n_features[fits[0]])
 
     def to_frame(self) -> Any:
@@ -85,27 +105,29 @@ class SparsityPath:
         Returns
         -------
         pandas.DataFrame
-            With columns ``loss_ratio``, ``bound`` and ``features``, their names.
+            With columns ``variance_kept``, ``variance_kept_bound``, ``loss_ratio``, ``bound`` and ``features``, their
+            names.
         """
         try:
             import pandas as pd  # type: ignore[import-untyped]
         except ModuleNotFoundError as missing:
             raise errors.needs_package("to_frame", "pandas", "io") from missing
         names = [", ".join(self.feature_names[j] for j in support) for support in self.supports]
-        columns = {"n_features": self.n_features, "loss_ratio": self.loss_ratio, "bound": self.bound, "features": names}
+        numbers = ("n_features", "variance_kept", "variance_kept_bound", "loss_ratio", "bound")
+        columns = {**{name: getattr(self, name) for name in numbers}, "features": names}
         return pd.DataFrame(columns).set_index("n_features")
 
     def __len__(self) -> int:
         return len(self.n_features)
 
     def _repr_html_(self) -> str:
-        steps = zip(self.n_features, self.loss_ratio, self.bound, self.supports, strict=True)
+        steps = zip(self.n_features, self.variance_kept, self.variance_kept_bound, self.supports, strict=True)
         rows = "".join(
-            f"<tr><td>{r}</td><td>{ratio:.4f}</td><td>{bound:.4f}</td>"
+            f"<tr><td>{r}</td><td>{percent_kept(kept)}</td><td>{percent(most)}</td>"
             f"<td>{escape(', '.join(self.feature_names[j] for j in support))}</td></tr>"
-            for r, ratio, bound, support in steps
+            for r, kept, most, support in steps
         )
-        head = "<tr><th>features</th><th>loss / PCA's</th><th>at least</th><th>which</th></tr>"
+        head = "<tr><th>features</th><th>kept of PCA's variance</th><th>at most</th><th>which</th></tr>"
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
@@ -114,6 +136,7 @@ def sparsity_path(
     n_components: int = 2,
     *,
     max_features: int | None = None,
+    min_variance: float | None = None,
     max_loss: float | None = None,
     improve: bool = True,
     center: bool = True,
@@ -123,13 +146,13 @@ def sparsity_path(
     certify: bool = True,
     effort: str = "default",
     time_limit: float | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
     verbose: bool = False,
 ) -> SparsityPath:
-    """Loss and bound for every number of shared features.
+    """What every number of shared features keeps of PCA's variance, and what no choice of as many can pass.
 
-    The path itself costs a few fits, without ``improve`` about one. Proofs cost a few certificates
-    together, less the more features there are, and nothing from about 100 on. With a ``time_limit`` they take what it
+    The path itself costs a few fits, without ``improve`` about one. Proofs cost a few certificates together: where a
+    table has many features only the smallest numbers get one beyond PCA's. With a ``time_limit`` they take what it
     leaves; ``certify=False`` leaves them out.
 
     Parameters
@@ -138,12 +161,14 @@ def sparsity_path(
     n_components : int, default=2
     max_features : int, optional
         The longest support; by default 100, or all features where there are fewer.
+    min_variance : float, optional
+        Stop as soon as this share of PCA's variance is kept.
     max_loss : float, optional
         Stop as soon as the loss is at most this many times PCA's.
     improve : bool, default=True
         Try swaps at each number of features; without them the path is nested.
     center, scale, precomputed, missing, certify, effort, time_limit, random_state, verbose
-        As in :class:`SparseEncoder`. ``certify`` proves a bound for each number of features where there are at most 40.
+        As in :class:`SparseEncoder`. ``certify`` proves bounds wherever a fit does.
 
     Returns
     -------
@@ -154,8 +179,8 @@ def sparsity_path(
     >>> from sparing import sparsity_path
     >>> from sparing.datasets import load_pitprops
     >>> path = sparsity_path(load_pitprops().correlation, 2, center=False, random_state=0)
-    >>> path.smallest(1.05)
-    4
+    >>> path.smallest(min_variance=0.95)
+    3
     """
     preprocessing = preprocessing_from(center, scale, precomputed, missing)
     rows = as_rows(X)
@@ -167,8 +192,30 @@ def sparsity_path(
             preprocessing,
             LONGEST_SUPPORT if max_features is None else max_features,
             run_from(random_state, time_limit, verbose, effort),
-            max_loss=None if max_loss is None else loss_limit(max_loss),
+            enough=_enough(min_variance, max_loss),
             improve=flag("improve", improve),
             prove=flag("certify", certify),
         )
-    return SparsityPath(np.arange(1, len(walk.supports) + 1), walk.loss_ratio, walk.bound, walk.supports, names)
+    return SparsityPath(
+        n_features=np.arange(1, len(walk.supports) + 1),
+        variance_kept=walk.variance_kept,
+        variance_kept_bound=walk.variance_kept_bound,
+        loss_ratio=walk.loss_ratio,
+        bound=walk.bound,
+        supports=walk.supports,
+        feature_names=names,
+    )
+
+
+def _enough(min_variance: Any, max_loss: Any) -> Enough | None:
+    """Where a path ends, if not at its longest."""
+    if min_variance is not None and max_loss is not None:
+        raise ValueError(
+            "Both min_variance and max_loss were given; each says where the path ends. Pass min_variance for a share "
+            "of PCA's variance, or max_loss for a multiple of what PCA loses."
+        )
+    if max_loss is not None:
+        return Enough(max_loss=loss_limit(max_loss))
+    if min_variance is None:
+        return None
+    return Enough(min_variance=share("min_variance", min_variance, "0.9 keeps 90% of the variance that PCA keeps."))

@@ -31,7 +31,7 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_", "n_samples_seen_", "_stream")
 
     @abstractmethod
-    def _task(self, view: DataMatrix, spectrum: Spectrum, n_nonzero: Any, found: Encoder) -> Task:
+    def _task(self, fit: Fit[Algorithm], view: DataMatrix, spectrum: Spectrum, found: Encoder) -> Task:
         """What a certificate is about: any components with as many features as these may have, or as they use."""
 
     @restore_on_failure
@@ -86,14 +86,15 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
                 "later batches may be as small as a single row."
             )
         check_has_variance(exact, preprocessing.center)
-        fit = Fit(self._algorithm(), view, preprocessing, run_of(self), *counts)
+        rules = self._rules(view.n_features, stream.n_samples)
+        fit = Fit(self._algorithm(), view, preprocessing, run_of(self), *counts, rules=rules)
         with fit_context(exact, fit.n_components):
             task, found = self._solve(fit)
             self._publish(replace(fit, view=exact), task, found)
             self.__dict__.pop("certificate_", None)
             if self.certify:
-                used = self._task(view, task.spectrum, None, found)
-                self.certificate_ = certify_stream(used, sketch, found, preprocessing)
+                used = self._task(replace(fit, n_nonzero=None), view, task.spectrum, found)
+                self.certificate_ = certify_stream(used, sketch, found, preprocessing, stream.n_samples)
         self.__dict__.pop("imputation_", None)  # of an earlier fit
         self.n_samples_seen_ = stream.n_samples
         self.n_passes_ = 1

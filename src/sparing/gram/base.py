@@ -18,8 +18,8 @@ GRAM_LIMIT = 8192
 GATHER_RATIO = 4
 """Columns are held themselves, not their Gram matrix, while they are at most so many times as long as they are many."""
 
-STRIP_ENTRIES = 2**18
-"""Entries of centred and scaled rows that are dense at a time (2 MiB)."""
+CACHE_ENTRIES = 2**18
+"""Numbers worked on at a time (2 MiB), so that they stay in cache."""
 
 
 class RowSketch(NamedTuple):
@@ -237,6 +237,6 @@ class DataMatrix(ABC):
 
 def runs(size: int, length: int) -> Iterator[slice]:
     """Runs of ``size`` things of which each takes ``length`` dense entries."""
-    width = max(1, STRIP_ENTRIES // max(length, 1))
+    width = max(1, CACHE_ENTRIES // max(length, 1))
     for first in range(0, size, width):
         yield slice(first, min(first + width, size))

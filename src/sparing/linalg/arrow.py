@@ -11,16 +11,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.linalg.rounding import EPS
+from sparing.linalg.rounding import EPS, TINY
 from sparing.results import Array, Indices
-
-TINY = float(np.finfo(float).tiny)
-ARROW_STEPS = 40
-"""More than any arrow has needed: each step squares the error."""
-
-EQUAL = 1e-10
-NEARLY = 1e-8
-"""Shares of a value below which differences are rounding, and above which they are not."""
 
 
 def largest_of_arrow(v: Array, b: Array, c: Array) -> Array:
@@ -35,7 +27,7 @@ def largest_of_arrow(v: Array, b: Array, c: Array) -> Array:
     at = (np.arange(len(v)), np.argmax(v, axis=1))
     pole, weight = v[at][:, None], squares[at]
     squares[at] = 0.0
-    for _ in range(ARROW_STEPS):
+    for _ in range(40):  # more than any arrow has needed
         inverse = 1.0 / np.maximum(x[:, None] - poles, TINY**0.25)  # a gap of zero has weight zero or is rounding
         fractions = squares * inverse
         rest, fall = fractions.sum(axis=1), (fractions * inverse).sum(axis=1)
@@ -55,7 +47,7 @@ def contenders(v: Array, b: Array, c: Array) -> NDArray[np.bool_]:
     """
     squares = np.square(b)
     level = float(_larger_root(v[:, None], c, squares).max())
-    level -= NEARLY * abs(level)
+    level -= 1e-8 * abs(level)  # far more than rounding
     if level <= v.max():
         return np.ones(len(c), dtype=bool)
     return np.asarray(c - level + (1.0 / (level - v)) @ squares >= 0)
@@ -77,7 +69,7 @@ def least_missed(values: Array, rows: Array, count: int) -> Indices:
     squares = np.square(rows)
     low, high = (float(values[1]), float(values[0])) if len(values) > 1 else (0.0, 0.0)
     above = np.arange(len(rows))
-    while high - low > EQUAL * max(abs(high), abs(low)):
+    while high - low > 1e-10 * max(abs(high), abs(low)):
         level = (low + high) / 2
         beyond = np.flatnonzero(squares @ (1.0 / (values - level)) <= 0)
         if len(beyond) >= count:

@@ -10,6 +10,9 @@ from sparing.gram import DataMatrix
 
 EPS = float(np.finfo(float).eps)
 
+TINY = 1e-300
+"""A divisor that stands in for zero: the quotient stays finite."""
+
 
 def rounded_up(value: float, view: DataMatrix) -> float:
     """A variance that no rounding can have understated.

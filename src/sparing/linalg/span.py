@@ -80,6 +80,7 @@ def encoder_on(
         decoder=(images * lengths).T,
         captured=captured,
         loss=max(total - float(captured.sum()), 0.0),
+        explained=np.square(images).sum(axis=1),
     )
 
 
@@ -126,10 +127,12 @@ def _with_images(columns: Indices, H: Array, images: Array, total: float) -> Enc
     H, rotation = H[:, kept], rotation[kept]
     used = np.flatnonzero(H.any(axis=1))
     order = used[np.argsort(columns[used])]
+    orthonormal = images[:, kept] @ rotation
     return Encoder(
         support=columns[order],
         loadings=H[order].T,
-        decoder=rotation @ (images[:, kept] @ rotation).T,
+        decoder=rotation @ orthonormal.T,
         captured=np.array(captured),
         loss=max(total - float(np.sum(captured)), 0.0),
+        explained=np.square(orthonormal).sum(axis=1),
     )

@@ -74,6 +74,8 @@ class BlockCapture:
         self.size, self.padding = len(weight), padding
         self.diagonal = np.ascontiguousarray(np.diagonal(weight))
 
+    softer = ()
+
     def fitted(self, supports: Indices, before: Array | None = None, sweeps: int = 1) -> tuple[Array, BlockState]:
         """What is captured with the loadings that turns of the components lead to, and these loadings.
 
@@ -212,10 +214,10 @@ class _Turns:
         B, M = objective.quotient(here, inside, Z, Y, Q, Q @ self.W @ Q)
         near = self.loadings[self._states, b]
         cold = not near.any(axis=1).all()
-        self._set(b, _leading(B, M, None if cold else near, objective.metric is not None)[1], rows)
+        self._set(b, leading(B, M, None if cold else near, objective.metric is not None)[1], rows)
 
 
-def _leading(B: Array, M: Array, near: Array | None, whiten: bool) -> tuple[Array, Array]:
+def leading(B: Array, M: Array, near: Array | None, whiten: bool) -> tuple[Array, Array]:
     """A large v'Bv / v'Mv and its unit v, for each pair of matrices: the largest where they are small.
 
     Else the best of a Krylov space that starts at the direction given, so that nothing gets worse: decompositions of
@@ -347,7 +349,7 @@ class Quotients:
         B, M = objective.quotient(places, inside, Z, Y, self.Q[s, b], self.QWQ[s, b])
         near = np.where(places == self.places[s, b], self.x[s, b], 0.0)
         cold = not near.any(axis=1).all()
-        return _leading(B, M, None if cold else near, objective.metric is not None)[0]
+        return leading(B, M, None if cold else near, objective.metric is not None)[0]
 
     def own(self, s: Indices, b: Indices) -> Array:
         """What each feature (q, u) alone adds to the others of state s in place of component b."""
@@ -366,9 +368,17 @@ class Quotients:
         s, b = (index.ravel() for index in np.indices((n_states, k)))
         everything = np.broadcast_to(np.arange(len(self.diagonal)), (len(s), len(self.diagonal)))
         _, _, Mx, Nx, M, N = self._outside(s, b, everything)
-        gains = _plane(self.length[s, b][:, None], np.zeros((len(s), 1)), Mx, Nx, M, N)
+        gains = plane(self.length[s, b][:, None], np.zeros((len(s), 1)), Mx, Nx, M, N)
         np.put_along_axis(gains, self.places[s, b], -np.inf, axis=1)
         return gains.reshape(n_states, k, -1)
+
+    def leaving(self) -> Array:
+        """Lower bounds (S, k, r), at most 0, of what is gained where a component gives up a feature."""
+        x, Mx, Nx = self.x, self.Mx, self.Nx
+        length = self.length[..., None] - 2 * x * Mx + np.square(x) * self.Mii
+        lost = -2 * x * Nx + np.square(x) * self.Nii
+        there = length > ROUNDING
+        return np.asarray(np.where(there, -lost / np.where(there, length, 1.0), -self.rho[..., None]))
 
     def swaps(self, objective: BlockCapture, s: Indices, b: Indices, candidates: Indices) -> Array:
         """Gains (q, r, c) of swaps in component b of state s."""
@@ -384,13 +394,13 @@ class Quotients:
         Mx_i, Nx_i, Mii, Nii = (part[s, b][:, :, None] for part in (self.Mx, self.Nx, self.Mii, self.Nii))
         length = self.length[s, b][:, None, None] - 2 * x * Mx_i + np.square(x) * Mii
         lost = -2 * x * Nx_i + np.square(x) * Nii
-        gains = _plane(length, lost, Mx[:, None, :] - x * M, Nx[:, None, :] - x * N, Mjj[:, None, :], Njj[:, None, :])
+        gains = plane(length, lost, Mx[:, None, :] - x * M, Nx[:, None, :] - x * N, Mjj[:, None, :], Njj[:, None, :])
         taken = (here[:, :, None] == candidates[:, None, :]).any(axis=1)
         stays = (taken | (candidates >= real))[:, None, :] | (here >= real)[:, :, None]
         return np.where(stays, -np.inf, gains)
 
 
-def _plane(Maa: Array, Naa: Array, Maj: Array, Naj: Array, Mjj: Array, Njj: Array) -> Array:
+def plane(Maa: Array, Naa: Array, Maj: Array, Naj: Array, Mjj: Array, Njj: Array) -> Array:
     """The largest -z'Nz / z'Mz in the plane of a and e_j; that of e_j alone where M does not tell the two apart."""
     a = Maa * Mjj - np.square(Maj)
     b = Naa * Mjj + Maa * Njj - 2 * Naj * Maj

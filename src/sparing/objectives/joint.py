@@ -7,7 +7,7 @@ one. Which quotient depends on the criterion: loss or variance. Moves are the sa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -23,8 +23,6 @@ from sparing.run import Budget
 
 ROUNDING_GAIN = 1e-12
 SWAPS = 20
-TRIED = 8
-"""Features that a direction may give up, of which the best is found by trying."""
 
 REFITS = 200
 """Steps at most to the best loadings of given supports."""
@@ -34,8 +32,6 @@ ORTHOGONAL = 1e-8
 
 IN_FULL = 512
 """Features up to which a changed A is formed once rather than changed anew wherever it is looked at."""
-
-Deflate = Callable[[DataMatrix, Array], tuple[DataMatrix, Metric | None]]
 
 
 class Alternation(ABC):
@@ -75,7 +71,7 @@ class Alternation(ABC):
                 rho, support, v = objective.improved(support, 0 if sizes is None else SWAPS)
                 if rho > 0:
                     H = self._replaced(H, j, support, v / np.linalg.norm(v))
-            if self._settled(before, H, growth):
+            if not self.gains(before, H, growth):
                 break
             if sizes is not None and np.array_equal(before != 0, H != 0):  # only loadings are left to find
                 H = self._with_best_loadings(H)
@@ -91,53 +87,9 @@ class Alternation(ABC):
         """Loadings better than turns have found so far, where there is a quick way to them."""
         return H
 
-    def gradient_candidates(self, H: Array, n_features: int, outside: Indices) -> Indices:
-        """The features, without those given, that pull some direction most: ``n_features`` for each of them."""
-        found = [
-            self.without(np.delete(H, j, axis=1)).gradient_candidates(H[:, j], n_features, outside)
-            for j in range(H.shape[1])
-        ]
-        return np.unique(np.concatenate(found))
-
-    def _settled(self, before: Array, after: Array, growth: float) -> bool:
-        """Did a sweep bring nothing?"""
-        return not self.gains(before, after, growth)
-
     def gains(self, before: Array, after: Array, growth: float) -> bool:
         """Do the directions ``after`` capture more, by more than this share?"""
         return self.captured(after) > self.captured(before) * (1 + growth)
-
-    def transferred(self, H: Array, moves: int) -> Array:
-        """Features handed from one direction to another while that captures more: the total number stays."""
-        for _ in range(moves):
-            trial = None if self.budget.expired else self._one_transfer(H)
-            if trial is None or not self.gains(H, trial := self.improve(trial, 5), 1e-9):
-                break
-            H = trial
-        return H
-
-    def _one_transfer(self, H: Array) -> Array | None:
-        """The direction that misses a feature least gives one up, the one that gains most gets one."""
-        fewer, more = list[tuple[float, Indices]](), list[tuple[float, Indices]]()
-        for j in range(H.shape[1]):
-            objective, support = self.without(np.delete(H, j, axis=1)), np.flatnonzero(H[:, j])
-            now, weakest = objective.weakest(support, TRIED)
-            larger = objective.grown(len(support) + 1, support)
-            more.append((objective.solve(larger)[0] - now if len(larger) > len(support) else -np.inf, larger))
-            smaller = [np.delete(support, slot) for slot in weakest] if len(support) > 1 else []
-            trials = [(objective.solve(part)[0] - now, part) for part in smaller]
-            fewer.append(max(trials, key=lambda pair: pair[0], default=(-np.inf, support)))
-        pairs = [(fewer[i][0] + more[j][0], i, j) for i in range(len(fewer)) for j in range(len(more)) if i != j]
-        gain, i, j = max(pairs, default=(-np.inf, 0, 0))
-        if not gain > 0:
-            return None
-        out = H.copy()
-        for column, (_, support) in ((i, fewer[i]), (j, more[j])):
-            kept = np.zeros(len(H), dtype=bool)
-            kept[support] = True
-            out[~kept, column] = 0.0
-            out[kept & (out[:, column] == 0), column] = np.finfo(float).eps  # in the support; loadings follow
-        return out
 
     def ordered(self, H: Array) -> Array:
         """The direction that captures most first, then the one that adds most to it, and so on."""
@@ -255,81 +207,12 @@ class VarianceAlternation(Alternation):
     def _with_best_loadings(self, H: Array) -> Array:
         return self.refit(H, REFITS) if self.ridge > 0 and self.view.has_gram and self.n_features > VERIFIED_ALL else H
 
-    def gradient_candidates(self, H: Array, n_features: int, outside: Indices) -> Indices:
-        """As for all; one product with A serves all directions."""
-        images, found = self.view.gram_matmat(H), []
-        for j in range(H.shape[1]):
-            others, x = np.delete(H, j, axis=1), H[:, j]
-            rotation = self._whitening(others)
-            U, AU = others @ rotation, np.delete(images, j, axis=1) @ rotation
-            along = U.T @ x
-            rest = images[:, j] - AU @ along
-            Bx, Mx = rest - U @ (U.T @ rest), (1 + self.ridge) * x - U @ along
-            slope = np.abs(float(x @ Bx) / float(x @ Mx) * Mx - Bx)  # (rho M - B)x: nothing inside, what pulls outside
-            measure = 1 + self.ridge - np.square(U).sum(axis=1)
-            slope = np.divide(slope, np.sqrt(np.abs(measure)), out=np.zeros_like(slope), where=measure > DEPENDENT)
-            slope[outside] = -1.0
-            found.append(np.argpartition(-slope, min(n_features, len(slope)) - 1)[:n_features])
-        return np.unique(np.concatenate(found))
-
     def without(self, H: Array) -> RayleighObjective:
         """The quotient of one more direction beside those of H."""
         if H.shape[1] == 0:
             return RayleighObjective(self.view)
         U = H @ self._whitening(H)
         return RayleighObjective(off(self.view, U), NearIdentity(U, -np.ones(U.shape[1]), 1.0 + self.ridge))
-
-
-class ConstrainedAlternation(Alternation):
-    """For the sum of x'Ax of directions that keep a constraint, all pairs of them.
-
-    Parameters
-    ----------
-    view : DataMatrix
-    deflate : callable
-        ``deflate(view, H)`` gives view and metric, an ``OrthogonalTo``, for one more direction beside those of H.
-    charge : float, optional
-        Instead of forbidding what breaks the constraint, charge for it: the way there from directions that do not
-        keep it. 0 ignores it, below 0 rewards it.
-    """
-
-    def __init__(
-        self, view: DataMatrix, deflate: Deflate, charge: float | None = None, budget: Budget | None = None
-    ) -> None:
-        super().__init__(view.n_features, budget)
-        self.view, self._deflate, self.charge = view, deflate, charge
-
-    def captured(self, H: Array) -> float:
-        """The sum of variances."""
-        return float(np.einsum("ij,ij->", H, self.view.gram_matmat(H)))
-
-    def without(self, H: Array) -> RayleighObjective:
-        """The quotient of one more direction beside those of H."""
-        if H.shape[1] == 0:
-            return RayleighObjective(self.view)
-        view, metric = self._deflate(self.view, H)
-        if self.charge is not None and isinstance(metric, OrthogonalTo):
-            metric = NearIdentity(metric.W, np.full(metric.W.shape[1], self.charge))
-        return RayleighObjective(view, metric)
-
-    def _settled(self, before: Array, after: Array, growth: float) -> bool:
-        if self.charge is None:
-            return super()._settled(before, after, growth)
-        return np.array_equal(before != 0, after != 0)  # what is charged for is no part of ``captured``
-
-    def started(self, H: Array) -> Array | None:
-        """Directions on the same supports that keep the constraint, one after the other; None where that fails."""
-        out = np.zeros((self.n_features, 0))
-        for j in range(H.shape[1]):
-            objective, support = self.without(out), np.flatnonzero(H[:, j])
-            support = support if len(support) else objective.grown(1)
-            _, v = objective.solve(support)
-            x = np.zeros(self.n_features)
-            x[support] = v / max(float(np.linalg.norm(v)), np.finfo(float).tiny)
-            if not x.any() or not keeps(objective.metric, x):
-                return None
-            out = np.column_stack([out, x])
-        return out
 
 
 def keeps(metric: Metric | None, x: Array) -> bool:

@@ -16,6 +16,7 @@ from sparing.gram import DataMatrix
 from sparing.gram.base import runs
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Spectrum
+from sparing.rules import NO_RULES, Rooms, Rules
 from sparing.task import Target
 
 RIDGE = 1e-11
@@ -27,6 +28,9 @@ DEFINITE = (1e2, 1e5, 1e8, 1e11, 1e14)
 SCANNED, SCORED = 4, 2**14
 """Features whose swaps are scored for each one that is wanted, those that would add most on their own; and swaps that
 are scored anyway, a few milliseconds."""
+
+CHEAP = 1e-3
+"""A feature counts as costing at least this share of the mean cost, where gains are weighed against costs."""
 
 POWER_STEPS = 2
 """Block power steps that sharpen the score of a swap."""
@@ -122,9 +126,9 @@ class SharedCapture:
         gains[support] = -np.inf
         return np.append(support, first_largest(gains))
 
-    def pruned(self, support: Indices) -> Indices:
-        """All features but the one that is missed least."""
-        fewer = np.array([np.delete(support, slot) for slot in range(len(support))])
+    def pruned(self, support: Indices, required: Indices | tuple[()] = ()) -> Indices:
+        """All features but the one that is missed least, of those that are not required."""
+        fewer = np.array([np.delete(support, slot) for slot in np.flatnonzero(~np.isin(support, required))])
         return cast(Indices, fewer[first_largest(self.fitted(fewer)[0])])
 
 
@@ -139,47 +143,87 @@ class CapturedVariance:
     by_loss : bool
         Where the target are the k principal components: the variance of X that k components capture counts. Else what
         is spanned of the target, which is less but needs no column of A @ A.
+    rules : Rules
+        Which features supports may and must have.
+    empty : int
+        Slots of a support that may be empty, where a budget may be spent on fewer features. They are features of zero
+        variance behind all others.
     """
 
-    def __init__(self, view: DataMatrix, target: Target, *, by_loss: bool = True) -> None:
-        self.view, self.target = view.cached(), target
-        self.rank = target.cross.shape[1]
+    def __init__(
+        self, view: DataMatrix, target: Target, *, by_loss: bool = True, rules: Rules = NO_RULES, empty: int = 0
+    ) -> None:
+        self.view, self.target, self.rules, self.empty = view.cached(), target, rules, empty
+        self.n_features, self.rank = view.n_features, target.cross.shape[1]
         self._by_loss = by_loss and isinstance(target, Spectrum)
         left, whole = view.gram_diagonal(), view.unprojected_diagonal()
-        self.usable = left > 0
-        self._norms = np.sqrt(np.where(self.usable, left, np.inf))
+        varies = left > 0
+        self._norms = np.sqrt(np.where(varies, left, np.inf))
+        self._varies = varies & rules.usable(self.n_features)
+        readable = self._varies.copy()
+        readable[rules.required] = True  # whether or not they vary
+        self.usable = np.append(readable, np.ones(empty, dtype=bool))
         self._squared: dict[int, Array] = {}  # columns of A @ A, as long as somebody looks at them
-        self._rounding = RIDGE * np.divide(whole, left, out=np.ones_like(left), where=self.usable)
+        self._rounding = RIDGE * np.divide(whole, left, out=np.ones_like(left), where=varies)
 
     def on(self, features: Indices) -> SharedCapture:
         """The objective of a working set, in memory."""
-        cross = self.target.cross[features]
-        weight = self.view.gram_squared(features) if self._by_loss else cross @ cross.T  # may have read A's columns
-        return SharedCapture(self.view.restricted(features).gram(), weight, self.rank, self._rounding[features])
+        real = features[features < self.n_features]
+        cross = self.target.cross[real]
+        weight = self.view.gram_squared(real) if self._by_loss else cross @ cross.T  # may have read A's columns
+        blocks = self.view.restricted(real).gram(), weight
+        nothing = len(features) - len(real)
+        gram, weight = (np.pad(block, (0, nothing)) if nothing else block for block in blocks)
+        return SharedCapture(gram, weight, self.rank, np.append(self._rounding[real], np.full(nothing, RIDGE)))
 
     def starts(self, size: int, count: int, width: int, rng: np.random.Generator) -> Indices:
         """Supports to start from: greedy choices for random weights of the components, each among half of a pool."""
         target = self.target
         squares = np.square(target.cross).sum(axis=1)
-        scores = np.divide(squares, np.square(self._norms), out=np.zeros_like(squares), where=self.usable)
-        width = min(max(width, 4 * size), int(self.usable.sum()))
+        scores = np.divide(squares, np.square(self._norms), out=np.full_like(squares, -1.0), where=self._varies)
+        width = min(max(width, 4 * size), int(self._varies.sum()))
         pool = np.sort(np.argpartition(-scores, width - 1)[:width])
         weights = np.sqrt(rng.dirichlet(np.ones(self.rank), count))
         allowed = rng.random((count, width)).argsort(axis=1) < max(width // 2, size)
+        if self.rules:
+            return self._ruled_starts(size, pool, weights, allowed, rng)
         gram = self.view.restricted(pool).gram()
         return pool[greedy_supports(gram, target.cross[pool], weights, allowed, size)]
 
-    def outside(self, supports: Indices, width: int) -> Array:
+    def _ruled_starts(
+        self, size: int, pool: Indices, weights: Array, allowed: NDArray[np.bool_], rng: np.random.Generator
+    ) -> Indices:
+        """The same under rules: the required features first, then what may be added; none where nothing may."""
+        empty = np.arange(self.n_features, self.n_features + self.empty)
+        real = np.union1d(pool, self.rules.required)
+        features = np.append(real, empty)
+        inside = np.zeros((len(weights), len(features)), dtype=bool)
+        inside[:, np.searchsorted(features, pool)] = allowed
+        inside[:, len(real) :] = True
+        rules = self.rules.restricted(features, self.n_features)
+        rooms = rules.rooms(len(weights), len(features))
+        gram = np.pad(self.view.restricted(real).gram(), (0, self.empty))
+        cross = np.pad(self.target.cross[real], ((0, self.empty), (0, 0)))
+        prices = None if rules.costs is None else prices_of(rules.costs) ** rng.random((len(weights), 1))
+        chosen = greedy_supports(gram, cross, weights, inside, size, first=rules.required, rooms=rooms, prices=prices)
+        distinct = (np.diff(np.sort(chosen, axis=1), axis=1) > 0).all(axis=1)
+        return features[chosen[distinct & rules.permitted(chosen)]]
+
+    blocks = 1
+
+    def outside(self, supports: Indices, width: int, loadings: Array | None = None) -> Array:
         """The score of each feature's best swap into each support (S, d), of what may be among the ``width`` best.
 
         No swap is scored above the addition of its feature alone, so that all others, at -inf, need no table of swaps.
         """
         union = supports[0] if len(supports) == 1 else np.unique(supports)
+        union = union[union < self.n_features]
         order, cross = np.argsort(union), self.target.cross
         gram = self.view.gram_columns(union)
         squared = self._squared_columns(union, gram) if self._by_loss else None
-        scores = np.full((len(supports), len(gram)), -np.inf)
-        for one, support in enumerate(supports):
+        scores = np.full((len(supports), len(gram) + self.empty), -np.inf)
+        for one, whole in enumerate(supports):
+            support = whole[whole < self.n_features]
             places = order[np.searchsorted(union, support, sorter=order)]
 
             def blocks(features: Any, places: Indices = places, support: Indices = support) -> tuple[Array, Array]:
@@ -198,12 +242,12 @@ class CapturedVariance:
             added = np.empty(len(gram))
             for strip in runs(len(gram), 8 * len(support)):
                 added[strip] = added_gains(state, *unit(strip))
-            added[~self.usable], added[support] = -np.inf, -np.inf
+            added[~self._varies], added[support] = -np.inf, -np.inf
             scanned = min(max(SCANNED * width, SCORED // len(support)), len(added))
             some = np.argpartition(-added, scanned - 1)[:scanned]
             rows, weights = unit(some)
             scores[one, some] = captured_gains(state, rows[None], weights[None])[0].max(axis=0)
-            scores[one, added == -np.inf] = -np.inf
+            scores[one, np.flatnonzero(added == -np.inf)] = -np.inf
         return scores
 
     def _squared_columns(self, J: Indices, gram_columns: Array) -> Array:
@@ -216,10 +260,27 @@ class CapturedVariance:
         return np.column_stack([self._squared[int(j)] for j in J])
 
 
-def greedy_supports(gram: Array, cross: Array, weights: Array, allowed: NDArray[np.bool_], size: int) -> Indices:
+def prices_of(costs: Array) -> Array:
+    """What gains are divided by, where costs count: positive also for what costs nothing."""
+    return np.maximum(costs, CHEAP * costs.mean()) if costs.any() else np.ones_like(costs)
+
+
+def greedy_supports(
+    gram: Array,
+    cross: Array,
+    weights: Array,
+    allowed: NDArray[np.bool_],
+    size: int,
+    *,
+    first: Indices | tuple[()] = (),
+    rooms: Rooms | None = None,
+    prices: Array | None = None,
+) -> Indices:
     """Forward selection of columns that span T diag(w), for many w (S, k) and allowed columns (S, u) in lockstep.
 
     With Q an orthonormal basis of what is chosen, kept are X'Q, X'(T - QQ'T) and what is left of each column's square.
+    The ``first`` columns are in all supports, further ones as ``rooms`` have space for them; gains are divided by
+    ``prices`` (S, u).
     """
     n, rows = len(weights), np.arange(len(weights))
     square = np.diagonal(gram)
@@ -228,8 +289,13 @@ def greedy_supports(gram: Array, cross: Array, weights: Array, allowed: NDArray[
     free = allowed.copy()
     for step in range(size):
         gains = np.square(cross).sum(axis=2) / np.where(left > INDEPENDENT * square, left, np.inf)
-        best = np.where(free, gains, -1.0).argmax(axis=1)
+        gains = gains if prices is None else gains / prices
+        may = free if rooms is None else free & rooms.open()
+        best = np.full(n, first[step]) if step < len(first) else np.where(may, gains, -1.0).argmax(axis=1)
+        if rooms is not None and step >= len(first):
+            rooms.take(best)
         root = np.sqrt(np.maximum(left[rows, best], INDEPENDENT * square[best]))[:, None]
+        root = np.where(root > 0, root, np.inf)  # of a column that is nothing
         fresh = gram[best] - np.einsum("sp,spu->su", basis[rows, :step, best], basis[:, :step])
         fresh, target = fresh / root, cross[rows, best] / root
         cross -= fresh[:, :, None] * target[:, None, :]

@@ -183,17 +183,6 @@ class RayleighObjective:
                 break
         return now.rho, support, now.v
 
-    def weakest(self, support: Indices, count: int) -> tuple[float, Indices]:
-        """The best quotient on a support, and the slots whose features it would hardly miss.
-
-        Without feature i the quotient falls by v_i^2 / P_ii and higher orders, P as for swaps.
-        """
-        now = self._solved(support)
-        room = np.maximum(np.diagonal(now.inverse), np.finfo(float).tiny)
-        with np.errstate(over="ignore"):
-            missed = np.square(now.v) / room
-        return now.rho, np.argsort(missed, kind="stable")[:count]
-
     def _better(self, support: Indices, now: Solved, others: Indices) -> tuple[Indices, Solved] | None:
         """A support one swap away that really is better: the first that is promised to be, or the best of several.
 

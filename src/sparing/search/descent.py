@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.results import Array, Indices
+from sparing.rules import NO_RULES, Rules
 from sparing.run import Budget, Run
 
 STEP_GAIN = 1e-10
@@ -71,6 +72,8 @@ class Descent:
         Swaps that are looked at more closely before a support counts as a local optimum.
     growth : float
         Share of its value that a step must gain.
+    rules : Rules
+        Which features a support may have, and which it must: swaps that break them are not made.
     """
 
     def __init__(
@@ -82,8 +85,9 @@ class Descent:
         shortlist: int,
         refined: int,
         growth: float = STEP_GAIN,
+        rules: Rules = NO_RULES,
     ) -> None:
-        self.objective, self.refined, self.growth = objective, refined, growth
+        self.objective, self.refined, self.growth, self.rules = objective, refined, growth, rules
         self.supports = supports.copy()
         self.values, self._state = objective.fitted(self.supports, before)
         n_supports, n_slots = supports.shape
@@ -93,10 +97,11 @@ class Descent:
         self._short = np.zeros((n_supports, objective.blocks, width), dtype=np.intp)
         self._has_short = np.zeros(n_supports, dtype=bool)
 
-    def run(self, budget: Budget, *, race: bool = False) -> None:
+    def run(self, budget: Budget, *, race: bool = False, at_most: int | None = None) -> None:
         """Climb until all have arrived, or time is up; in a race only the better half goes on after some steps."""
         active, steps = np.arange(len(self.supports)), 0
         most = STEPS_PER_SLOT * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
+        most = most if at_most is None else min(most, at_most)
         while len(active) and steps < most and not budget.expired:
             if race and steps in HALVED and len(active) > 1:
                 reached = np.sort(self.values)[::-1][max(1, len(self.supports) >> (HALVED.index(steps) + 1)) - 1]
@@ -143,18 +148,32 @@ class Descent:
         if not look_at_all:
             short = self._short[who]
             gains = self.objective.swap_gains(self.supports[who], state, short if blocks > 1 else short[:, 0])
-            return gains.reshape(shape), short
+            return self._permitted(who, gains.reshape(shape), short), short
         gains = self.objective.swap_gains(self.supports[who], state).reshape(shape)
+        gains = self._permitted(who, gains, None)
         width = self._short.shape[2]
         order = np.argpartition(-gains.max(axis=2), width - 1, axis=2)[:, :, :width]
         self._short[who], self._has_short[who] = order, width < self.objective.size
         return np.take_along_axis(gains, order[:, :, None, :], axis=3), order
+
+    def _permitted(self, who: Indices, gains: Array, candidates: Indices | None) -> Array:
+        """Scores (S, blocks, r, c) with -inf for swaps that would break a rule."""
+        if not self.rules:
+            return gains
+        n, blocks, size, _ = gains.shape
+        everything = np.broadcast_to(np.arange(self.objective.size), (n, blocks, self.objective.size))
+        offered = everything if candidates is None else candidates
+        parts = self.supports[who].reshape(n, blocks, size)
+        masks = [self.rules.swaps(parts[:, block], offered[:, block]) for block in range(blocks)]
+        return np.where(np.stack(masks, axis=1), gains, -np.inf)
 
     def _accept(self, who: Indices, proposed: Indices) -> NDArray[np.bool_]:
         """Take what gains; says for which supports it did."""
         before = self.objective.kept(tuple(part[who] for part in self._state), proposed == self.supports[who])
         values, state = self.objective.fitted(proposed, before)
         better = values > self.values[who] * (1 + self.growth)
+        if self.rules.has_limits:  # swaps that keep a limit one by one need not keep it together
+            better &= self.rules.within_limits(proposed)
         chosen = who[better]
         self.supports[chosen], self.values[chosen] = proposed[better], values[better]
         for part, new in zip(self._state, state, strict=True):
@@ -183,9 +202,10 @@ class Descent:
         return self._accept(who, supports)
 
 
-def local_optimum(objective: SwapObjective, support: Indices, run: Run) -> Indices:
+def local_optimum(objective: SwapObjective, support: Indices, run: Run, rules: Rules = NO_RULES) -> Indices:
     """Where the steepest swaps of one support lead to."""
-    descent = Descent(objective, support[None], shortlist=run.effort.shortlist, refined=run.effort.refined)
+    effort = run.effort
+    descent = Descent(objective, support[None], shortlist=effort.shortlist, refined=effort.refined, rules=rules)
     descent.run(run.budget)
     return cast(Indices, descent.supports[0])
 

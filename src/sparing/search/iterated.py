@@ -1,31 +1,32 @@
 """Iterated local search on a population: descents in lockstep, an elite, crossovers and perturbations.
 
-The one driver of the library. It knows supports and an objective, no linear algebra and no data.
+The one driver of the library. It knows supports and an objective, no linear algebra and no data. The value of several
+components depends on the loadings that were reached on their supports, so these go along wherever supports go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
-from sparing.run import Run
-from sparing.search.descent import Descent, SwapObjective
+from sparing.rules import Rules
+from sparing.run import Effort, Run
+from sparing.search.descent import STEP_GAIN, Descent, SwapObjective
+from sparing.search.offspring import BlockObjective, offspring_of_one, offspring_of_several
 
 POPULATION = 16
 """Supports that climb together: more gain little, and cost cache where supports are long."""
 
 ELITE = 8
 """Distinct local optima that new supports are made of; perturbing only the best was worst."""
-
-NEARBY, ANYWHERE = 12, 0.25
-"""Replacements of a feature that a perturbation prefers, and the share of features that come from anywhere."""
 
 LOOKED = 4
 """Of these, the supports around which a working set is selected."""
@@ -39,62 +40,107 @@ WORKING_ENTRIES = 2**22
 TOGETHER = 2048
 """Supports evaluated together where all are tried."""
 
-PERTURBED = (2, 6)
-"""Features that a perturbation replaces, at least and at most."""
+NOTICED = 1e-8
+"""Share of a value that a step must gain where loadings go along: by less, they still converge."""
+
+SOFT_STEPS = 12
+"""Steps on the way to a constraint: what is gained there may be lost again."""
 
 
 class Problem(Protocol):
-    """Supports among all features of a view: working sets in memory, and a look at what is outside."""
+    """Supports among all features of a view: working sets in memory, and a look at what is outside.
 
+    ``usable`` says which features may be in a support; those from ``n_features`` on are empty slots, of which a support
+    has some where a budget may be spent on fewer features than it has slots. ``blocks`` components have supports of
+    their own, side by side in one row.
+    """
+
+    blocks: int
     usable: NDArray[np.bool_]
+    n_features: int
+    rules: Rules
 
     def on(self, features: Indices) -> SwapObjective:
         """The objective of a working set, in memory."""
 
-    def outside(self, supports: Indices, width: int) -> Array:
-        """The score of each feature's best swap into each support (S, d), by one product with A.
+    def outside(self, supports: Indices, width: int, loadings: Array | None = None) -> Array:
+        """The score of each feature (columns) for some of the supports or their components (rows): one product with A.
 
-        -inf for features of the support, and for others that are not among the ``width`` best.
+        -inf for features that are there already, and for others that are not among the ``width`` best.
         """
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How one search goes about it.
+
+    Attributes
+    ----------
+    working_sets, patience : int
+        Working sets one after the other, and how many without any gain before it ends.
+    width, rows : int
+        Features that each row of scores brings to a working set, and how many rows there are, roughly.
+    descents : int
+        Crossovers and perturbations: in every working set, or in all once a working set brings nothing.
+    in_every_set : bool
+    growth : float
+        Share of its value that a step must gain.
+    race : bool
+        Half of the supports that a working set begins with is left behind after a few steps.
+    """
+
+    working_sets: int
+    patience: int
+    width: int
+    rows: int
+    descents: int
+    in_every_set: bool = True
+    growth: float = STEP_GAIN
+    race: bool = False
+
+
+class Found(NamedTuple):
+    """A local optimum: its row of slots, its value, and its loadings where they go along."""
+
+    support: Indices
+    value: float
+    loadings: Array | None = None
+
+
 class Elite:
-    """The best local optima found so far, each once."""
+    """The best local optima found so far, each once, whatever the order of features and components."""
 
-    def __init__(self) -> None:
-        self.found: dict[tuple[int, ...], float] = {}
-        self.ended: dict[tuple[int, ...], int] = {}
+    def __init__(self, blocks: int = 1) -> None:
+        self.blocks = blocks
+        self.found: dict[tuple[Any, ...], Found] = {}
+        self.ended: dict[tuple[Any, ...], int] = {}
 
-    def search(self, objective: SwapObjective, features: Indices, starts: Indices, run: Run) -> None:
-        """Climb inside a working set, from supports there and then from crossovers and perturbations of the best."""
-        self.descend(objective, features, starts, run)
-        for count in batches(run.effort.descents_of(starts.shape[1])):
-            if run.budget.expired:
-                break
-            inside = np.searchsorted(features, self.supports)
-            self.descend(objective, features, features[_offspring(objective, inside, count, run.rng)], run)
-
-    def descend(self, objective: SwapObjective, features: Indices, starts: Indices, run: Run) -> None:
-        """Climb from some supports inside a working set, and remember where that ended."""
-        inside, effort = np.searchsorted(features, starts), run.effort
-        descent = Descent(objective, inside, shortlist=effort.shortlist, refined=effort.refined)
-        descent.run(run.budget)
-        ends = np.sort(features[descent.supports], axis=1)
-        for support, value in zip(ends.tolist(), descent.values.tolist(), strict=True):
-            place = tuple(support)
-            self.found[place] = value
+    def admit(self, supports: Indices, values: Array, loadings: Array | None = None) -> None:
+        """Remember where descents ended."""
+        parts = np.sort(supports.reshape(len(supports), self.blocks, -1), axis=2)
+        for number, (part, value) in enumerate(zip(parts, values.tolist(), strict=True)):
+            place = tuple(sorted(map(tuple, part.tolist())))
             self.ended[place] = self.ended.get(place, 0) + 1
+            if place not in self.found or value > self.found[place].value:
+                kept = (part.ravel(), value) if loadings is None else (supports[number], value, loadings[number])
+                self.found[place] = Found(*kept)
 
     @property
-    def supports(self) -> Indices:
+    def best(self) -> list[Found]:
         """The best few, best first."""
-        best = sorted(self.found, key=self.found.__getitem__, reverse=True)[:ELITE]
-        return np.array(best, dtype=np.intp)
+        return sorted(self.found.values(), key=lambda found: -found.value)[:ELITE]
 
     @property
-    def best(self) -> float:
+    def rows(self) -> tuple[Indices, Array | None]:
+        """Their supports, and their loadings where they go along."""
+        best = self.best
+        x = None if best[0].loadings is None else np.array([found.loadings for found in best])
+        return np.array([found.support for found in best]), x
+
+    @property
+    def value(self) -> float:
         """The best value; none at first."""
-        return max(self.found.values(), default=-np.inf)
+        return max((found.value for found in self.found.values()), default=-np.inf)
 
     @property
     def unseen(self) -> float:
@@ -103,44 +149,140 @@ class Elite:
         return sum(count == 1 for count in self.ended.values()) / descents if descents > POPULATION else 1.0
 
 
-def search_all(problem: Problem, starts: Indices, run: Run) -> Indices:
+class _WorkingSet:
+    """Some features, and descents among them."""
+
+    def __init__(self, problem: Problem, features: Indices, elite: Elite, plan: Plan, run: Run) -> None:
+        self.features, self.elite, self.plan, self.run = features, elite, plan, run
+        self.objective, self.rules = problem.on(features), problem.rules.restricted(features, problem.n_features)
+
+    def descend(self, starts: Indices, loadings: Array | None, *, fresh: bool, race: bool = False) -> None:
+        """Climb from some supports, and remember where that ended.
+
+        Fresh supports come to a constraint by softer objectives; those that others may be measured by also directly.
+        """
+        effort, budget, inside = self.run.effort, self.run.budget, np.searchsorted(self.features, starts)
+        limits: dict[str, Any] = {"shortlist": effort.shortlist, "refined": effort.refined}
+        limits |= {"growth": self.plan.growth, "rules": self.rules}
+        softer: Sequence[SwapObjective] = getattr(self.objective, "softer", ()) if fresh else ()
+        for way in [softer, ()] if softer and race else [softer]:
+            supports, x = inside, loadings
+            for easier in way:
+                descent = Descent(easier, supports, x, **limits)
+                descent.run(budget, at_most=SOFT_STEPS)
+                supports, x = descent.supports, descent.kept
+            descent = Descent(self.objective, supports, x, **limits)
+            descent.run(budget, race=race)
+            self.elite.admit(self.features[descent.supports], descent.values, descent.kept)
+
+    def iterate(self, counts: Iterator[int], *, settle: bool) -> None:
+        """Climb from crossovers and perturbations of the best, so many at a time; until little is new."""
+        effort = self.run.effort
+        while not self.run.budget.expired and not (settle and self.elite.unseen < effort.unseen):
+            if (count := next(counts, 0)) == 0:
+                break
+            supports, loadings = self.elite.rows
+            inside = np.searchsorted(self.features, supports)
+            if loadings is None:
+                children, x = offspring_of_one(self.objective, inside, count, self.rules, self.run.rng), None
+            else:
+                several = cast(BlockObjective, self.objective)
+                children, x = offspring_of_several(several, inside, loadings, count, self.run.rng)
+            self.descend(self.features[children], x, fresh=True)
+
+
+def search(problem: Problem, starts: Indices, loadings: Array | None, run: Run, plan: Plan) -> list[Found]:
     """The best supports that descents from the starts, and from what becomes of their ends, lead to; best first.
 
     Each round selects a working set anew, from what all features could add to the best supports so far; descents there
     go on from these, then from crossovers and perturbations of them. It ends where a few rounds bring nothing, or
     where nearly all descents end at known optima and another working set has brought nothing.
     """
-    usable, size = np.flatnonzero(problem.usable), starts.shape[1]
+    usable, elite, since, left = np.flatnonzero(problem.usable), Elite(problem.blocks), 0, batches(plan.descents)
+    for number in range(plan.working_sets):
+        features, best = _working_set(problem, starts, loadings, usable, plan), elite.value
+        inside = _WorkingSet(problem, features, elite, plan, run)
+        inside.descend(starts, loadings, fresh=not elite.found, race=plan.race)
+        all_seen, gained = bool(np.isin(usable, features).all()), elite.value > best * (1 + SAME)
+        if plan.in_every_set:
+            inside.iterate(batches(plan.descents), settle=False)
+        elif not gained or all_seen or number == plan.working_sets - 2:
+            inside.iterate(left, settle=True)
+        since = 0 if elite.value > best * (1 + SAME) else since + 1
+        starts, loadings = elite.rows
+        settled = elite.unseen <= run.effort.unseen and (since > 0 or all_seen)
+        if run.budget.expired or since >= plan.patience or settled or (all_seen and not plan.in_every_set):
+            break
+    return elite.best
+
+
+class _Several(Protocol):
+    blocks: int
+    width: int
+
+
+def several_at_once(problem: _Several, descents: int, effort: Effort) -> Plan:
+    """The plan for several components: starts race, and descents go on once a working set brings nothing."""
+    width = max(problem.width, effort.joint_working_set // problem.blocks)
+    return Plan(
+        effort.joint_working_sets,
+        1,
+        width,
+        problem.blocks,
+        descents,
+        in_every_set=False,
+        growth=NOTICED,
+        race=True,
+    )
+
+
+def search_all(problem: Problem, starts: Indices, run: Run) -> Indices:
+    """The best supports of one component, or of one that all share, best first; all are tried where they are few."""
+    usable, size, effort = np.flatnonzero(problem.usable), starts.shape[1], run.effort
     if size >= len(usable):
         return starts
-    if comb(len(usable), size) <= run.effort.enumerated:
-        return usable[_best_of_all(problem.on(usable), size)][None]
-    elite, effort, supports, since = Elite(), run.effort, starts, 0
-    for _ in range(effort.working_sets):
-        features = _working_set(problem, supports, usable, effort.working_set)
-        best = elite.best
-        elite.search(problem.on(features), features, supports, run)
-        supports, since = elite.supports, 0 if elite.best > best * (1 + SAME) else since + 1
-        settled = elite.unseen <= effort.unseen and (since > 0 or len(features) == len(usable))
-        if run.budget.expired or since >= effort.patience or settled:
-            break
-    return supports
+    if _n_supports(problem, usable, size) <= effort.enumerated:
+        return usable[_best_of_all(problem, usable, size)][None]
+    width = max(1, min(effort.working_set, WORKING_ENTRIES // (LOOKED * len(problem.usable))))
+    plan = Plan(effort.working_sets, effort.patience, width, LOOKED, effort.descents_of(size))
+    return np.array([found.support for found in search(problem, starts, None, run, plan)])
 
 
-def _working_set(problem: Problem, supports: Indices, usable: Indices, width: int) -> Indices:
+def _working_set(problem: Problem, supports: Indices, loadings: Array | None, usable: Indices, plan: Plan) -> Indices:
     """The features of the best supports, and those with the most promising swaps into the first of them."""
-    width = max(1, min(width, WORKING_ENTRIES // (LOOKED * len(problem.usable))))
-    if len(usable) <= LOOKED * width:
-        return usable
-    scores = problem.outside(supports[:LOOKED], width)
+    if len(usable) <= plan.rows * plan.width:
+        return np.union1d(usable, supports).astype(np.intp)
+    scores = problem.outside(supports[:LOOKED] if loadings is None else supports, plan.width, loadings)
+    width = min(plan.width, scores.shape[1])
     near = np.argpartition(-scores, width - 1, axis=1)[:, :width]
     promising = near[np.take_along_axis(scores, near, axis=1) > -np.inf]
-    return np.union1d(promising, supports).astype(np.intp)
+    empty = np.arange(problem.n_features, len(problem.usable))
+    return np.union1d(promising, np.append(supports.ravel(), empty)).astype(np.intp)
 
 
-def _best_of_all(objective: SwapObjective, size: int) -> Indices:
+def _n_supports(problem: Problem, usable: Indices, size: int) -> int:
+    """How many supports there are at most."""
+    n_slots = size - len(problem.rules.required)
+    real = int((usable < problem.n_features).sum()) - len(problem.rules.required)
+    empty = len(usable) - int((usable < problem.n_features).sum())
+    return sum(comb(real, n_slots - unused) for unused in range(min(empty, n_slots) + 1))
+
+
+def _best_of_all(problem: Problem, usable: Indices, size: int) -> Indices:
     """The support of this size with the largest value, by trying all of them."""
-    supports = np.array(list(combinations(range(objective.size), size)), dtype=np.intp)
+    objective, rules = problem.on(usable), problem.rules.restricted(usable, problem.n_features)
+    n_real, required = int((usable < problem.n_features).sum()), rules.required
+    others, n_slots = np.setdiff1d(np.arange(n_real), required), size - len(required)
+    most_empty = min(len(usable) - n_real, n_slots)
+    supports = np.array(
+        [
+            (*required, *some, *range(n_real, n_real + unused))
+            for unused in range(most_empty + 1)
+            for some in combinations(others, n_slots - unused)
+        ],
+        dtype=np.intp,
+    )
+    supports = supports[rules.permitted(supports)] if rules else supports
     parts = np.array_split(supports, -(-len(supports) // TOGETHER))
     return cast(Indices, supports[first_largest(np.concatenate([objective.fitted(part)[0] for part in parts]))])
 
@@ -149,36 +291,3 @@ def batches(count: int) -> Iterator[int]:
     """A number of descents, as many at a time as climb together."""
     for first in range(0, count, POPULATION):
         yield min(POPULATION, count - first)
-
-
-def _offspring(objective: SwapObjective, elite: Indices, count: int, rng: np.random.Generator) -> Indices:
-    """New supports: by turns a crossover of two of the elite, or one of them with some features replaced."""
-    _, state = objective.fitted(elite)
-    scores = objective.swap_gains(elite, state)  # (S, r, c)
-    nearby = np.argsort(-scores, axis=2)[:, :, :NEARBY]
-    children = []
-    for number in range(count):
-        first, second = rng.integers(len(elite), size=2)
-        if number % 2 and first != second:
-            children.append(_crossed(elite[first], elite[second], rng))
-        else:
-            children.append(_perturbed(elite[first], nearby[first], objective.size, rng))
-    return np.array(children)
-
-
-def _crossed(first: Indices, second: Indices, rng: np.random.Generator) -> Indices:
-    """What two supports have in common, and some of what only one of them has."""
-    common, others = np.intersect1d(first, second), np.setxor1d(first, second)
-    return np.concatenate([common, rng.choice(others, len(first) - len(common), replace=False)])
-
-
-def _perturbed(support: Indices, nearby: Indices, n_features: int, rng: np.random.Generator) -> Indices:
-    """A few features replaced, mostly by good replacements of their own."""
-    child, size = support.copy(), len(support)
-    least, most = PERTURBED
-    for slot in rng.choice(size, min(int(rng.integers(least, most + 1)), size), replace=False):
-        options = np.arange(n_features) if rng.random() < ANYWHERE else nearby[slot]
-        options = np.setdiff1d(options, child)
-        if len(options):
-            child[slot] = rng.choice(options)
-    return child

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparing.certificates.sentences import percent, times
 from sparing.estimators.inputs import named_or_numbered
-from sparing.results import ZERO_LOSS
 
 JOINERS = "\u200c\u200d"
 """Invisible, but parts of words and emoji."""
@@ -111,18 +108,6 @@ def terms(
     out[0] = "-" + out[0][2:] if out[0].startswith("-") else out[0][2:]
     rest = len(rows) - len(shown_rows)
     return [*out, f"+ ... ({rest} smaller term{'s' if rest > 1 else ''})"] if rest else out
-
-
-def against_pca(loss_share: float, loss_ratio: float) -> str:
-    """What is lost, as a share of the variance and beside what PCA loses, in one sentence; rounded against us."""
-    if not math.isfinite(loss_ratio):
-        return f"Loss: {percent(loss_share)} of the variance, where PCA loses nothing."
-    if loss_share <= ZERO_LOSS:
-        return "Loss: nothing, as with PCA."
-    pca = 100 * loss_share / loss_ratio
-    digits = max(1, 1 - math.floor(math.log10(pca)))  # two that count, however little PCA loses
-    lost = math.ceil(100 * loss_share * 10**digits - 1e-9) / 10**digits
-    return f"Loss: {lost:.{digits}f}% of the variance, {times(loss_ratio)} times the {pca:.{digits}f}% that PCA loses."
 
 
 def loadings_rows(components: ArrayLike, feature_names: Sequence[object] | None = None) -> list[LoadingsRow]:

@@ -164,7 +164,7 @@ def test_an_allele_that_nobody_has_may_be_nameless(values, write):
 
 
 def test_other_alleles_are_refused(values, write):
-    model = SparseEncoder(2, n_nonzero=6, random_state=0).fit(open_data(write("all", values)))
+    model = SparseEncoder(2, n_nonzero=SNPS, random_state=0).fit(open_data(write("all", values)))
     other = open_data(write("other", values, second=[*SECOND[:3], "C", "C", *SECOND[5:]]))
     with pytest.raises(
         ValueError, match=r"'rs3' has the alleles T and C, .* fitted on T and G \(and 1 more SNPs differ"

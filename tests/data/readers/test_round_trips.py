@@ -141,6 +141,11 @@ def fitted(X):
     return SparseEncoder(2, n_nonzero=3, random_state=0).fit(X)
 
 
+NOTES = pytest.mark.filterwarnings("ignore::sparing.errors.SparingWarning")
+"""The column of text is left out, and some counts are few."""
+
+
+@NOTES
 @pytest.mark.parametrize("block_bytes", [SMALL, 2**26])
 @pytest.mark.parametrize("write", ALL, ids=lambda write: write.__name__[6:])
 def test_a_fit_from_a_file_is_the_fit_in_memory(write, block_bytes, tmp_path):
@@ -162,6 +167,7 @@ def test_a_fit_from_a_file_is_the_fit_in_memory(write, block_bytes, tmp_path):
     assert rows.left_out == [*left_out, *(["__index_level_0__"] if write is write_parquet else [])]
 
 
+@NOTES
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint8, np.bool_])
 @pytest.mark.parametrize("write", [*DENSE, write_parquet], ids=lambda write: write.__name__[6:])
 def test_types_are_kept(write, dtype, tmp_path):
@@ -196,6 +202,7 @@ def test_layers_and_parts_by_key(tmp_path):
     np.testing.assert_array_equal(open_data(tmp_path / "group.zarr", key="inner/b").source, X + 1)
 
 
+@NOTES
 @pytest.mark.parametrize("write", ALL, ids=lambda write: write.__name__[6:])
 def test_copies_and_threads_read_the_same(write, tmp_path):
     X = counts()

@@ -9,12 +9,13 @@ import pytest
 
 from sparing import SparseEncoder
 from sparing.data.readers import open_data
-from sparing.errors import UnreadableError
+from sparing.errors import SparingWarning, UnreadableError
 
 
 def test_empty_cells_and_nulls_are_nan(tmp_path):
-    (tmp_path / "X.csv").write_text("a,b,c,d\n1,,x,\n2,NA,1,\n,3.5,2,\n")
-    rows = open_data(tmp_path / "X.csv")
+    (tmp_path / "X.csv").write_text("a,b,c,d\n1,,x,\n2,NA,y,\n,3.5,2,\n")
+    with pytest.warns(SparingWarning, match=r"'c', 'd' left out, because not numeric"):
+        rows = open_data(tmp_path / "X.csv")
     assert (rows.feature_names, rows.left_out) == (["a", "b"], ["c", "d"])
     want = [[1, np.nan], [2, np.nan], [np.nan, 3.5]]
     np.testing.assert_array_equal(rows.source, want)
@@ -43,9 +44,7 @@ def test_decimals_and_mixed_types_of_parquet(tmp_path):
     [
         ("a,b\nx,y\n", r"no column holds only numbers"),
         ("a,b\n1,2\n3\n", "line 3 has 1 cells, the header has 2"),
-        ("a;b\n1;2\n", "separated by ';'"),
         ("1,2\n3,4\n", "a header that names the columns"),
-        ("a,a\n1,2\n3,4\n", "several columns are named"),
         ("a,b\n", "at least one row"),
         ("a,b\n1_0,x\n", "no column holds only numbers"),
         ('a,b\n"1,2\n', "line"),

@@ -16,7 +16,7 @@ from sparing.methods.encoders import Batch
 from sparing.methods.encoders.doubly_sparse import DoublySparse
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.results import Selection
-from sparing.run import Budget, Run
+from sparing.run import QUICK, Budget, Run
 from sparing.task import Task
 
 
@@ -30,10 +30,10 @@ def data(rng, n=50, d=12):
     return rng.standard_normal((n, 5)) @ rng.standard_normal((5, d)) + 0.3 * rng.standard_normal((n, d)) + 3.0
 
 
-def encode(encoder, X, k, r, *, seed=0, budget=None, **preprocessing):
+def encode(encoder, X, k, r, *, seed=0, budget=None, effort=QUICK, **preprocessing):
     view, rng = as_view(X, Preprocessing(**preprocessing)), np.random.default_rng(seed)
     spectrum = top_spectrum(view, k, rng)
-    return encoder.encode(Task.of_components(view, spectrum, r), Run(rng, budget or Budget())), view, spectrum
+    return encoder.encode(Task.of_components(view, spectrum, r), Run(rng, budget or Budget(), effort)), view, spectrum
 
 
 class Fixed:

@@ -22,23 +22,24 @@ from sparing.methods.encoders import few_passes as module
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.objectives.shared import SharedCapture
-from sparing.run import Run
+from sparing.results import Enough
+from sparing.run import DEFAULT, QUICK, Run
 from sparing.task import Task
 
 
-def few(X, k, r, *, scale=False, length=None, cuts=700, max_loss=1.0, seed=1):
+def few(X, k, r, *, scale=False, length=None, cuts=700, max_loss=1.0, effort=DEFAULT):
     rows = CountedRows(X, cuts)
     length = length or sketch_length(rows.is_dense, r or module.MOST, rows.shape[1])
     view = StandardizedRows(rows, scale=scale, sketch=sketch_of(rows, length, 7, scale=scale))
-    rng = np.random.default_rng(seed)
-    found, spectrum, selection = FewPasses(Greedy()).encode(view, k, r, Run(rng), max_loss=max_loss)
+    run = Run(np.random.default_rng(1), effort=effort)
+    found, spectrum, selection = FewPasses(Greedy()).encode(view, k, r, run, enough=Enough(max_loss=max_loss))
     return found, spectrum, selection, view, rows
 
 
-def usual(X, k, r, *, scale=False):
+def usual(X, k, r, *, scale=False, effort=DEFAULT):
     view, rng = as_view(X, Preprocessing(scale=scale)), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng, tolerance=1e-9)
-    return Batch(Greedy(), DualSet()).encode(Task.of_components(view, spectrum, r), Run(rng)), spectrum
+    return Batch(Greedy(), DualSet()).encode(Task.of_components(view, spectrum, r), Run(rng, effort=effort)), spectrum
 
 
 def excess(found, spectrum):
@@ -177,10 +178,10 @@ def test_rankings_take_turns():
 @pytest.mark.parametrize("max_loss", [1.02, 1.1])
 def test_fewest_features_keep_the_loss(max_loss, rng):
     X = factors(rng, 400, 130, 5, noise=1.0)
-    found, spectrum, _, view, _ = few(X, 3, None, max_loss=max_loss, cuts=100)
+    found, spectrum, _, view, _ = few(X, 3, None, max_loss=max_loss, cuts=100, effort=QUICK)
     assert view.passes == 3
     assert spectrum.loss_ratio(found.loss) <= max_loss
-    wanted = SparseEncoder(3, max_loss=max_loss, random_state=0, passes="any", certify=False).fit(X)
+    wanted = SparseEncoder(3, max_loss=max_loss, random_state=0, passes="any", effort="quick", certify=False).fit(X)
     assert len(found.support) <= len(wanted.support_) + max(1, len(wanted.support_) // 10)
 
 
@@ -190,11 +191,11 @@ def test_fewest_is_the_shortest_run_or_better(rng):
     spectrum = top_spectrum(view, 2, rng)
     core = SharedCapture(view.gram(), view.gram() @ view.gram(), 2)
     ratios = [spectrum.loss_ratio(spectrum.total - core.fitted(np.arange(r)[None])[0][0]) for r in range(2, 31)]
-    chosen = fewest(core, spectrum, 1.05, 30, Run(rng))
+    chosen = fewest(core, spectrum, 1.05 * spectrum.tail, 30, Run(rng))
     assert spectrum.loss_ratio(spectrum.total - core.fitted(chosen[None])[0][0]) <= 1.05
     assert len(chosen) <= 2 + int(np.argmax(np.array(ratios) <= 1.05))
-    assert len(fewest(core, spectrum, 1.0, 3, Run(rng))) == 3  # not reached: all there are
-    assert len(fewest(core, spectrum, 1e9, 30, Run(rng))) == 2
+    assert len(fewest(core, spectrum, spectrum.tail, 3, Run(rng))) == 3  # not reached: all there are
+    assert len(fewest(core, spectrum, np.inf, 30, Run(rng))) == 2
 
 
 def test_a_completed_sketch_has_exact_directions_and_norms(rng):
@@ -223,9 +224,10 @@ def test_directions_of_rows_of_low_rank(rng):
 def test_counts_at_their_limits(k, r, rng):
     """Also where more than half of all directions are followed."""
     X = factors(rng, 300, 90, 5)
-    found, spectrum, _, _, _ = few(X, k, r, length=140)
-    wanted, truth = usual(X, min(k, r), r)
+    found, spectrum, _, _, _ = few(X, k, r, length=140, effort=QUICK)
+    wanted, truth = usual(X, min(k, r), r, effort=QUICK)
     assert len(found.loadings) == min(k, r)
+    spectrum = spectrum.leading(min(k, r))
     assert len(found.support) <= r
     assert found.loss <= wanted.loss * 1.1 + 1e-9 * spectrum.total
     assert spectrum.least_loss <= truth.tail + 1e-9 * spectrum.total
@@ -240,7 +242,7 @@ def test_memory_grows_as_promised(rng):
         X = Endless(rng.standard_normal((5, d)).astype(np.float32), 300)
         tracemalloc.start()
         view = StandardizedRows(X, sketch=sketch_of(X, length, 7, scale=False))
-        FewPasses(Greedy()).encode(view, k, r, Run(rng))
+        FewPasses(Greedy()).encode(view, k, r, Run(rng, effort=QUICK))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     numbers = (peaks[1] - peaks[0]) / 8 / 8000

@@ -9,7 +9,7 @@ import pytest
 
 from sparing import SparsePCA
 from sparing.methods.encoders import fewest_features
-from sparing.results import Spectrum
+from sparing.results import Enough, Spectrum
 from sparing.run import Budget
 
 SPECTRUM = Spectrum(np.eye(3), np.ones(3), np.eye(3), 100.0, 10.0, 0.0, True)
@@ -22,7 +22,9 @@ def search(losses, max_loss, limit=None, budget=None):
         asked.append(r)
         return SimpleNamespace(loss=losses(r), support=np.arange(r))
 
-    found = fewest_features(encode, SPECTRUM, max_loss, limit or 1000, budget=budget or Budget())
+    found = fewest_features(
+        encode, Enough(max_loss=max_loss).loss(SPECTRUM), 3, limit or 1000, budget=budget or Budget()
+    )
     return len(found.support), asked
 
 

@@ -64,7 +64,7 @@ def test_scores_of_features_outside_are_those_of_a_working_set_of_all():
     objective = goal.on(np.arange(10))
     values, state = objective.fitted(supports)
     wanted = Quotients(supports, state, objective.diagonal, 2, objective.ridge).entering()[0, :, :9]
-    np.testing.assert_allclose(goal.outside(supports, state.loadings), wanted, rtol=1e-6)
+    np.testing.assert_allclose(goal.outside(supports, 9, state.loadings), wanted, rtol=1e-6)
     H = goal.directions(supports, state.loadings)[0] / goal.lengths[:, None]
     A = view.gram()
     np.testing.assert_allclose(values[0], np.trace(np.linalg.solve(H.T @ A @ H, H.T @ A @ A @ H)), rtol=1e-6)

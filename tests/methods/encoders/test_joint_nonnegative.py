@@ -14,15 +14,15 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.encoders import JointNonnegative, joint_nonnegative
 from sparing.methods.solvers import NonnegativeAuto
-from sparing.run import Budget, Run
+from sparing.run import QUICK, Budget, Run
 from sparing.task import Task
 
 
-def encode(A, k, r, *, budget=None, **settings):
+def encode(A, k, r, *, budget=None, effort=QUICK, **settings):
     view, rng = DenseGram(A), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
     return JointNonnegative(NonnegativeAuto(starts=3, perturbations=0), **settings).encode(
-        Task.of_components(view, spectrum, r), Run(rng, budget or Budget())
+        Task.of_components(view, spectrum, r), Run(rng, budget or Budget(), effort)
     )
 
 
@@ -100,7 +100,7 @@ def test_nothing_that_it_is_made_of_is_better(k, r):
         model = NonnegativeSparsePCA(k, n_nonzero=r, certify=False, random_state=0, **way).fit(X)
         return symmetric_total(DenseGram(np.cov(X.T)), model.components_.T)
 
-    efforts = [kept(effort=effort) for effort in ("quick", "default", "thorough")]
-    assert efforts[0] <= efforts[1] * (1 + 1e-9) <= efforts[2] * (1 + 1e-9) ** 2
+    efforts = [kept(effort=effort) for effort in ("quick", "default", "thorough")[: 3 if k == 2 else 2]]
+    assert np.all(np.diff(efforts) >= -1e-9 * efforts[0])
     for way in ({"solver": "em"}, {"solver": "spannogram"}, {"constraint": "orthogonal"}, {"deflation": "disjoint"}):
         assert efforts[1] >= kept(**way) * (1 - 1e-6), way

@@ -14,12 +14,11 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.deflation import CONSTRAINTS, GeneralizedDeflation
 from sparing.methods.encoders import JointVariance, Sequential
-from sparing.methods.encoders.joint_free import FreeSearch, JointVariances, largest_cosine
-from sparing.methods.encoders.joint_search import disjoint
-from sparing.methods.encoders.joint_variance import equal_shares
+from sparing.methods.encoders.joint_goals import JointVariances, equal_shares, largest_cosine
+from sparing.methods.encoders.joint_search import JointSearch
 from sparing.methods.encoders.sequential import FirstOnce
 from sparing.methods.solvers import Auto
-from sparing.objectives.joint import ConstrainedAlternation, VarianceAlternation
+from sparing.objectives.joint import VarianceAlternation
 from sparing.run import Budget, Run
 from sparing.task import Task
 
@@ -150,24 +149,10 @@ def test_the_alternation_raises_what_it_says(rng):
         np.testing.assert_allclose(search.captured(H), search.captured(H[:, :2]) + gained)
         assert search.captured(search.refit(H, 50)) >= search.captured(H) * (1 - 1e-12)
         assert search.captured(search.improve(H, 50)) >= search.captured(search.refit(H, 50)) * (1 - 1e-9)
-        moved = search.transferred(search.improve(H, 50), 10)
-        assert np.count_nonzero(moved) == np.count_nonzero(H)
-        assert search.captured(moved) >= search.captured(search.improve(H, 50)) * (1 - 1e-12)
 
 
-def test_supports_that_cannot_keep_a_constraint_are_refused(rng):
-    view = as_view(rng.standard_normal((30, 5)))
-    search = ConstrainedAlternation(view, CONSTRAINTS["orthogonal"]().deflate)
-    same = np.eye(5, 1)
-    assert search.started(np.column_stack([same, same])) is None
-    kept = search.started(np.eye(5, 2))
-    np.testing.assert_allclose(kept.T @ kept, np.eye(2))
-
-
-def test_small_helpers():
+def test_a_total_is_dealt_out_as_equally_as_it_goes():
     assert equal_shares(7, 3) == [3, 2, 2]
-    H = disjoint(np.array([[0.5, -0.9], [0.2, 0.1], [0.0, 0.3]]))
-    np.testing.assert_array_equal(H, [[0, -0.9], [0.2, 0], [0, 0.3]])
 
 
 def correlations(load):
@@ -208,7 +193,7 @@ def test_near_copies_are_given_up_where_that_costs_next_to_nothing(load, k, r):
     view, rng = as_view(load().data), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
     goal = JointVariances(view, [r] * k, 0.1 * spectrum.values[-1] / spectrum.values[0])
-    search = FreeSearch(goal, QUICK, spectrum, Run(rng))
+    search = JointSearch(goal, QUICK, spectrum, Run(rng))
     apart = search.run()
     copies = max(search.answers, key=lambda H: goal.captured(H, view.gram_matmat(H)))
     assert largest_cosine(copies, view.gram_matmat(copies)) > 0.95 > largest_cosine(apart, view.gram_matmat(apart))

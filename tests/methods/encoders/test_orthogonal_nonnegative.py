@@ -14,6 +14,7 @@ from sparing.methods.encoders import OrthogonalNonnegative
 from sparing.methods.encoders.disjoint import _shared_out
 from sparing.methods.encoders.orthogonal_nonnegative import _settled
 from sparing.methods.solvers import NonnegativeAuto
+from sparing.run import QUICK as QUICKLY
 from sparing.run import Budget, Run
 from sparing.task import Task
 
@@ -24,7 +25,7 @@ def encode(A, k, r, **settings):
     view, rng = DenseGram(A), np.random.default_rng(0)
     budget = settings.pop("budget", Budget())
     return OrthogonalNonnegative(QUICK, **settings).encode(
-        Task.of_components(view, top_spectrum(view, k, rng), r), Run(rng, budget)
+        Task.of_components(view, top_spectrum(view, k, rng), r), Run(rng, budget, QUICKLY)
     )
 
 

@@ -85,7 +85,7 @@ def test_repeats_keep_the_best_draw(data):
 def test_draws_follow_squared_residuals(data):
     view, spectrum = data
     start = DualSet().select(Task.of_columns(view, 7, spectrum), Run(np.random.default_rng(0)))
-    filling = Filling(view, 8, spectrum)
+    filling = Filling(Task.of_columns(view, 8, spectrum))
     filling.extend(start.columns, start.gram_columns)
     wanted = np.where(filling.open(), filling.state.left, 0.0)
     rng, seen = np.random.default_rng(1), np.zeros(25)

@@ -8,11 +8,12 @@ import pytest
 from sparing.data import Preprocessing, as_view
 from sparing.linalg import top_spectrum
 from sparing.methods.selectors.filling import NEVER, Filling, order_of_draws
+from sparing.task import Task
 
 
 def filling_on(X, n_columns, k=2):
     view = as_view(X, Preprocessing(center=False))
-    return Filling(view, n_columns, top_spectrum(view, k, np.random.default_rng(0))), view
+    return Filling(Task.of_columns(view, n_columns, top_spectrum(view, k, np.random.default_rng(0)))), view
 
 
 def test_columns_are_taken_in_order_and_dependent_ones_are_left_out(rng):
@@ -29,7 +30,7 @@ def test_columns_are_taken_in_order_and_dependent_ones_are_left_out(rng):
 def test_offers_cost_one_product_where_nothing_is_dependent(rng):
     X = rng.standard_normal((20, 9))
     view = as_view(X)
-    filling = Filling(view, 5, top_spectrum(as_view(X), 2, rng))
+    filling = Filling(Task.of_columns(view, 5, top_spectrum(as_view(X), 2, rng)))
     before = view.passes
     filling.offer(rng.permutation(9))
     assert view.passes == before + 1

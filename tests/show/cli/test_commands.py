@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import sparing.show.cli.fit as fit_command
-from sparing.show.cli import main
+from sparing.show.cli import Terminated, main
 from sparing.show.cli.commands import sparing
 from sparing.show.cli.options import as_options
 
@@ -51,7 +51,7 @@ def test_examples_in_the_help_texts_and_the_guide_run(run):
 
 def test_help_says_what_the_codes_mean():
     said = CliRunner().invoke(sparing, ["--help"]).stdout
-    for code in ("0 ", "1 ", "2 ", "130 "):
+    for code in ("0 ", "1 ", "2 ", "130 ", "143 "):
         assert re.search(rf"^    {code}", said, flags=re.MULTILINE)
     for name in COMMANDS:
         assert "Examples:" in CliRunner().invoke(sparing, [name, "--help"]).stdout
@@ -61,6 +61,7 @@ def test_help_says_what_the_codes_mean():
     ("raised", "code", "said"),
     [
         (KeyboardInterrupt(), 130, "Interrupted."),
+        (Terminated(), 143, "Terminated. Files that were there"),
         (MemoryError(), 1, "not enough memory"),
         (ValueError("no\nsuch \x1b[2Jthing"), 1, "Error: no such ?[2Jthing\n"),
         (ModuleNotFoundError("needs h5py"), 1, "Error: needs h5py"),
@@ -148,6 +149,9 @@ def test_unknown_commands_are_misunderstandings(run):
         ("or center=False; most have scale=True", "or --no-center; most have --scale"),
         ("feature 'max_loss' and column 'key=1'", "feature 'max_loss' and column 'key=1'"),
         ("the key is missing", "the key is missing"),
+        ("if it numbers the rows pass drop=['']", "if it numbers the rows pass --drop ''"),
+        ("Say which with delimiter=';'", "Say which with --delimiter ;"),
+        ("pass drop_unreadable=True, or transpose=True", "pass --drop-unreadable, or --transpose"),
     ],
 )
 def test_sentences_of_the_library_name_options(sentence, said):

@@ -11,7 +11,9 @@ from scipy.io import mmwrite
 from sklearn.datasets import load_wine
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, load_model
+from sparing.certificates.sentences import percent_kept
 from sparing.datasets import make_spiked
+from sparing.show.wording import shown
 
 X = np.round(make_spiked(40, 6, n_components=1, n_nonzero=3, random_state=0).X, 6)
 NAMES = ("a", "b", 'c "quoted"', "<b>d</b>", "é🎉", "f")
@@ -43,7 +45,9 @@ def test_prints_the_certificate_and_named_loadings(fit):
         assert f"{model.components_[0, j]:.4f}" in result.stdout
         assert f"{abs(model.components_[0, j]):.3g} {NAMES[j]}" in result.stdout
     assert "Left out, because not numeric: kind." in result.stderr
-    assert "that PCA loses." in result.stdout
+    order = np.argsort(model.feature_r2_, kind="stable")
+    worst = ", ".join(f"{shown(NAMES[j])} {percent_kept(model.feature_r2_[j])}" for j in order)
+    assert f"Predicted worst, by the share of their variance: {worst}." in result.stdout
 
 
 def test_tabs_and_max_loss_and_scale(fit):
@@ -159,10 +163,10 @@ def test_a_file_is_replaced_only_by_force(run, folder):
         ("a,b\n1,2\n3\n", (), "line 3 has 1 cells, the header has 2"),
         ("a,b\nx,y\n", (), "no column holds only numbers"),
         ("a,b\n1_0,1_1\n2_0,2_5\n", (), "no column holds only numbers"),
-        ("a;b\n1;2\n3;4\n", (), "separated by ';'"),
+        ("a,b;c\n1,2;3\n4,5;7\n", (), "separated by ',' or by ';'. Say which with --delimiter ,"),
         ("1,2\n3,4\n5,7\n", (), "its first row holds numbers only"),
         ("a,b\n1,2\n\n\n3\n", (), "line 5 has 1 cells"),
-        ("a,a\n1,2\n3,4\n", (), "several columns are named 'a'"),
+        ("a,b\n1,2\n3,12%\n4,7\n", (), "row 1 (line 3) of column 'b' holds '12%'"),
         ("a,b\n1,2\n3,\n4,7\n", (), "contains NaN (first at row 1, feature 'b')"),
         ("a,b\n1,2\n1,2\n", (), "every feature is constant"),
         ("a,b\n1,2\n2,1\n5,1\n", ("-r", "3"), "-r 3 is outside [1, 2]"),
@@ -183,7 +187,7 @@ def test_bad_files_get_one_sentence_and_a_code(fit, text, options, sentence):
         ("-r", "1", "--max-loss", "1.1"),
         ("--method", "pca", "--max-loss", "1.1"),
         ("--method", "nonnegative", "--strategy", "joint"),
-        ("--min-variance", "0.9"),
+        ("-r", "2", "--min-variance", "0.9"),
         ("--method", "pca", "-r", "2", "--min-variance", "0.9"),
         ("-k", "0"),
         ("--time-limit", "0"),
@@ -197,7 +201,7 @@ def test_options_that_make_no_sense_are_misunderstandings(run, options):
 
 
 def test_missing_binary_and_directory(run, folder):
-    for path, why in ((folder / "none.csv", "no such file"), (folder, "names no known format")):
+    for path, why in ((folder / "none.csv", "no such file"), (folder, "it is a folder; a file is expected")):
         result = run("fit", path)
         assert result.exit_code == 1
         assert why in result.stderr
@@ -219,14 +223,14 @@ def test_shares_of_components_say_what_they_are_shares_of(run):
     said = run("fit", "wine.csv", "--method", "pca", "-k", 2, "-r", 4, "--scale").stdout
     shares = SparsePCA(2, n_nonzero=4, scale=True, random_state=0).fit(load_wine().data).explained_variance_ratio_
     each = ", ".join(f"{share:.1%}" for share in shares)
-    assert f"PCA loses. Rebuilt from the scores, by what each component adds: {each}.\n" in said
+    assert f"% of the total variance, by component: {each}.\n" in said
     assert "adds:" not in run("fit", "wine.csv", "-k", 1, "-r", 4).stdout
 
 
 def test_help_says_what_is_counted_and_kept(run):
     said = " ".join(run("fit", "--help").stdout.split())
     assert "of all components together (encoder with --strategy batch, the default), or of each (all others)." in said
-    assert "where several are searched together the total is kept, not each share" in said
+    assert "where several are searched together the total is kept" in said
 
 
 def test_a_sparse_archive_has_no_tables_to_choose_from(run):

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from sparing import sparsity_path
+from sparing.certificates.sentences import percent, percent_kept
 
 WINE = load_wine()
 
@@ -19,37 +20,46 @@ def found():
     return sparsity_path(WINE.data, 2, scale=True, max_features=5, random_state=0)
 
 
-def test_the_table_has_loss_bound_and_names(run, found):
+def test_the_table_has_what_is_kept_bound_and_names(run, found):
     result = run("path", "wine.csv", "--scale", "--max-features", 5)
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
-    assert lines[0].split() == ["features", "loss", "/", "PCA", "at", "least", "which"]
+    assert lines[0].split() == ["features", "kept", "at", "most", "which"]
     for r in range(5):
-        cells = lines[r + 1].replace("=", " ").split(maxsplit=3)
-        assert cells[:3] == [str(r + 1), f"{found.loss_ratio[r]:.4f}", f"{found.bound[r]:.4f}"]
+        cells = lines[r + 1].split(maxsplit=3)
+        optimal = found.loss_ratio[r] <= found.bound[r] * (1 + 1e-6)
+        most = "optimal" if optimal else percent(found.variance_kept_bound[r])
+        assert cells[:3] == [str(r + 1), percent_kept(found.variance_kept[r]), most]
         assert cells[3].startswith(WINE.feature_names[found.supports[r][0]])
-        assert ("=" in lines[r + 1]) == (found.loss_ratio[r] <= found.bound[r] * (1 + 1e-6))
-    assert all(len(line) <= 100 for line in lines)
+    assert all(len(line) <= 101 for line in lines)
 
 
 def test_json_and_csv_hold_the_same_numbers(run, found):
     steps = json.loads(run("path", "wine.csv", "--scale", "--max-features", 5, "--json").stdout)["steps"]
     rows = list(csv.DictReader(run("path", "wine.csv", "--scale", "--max-features", 5, "--csv").stdout.splitlines()))
     for r in range(5):
-        assert (
-            steps[r]["loss_ratio"] == pytest.approx(found.loss_ratio[r]) == pytest.approx(float(rows[r]["loss_ratio"]))
-        )
-        assert steps[r]["bound"] == pytest.approx(found.bound[r]) == pytest.approx(float(rows[r]["bound"]))
+        for name in ("variance_kept", "variance_kept_bound", "loss_ratio", "bound"):
+            number = pytest.approx(getattr(found, name)[r])
+            assert steps[r][name] == number == float(rows[r][name])
         names = [WINE.feature_names[j] for j in found.supports[r]]
         assert [part["name"] for part in steps[r]["support"]] == names == rows[r]["features"].split(", ")
 
 
-def test_max_loss_says_how_many_are_enough(run, found):
+def test_what_is_wanted_says_how_many_are_enough(run, found):
+    kept = run("path", "wine.csv", "--scale", "--min-variance", 0.9)
+    fewest = found.smallest(min_variance=0.9)
+    assert (
+        f"{fewest} of 13 features keep {percent_kept(found.variance_kept[fewest - 1])} of PCA's variance."
+        in kept.stdout
+    )
+    both = run("path", "wine.csv", "--min-variance", 0.9, "--max-loss", 1.2)
+    assert both.exit_code == 1
+    assert "Both --min-variance and --max-loss were given" in both.stderr
     result = run("path", "wine.csv", "--scale", "--max-loss", 1.2)
     assert f"{found.smallest(1.2)} of 13 features lose at most 1.2 times what PCA loses." in result.stdout
     missed = run("path", "wine.csv", "--scale", "--max-loss", 1.001, "--max-features", 2)
     assert missed.exit_code == 0
-    assert "Note: no number of features up to 2" in missed.stderr
+    assert "Note: what was asked for is not reached: 2 features keep" in missed.stderr
 
 
 def test_missing_values_and_names_in_errors(run, folder):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparing.show.cli.text import MOST_ROWS, equations, loadings_table, one_line, padded, shortened, wide
-from sparing.show.wording import END_OF_ISOLATE, ISOLATE, against_pca, shown
+from sparing.show.wording import END_OF_ISOLATE, ISOLATE, shown
 
 H = np.array([[0.6, 0.0, -0.8, 0.0], [0.0, 1e-7, 0.5, 0.0]])
 
@@ -67,15 +67,3 @@ def test_messages_are_one_line():
 def test_spaces_of_all_kinds_are_spaces_and_control_characters_are_not():
     assert shown("日本\u3000語 5\u00a0mg\u2009x") == "日本 語 5 mg x"
     assert shown("a\nb\tc\u200e\u2028d") == "a?b?c??d"
-
-
-@pytest.mark.parametrize(
-    ("share", "ratio", "said"),
-    [
-        (0.4903, 1.0995, "Loss: 49.1% of the variance, 1.100 times the 44.6% that PCA loses."),
-        (0.0002, 1.00004, "Loss: 0.020% of the variance, 1.00004 times the 0.020% that PCA loses."),
-        (0.003, 1.5, "Loss: 0.30% of the variance, 1.500 times the 0.20% that PCA loses."),
-    ],
-)
-def test_small_losses_have_digits_enough_to_compare(share, ratio, said):
-    assert against_pca(share, ratio) == said

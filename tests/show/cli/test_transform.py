@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from sparing import ColumnSelector, SparseEncoder, SparsePCARegressor, save_model
-from sparing.data.readers import open_data
+from sparing.data.readers import open_data, open_rows
 from sparing.show.cli import opening
 
 WINE = load_wine()
@@ -19,18 +20,20 @@ WINE = load_wine()
 @pytest.fixture
 def model(folder):
     """Fitted on named columns, with means for missing values."""
-    fitted = SparseEncoder(2, n_nonzero=4, scale=True, missing="mean", random_state=0).fit(open_data("wine.csv"))
+    fitted = SparseEncoder(2, n_nonzero=4, scale=True, missing="mean", random_state=0).fit(
+        open_data("wine.csv", drop=["cultivar"])
+    )
     save_model(fitted, "wine.model")
     return fitted
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(opening, "open_data", lambda path, key=None: open_data(path, key=key, block_bytes=1000))
+    monkeypatch.setattr(opening, "open_rows", lambda path, how: open_rows(path, replace(how, block_bytes=1000)))
 
 
 def scores_of(model):
-    return model.transform(open_data("wine.csv"))
+    return model.transform(open_data("wine.csv", drop=["cultivar"]))
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -82,7 +85,9 @@ def test_arrays_go_by_place(run, model):
     assert run("transform", "wine.model", "wine.npz").exit_code == 0
     result = run("transform", "wine.model", "narrow.npy")
     assert result.exit_code == 1
-    assert "has 5 columns of numbers, and the model was fitted on 13" in result.stderr
+    assert "X has 5 features, but SparseEncoder is expecting 13 features as input" in result.stderr
+    np.save("panel.npy", WINE.data[:, model.support_])
+    assert run("transform", "wine.model", "panel.npy").stdout == want
 
 
 def test_a_failure_leaves_the_old_file(run, folder, model):
@@ -174,8 +179,10 @@ def test_a_column_of_names_may_be_asked_for(run, model):
 
 def test_numbers_are_names_unless_they_are_features(run, folder):
     data = with_first_column(folder, "index", range(178))
-    save_model(SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data(data)), "with.model")
-    save_model(SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data("wine.csv")), "without.model")
+    save_model(SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data(data, drop=["cultivar"])), "with.model")
+    save_model(
+        SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data("wine.csv", drop=["cultivar"])), "without.model"
+    )
     assert run("transform", "with.model", data).stdout.startswith("component_1\n")
     assert run("transform", "without.model", data).stdout.startswith("index,component_1\n0,")
 

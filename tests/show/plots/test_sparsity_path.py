@@ -27,11 +27,11 @@ def path():
     return sparsity_path(load_pitprops().correlation, 2, center=False, random_state=0)
 
 
-def test_the_line_is_the_loss_and_the_band_reaches_down_to_the_bound(path):
+def test_the_line_is_what_is_kept_and_the_band_reaches_up_to_the_bound(path):
     shown = SparsityPathDisplay.from_path(path)
-    np.testing.assert_array_equal(shown.line_.get_xydata(), np.column_stack([path.n_features, path.loss_ratio]))
+    np.testing.assert_array_equal(shown.line_.get_xydata(), np.column_stack([path.n_features, path.variance_kept]))
     corners = {(round(x, 9), round(y, 9)) for x, y in shown.band_.get_paths()[0].vertices}
-    for ends in (path.bound, path.loss_ratio):
+    for ends in (path.variance_kept_bound, path.variance_kept):
         assert {(round(float(r), 9), round(float(y), 9)) for r, y in zip(path.n_features, ends, strict=True)} <= corners
     shown.figure_.canvas.draw()
 
@@ -45,9 +45,10 @@ def test_proved_numbers_are_marked(path):
 
 
 def test_a_loss_that_can_be_borne_marks_the_fewest(path):
-    shown = SparsityPathDisplay.from_path(path, max_loss=1.05, color="black")
-    (marked,) = [line for line in shown.ax_.lines if "within 1.05" in str(line.get_label())]
-    assert marked.get_xdata() == [path.smallest(1.05)]
+    for wanted in ({"max_loss": 1.05}, {"min_variance": 0.95}):
+        shown = SparsityPathDisplay.from_path(path, **wanted, color="black")
+        (marked,) = [line for line in shown.ax_.lines if line.get_label() == f"{path.smallest(**wanted)} features"]
+        assert marked.get_xdata() == [path.smallest(**wanted)]
     assert shown.line_.get_color() == "black"
 
 

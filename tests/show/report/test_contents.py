@@ -39,15 +39,17 @@ def test_steps_agree_with_the_path_and_the_data(scale):
     assert unit == 1
     path = sparsity_path(X, 2, max_features=8, scale=scale, random_state=0)
     Z = (X - X.mean(axis=0)) / (X.std(axis=0, ddof=1) if scale else 1.0)
-    for step, certificate, ratio, bound, support in zip(
-        steps, certificates, path.loss_ratio, path.bound, path.supports, strict=True
+    for step, certificate, kept, most, support in zip(
+        steps, certificates, path.variance_kept, path.variance_kept_bound, path.supports, strict=True
     ):
-        assert step["ratio"] == pytest.approx(ratio, rel=1e-6)
-        assert step["bound"] == pytest.approx(bound, rel=1e-6)
+        assert step["kept"] == pytest.approx(kept, rel=1e-6)
+        assert step["most"] == pytest.approx(most, rel=1e-6)
+        assert step["keptText"] in str(certificate)
         assert step["support"] == support.tolist()
         H = np.zeros((len(step["loadings"]), 12))
         H[:, support] = step["loadings"]
-        assert step["lost"] * np.square(Z).sum() == pytest.approx(information_loss(H, X, scale=scale), rel=1e-4)
+        lost = (1 - step["explained"]) * np.square(Z).sum()
+        assert lost == pytest.approx(information_loss(H, X, scale=scale), rel=1e-4)
         np.testing.assert_allclose(unpacked(step), Z @ H.T, rtol=1e-4, atol=1e-4 * np.abs(Z).max())
         assert step["sentence"] == str(certificate).splitlines()
         assert step["equations"][0] == equation("component 1", certificate.components[0], NAMES)
@@ -76,27 +78,27 @@ def test_samples_of_many_rows():
     np.testing.assert_array_equal(sampled(5, 40, 2, np.random.default_rng(0)), np.arange(5))
 
 
-def test_where_pca_loses_nothing_there_is_no_ratio():
+def test_where_pca_loses_nothing():
     rng = np.random.default_rng(0)
     _, steps, _ = steps_for(rng.standard_normal((30, 2)) @ rng.standard_normal((2, 12)))
-    assert steps[0]["ratio"] is None
-    assert steps[0]["lost"] > 0
-    assert steps[-1]["lost"] == pytest.approx(0, abs=1e-9)
+    assert steps[0]["kept"] < 1
+    assert steps[-1]["kept"] == steps[-1]["explained"] == 1
+    assert steps[-1]["keptText"] == "100.0%"
 
 
-def test_the_page_opens_where_the_loss_is_small():
+def test_the_page_opens_where_most_is_kept():
     _, steps, _ = steps_for(X)
     first = opening_step(steps)
-    assert steps[first - 1]["ratio"] <= 1.1
+    assert steps[first - 1]["kept"] >= 0.9
     full = len(steps[-1]["loadings"])
-    assert all(step["ratio"] > 1.1 or len(step["loadings"]) < full for step in steps[: first - 1])
+    assert all(step["kept"] < 0.9 or len(step["loadings"]) < full for step in steps[: first - 1])
     one = {"loadings": [[1.0]]}
-    assert opening_step([{"features": 1, "ratio": None, **one}, {"features": 2, "ratio": 9.0, **one}]) == 2
+    assert opening_step([{"features": 1, "kept": 0.1, **one}, {"features": 2, "kept": 0.2, **one}]) == 2
 
 
 def test_the_page_opens_with_all_components():
     one, two = {"loadings": [[1.0]]}, {"loadings": [[1.0, 0.0], [0.0, 1.0]]}
-    assert opening_step([{"features": 1, "ratio": 1.01, **one}, {"features": 2, "ratio": 1.005, **two}]) == 2
+    assert opening_step([{"features": 1, "kept": 0.91, **one}, {"features": 2, "kept": 0.95, **two}]) == 2
 
 
 def test_too_many_names_leave_those_in_use():

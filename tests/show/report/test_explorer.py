@@ -53,8 +53,8 @@ def test_odd_shapes(written, data, options):
     for step in steps:
         assert len(step["loadings"]) == len(step["scores"]) == len(step["equations"]) <= contents["components"]
         assert all(len(component) == len(step["support"]) for component in step["loadings"])
-        assert step["ratio"] is None or 1 <= step["bound"] <= step["ratio"]
-        assert 0 <= step["least"] <= step["lost"] <= 1
+        assert 0 <= step["kept"] <= step["most"] <= 1
+        assert 0 <= step["explained"] <= 1
 
 
 def test_every_storage_gives_the_same_page(written, tmp_path):
@@ -70,7 +70,7 @@ def test_every_storage_gives_the_same_page(written, tmp_path):
         assert other["names"] == wanted["names"]
         for step, again in zip(wanted["steps"], other["steps"], strict=True):
             assert again["support"] == step["support"]
-            assert again["ratio"] == pytest.approx(step["ratio"], rel=1e-6)
+            assert again["kept"] == pytest.approx(step["kept"], rel=1e-6)
 
 
 def test_missing_values_count_as_means(written):
@@ -80,7 +80,7 @@ def test_missing_values_count_as_means(written):
     (contents, _), (wanted, _) = (written(data, missing="mean") for data in (holes, filled))
     for step, again in zip(wanted["steps"], contents["steps"], strict=True):
         assert again["support"] == step["support"]
-        assert again["ratio"] == pytest.approx(step["ratio"])
+        assert again["kept"] == pytest.approx(step["kept"])
 
 
 @pytest.mark.usefixtures("slow_reading")
@@ -101,14 +101,14 @@ def test_names_and_numbers_of_samples_are_told(written):
     assert "drawn for" not in text
     contents, text = written(make_spiked(2100, 9, n_nonzero=3, random_state=0).X)
     assert len(contents["samples"]) == 2000
-    assert "Scores are drawn for 2000 samples, chosen at random" in text
+    assert "Scores are drawn for 2,000 samples, chosen at random" in text
 
 
 def test_a_thousand_features_stay_below_five_megabytes(tmp_path):
     rng = np.random.default_rng(0)
     wide = rng.standard_normal((3000, 5)) @ rng.standard_normal((5, 1000)) + rng.standard_normal((3000, 1000))
     names = [f"a gene with quite a long name, number {j}" for j in range(1000)]
-    place = explore(wide, tmp_path / "wide.html", n_components=3, feature_names=names, random_state=0)
+    place = explore(wide, tmp_path / "wide.html", n_components=3, feature_names=names, effort="quick", random_state=0)
     assert 1e6 < place.stat().st_size < 5e6
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sparing import certify, sparsity_path
+from sparing.certificates.sentences import percent, percent_kept
 from sparing.data import as_view
 from sparing.datasets import make_spiked
 from sparing.linalg import encoder_on
@@ -106,10 +107,9 @@ def test_the_slider_moves_every_number(opened):
     page = opened()
     path = sparsity_path(X, K, random_state=0)
     view = as_view(X)
-    losses = cells(page, "loss-table")
-    assert [row[:3] for row in losses] == [
-        [str(r), f"{ratio:.4f}", f"{bound:.4f}"]
-        for r, ratio, bound in zip(path.n_features, path.loss_ratio, path.bound, strict=True)
+    assert [row[:3] for row in cells(page, "kept-table")] == [
+        [str(r), percent_kept(kept), percent(most)]
+        for r, kept, most in zip(path.n_features, path.variance_kept, path.variance_kept_bound, strict=True)
     ]
     page.locator("#scores-details summary").click()
     page.locator("#features").focus()
@@ -137,13 +137,13 @@ def test_the_slider_moves_every_number(opened):
     sync_api.expect(page.locator("#announced")).to_contain_text("6 of 12 features")
 
 
-def test_hovering_shows_values_and_clicking_the_loss_moves_the_slider(opened):
+def test_hovering_shows_values_and_clicking_moves_the_slider(opened):
     page = opened()
     path = sparsity_path(X, K, random_state=0)
     tooltip = page.locator("#vg-tooltip-element")
-    page.locator("#loss-chart .role-mark.mark-rule line").nth(8).hover(force=True)
-    assert f"{path.loss_ratio[8]:.4f}" in tooltip.inner_text()
-    page.locator("#loss-chart .role-mark.mark-rule line").nth(11).click(force=True)
+    page.locator("#kept-chart .role-mark.mark-rule line").nth(8).hover(force=True)
+    assert percent_kept(path.variance_kept[8]) in tooltip.inner_text()
+    page.locator("#kept-chart .role-mark.mark-rule line").nth(11).click(force=True)
     assert page.locator("#count").inner_text() == "12"
     drawn(page, 12 * K)
     page.locator("#scores-chart .role-mark.mark-symbol path").first.hover(force=True)
@@ -181,18 +181,18 @@ def test_everything_fits_the_window(opened, width):
     page.locator("#features").fill("12")
     drawn(page, 12 * K)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    boxes = [page.locator(f"#{name}-chart svg").bounding_box() for name in ("loss", "scores", "loadings")]
+    boxes = [page.locator(f"#{name}-chart svg").bounding_box() for name in ("kept", "scores", "loadings")]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
-    loss, scores, loadings = boxes
-    assert scores["y"] >= loss["y"] + loss["height"]
+    kept, scores, loadings = boxes
+    assert scores["y"] >= kept["y"] + kept["height"]
     equations = page.locator("#equations").bounding_box()
     assert equations["y"] >= loadings["y"] + loadings["height"]
-    assert (loadings["x"] > loss["x"] + loss["width"] / 2) == (width == 1280)  # beside it, or below
+    assert (loadings["x"] > kept["x"] + kept["width"] / 2) == (width == 1280)  # beside it, or below
 
 
 def test_light_dark_and_print(opened):
     colours = """() => [getComputedStyle(document.documentElement).backgroundColor,
-        getComputedStyle(document.querySelector('#loss-chart svg text')).fill]"""
+        getComputedStyle(document.querySelector('#kept-chart svg text')).fill]"""
     assert opened(scheme="light").evaluate(colours) == ["rgb(255, 255, 255)", "rgb(27, 31, 36)"]
     page = opened(scheme="dark")
     assert page.evaluate(colours) == ["rgb(20, 23, 28)", "rgb(232, 235, 239)"]

@@ -7,12 +7,17 @@ rows, and imports the package it needs only then.
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
 from sparing import errors
+from sparing.data.containers import anndata_table, is_anndata
 from sparing.data.readers.base import BLOCK_BYTES, FileRows, Options
+from sparing.data.readers.text_format import ENDINGS
+from sparing.data.rows import Rows
 
 READERS = {
     ".npy": "npy",
@@ -22,52 +27,82 @@ READERS = {
     ".h5ad": "hdf5",
     ".zarr": "zarrs",
     ".parquet": "parquet",
-    ".csv": "text",
-    ".tsv": "text",
-    ".tab": "text",
+    **dict.fromkeys(ENDINGS, "text"),
     ".mtx": "market",
     ".mtx.gz": "market",
     ".bed": "plink",
 }
 """The module that reads each ending."""
 
-PARTED = {"npz", "hdf5", "zarrs"}
-"""Modules whose files hold several tables, told apart by ``key``."""
+USED_BY = {
+    "key": {"npz", "hdf5", "zarrs"},
+    "scaling": {"plink"},
+    "transpose": {"market"},
+    "delimiter": {"text"},
+    "decimal": {"text"},
+}
+"""Modules that have a use for an option; the others refuse it."""
 
-__all__ = ["BLOCK_BYTES", "READERS", "FileRows", "open_data"]
+__all__ = ["BLOCK_BYTES", "READERS", "FileRows", "open_data", "open_rows"]
 
 
 def open_data(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Any,
     *,
     key: str | None = None,
     block_bytes: int = BLOCK_BYTES,
     scaling: str | None = None,
-) -> FileRows:
+    transpose: bool = False,
+    drop: Iterable[str] = (),
+    drop_unreadable: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+) -> Any:
     """Open a file of data for any estimator, which reads it in blocks of rows as often as it needs.
 
     Parameters
     ----------
     path : str or path
         The format is told from its ending: ``.npy``, ``.npz``, ``.h5``, ``.hdf5``, ``.h5ad``, ``.zarr``, ``.parquet``,
-        ``.csv``, ``.tsv``, ``.tab``, ``.mtx``, ``.mtx.gz`` or ``.bed`` (PLINK).
+        ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (these four also with ``.gz``, ``.bz2`` or ``.zst`` behind), ``.mtx``,
+        ``.mtx.gz`` or ``.bed`` (PLINK). A folder holds Parquet files, or what Cell Ranger writes: ``matrix.mtx.gz``,
+        ``features.tsv.gz`` and ``barcodes.tsv.gz``. An AnnData object in memory is taken, too, for the sake of ``key``.
     key : str, optional
-        Which table of a file that holds several: ``"X"``, ``"layers/counts"``. Not needed where there is only one, or
-        one named X.
+        Which table of a file that holds several: ``"X"``, ``"layers/counts"``, ``"raw/X"``. Not needed where there is
+        only one, or one named X. Of AnnData X is taken, and no other table unless it is asked for.
     block_bytes : int
         Memory for one block of rows. Of ``.h5``, ``.zarr`` and ``.parquet`` the next block is read while one is worked
         on, so that there are two. Files that can only be read as a whole (``.npz``, ``.mtx``) are.
     scaling : {None, "binomial"}
         Genotypes alone: divide each SNP by sqrt(2 p (1 - p)), its deviation in equilibrium. See the notes.
+    transpose : bool
+        Matrix Market alone: the file has one row per feature, as matrices of genes by cells have.
+    drop : iterable of str
+        Columns of a text table or of Parquet that are no features, such as labels.
+    drop_unreadable : bool
+        Leave out, with a warning, columns of a text table that hold mostly numbers and something that is none. By
+        default that is an error, which names the cell.
+    delimiter, decimal : str, optional
+        What separates the cells of a text table, and the fraction of a number (``"."`` or ``","``). Found from the
+        file by default: a comma is a decimal comma only where cells are separated by ``;``.
 
     Returns
     -------
     rows : FileRows
-        With ``shape``, ``dtype``, ``feature_names`` and ``left_out`` (columns that hold no numbers). It may be used in
-        ``with``, which gives temporary files back early.
+        With ``shape``, ``dtype``, ``feature_names``, ``left_out`` (columns that hold no numbers) and ``notes``. It may
+        be used in ``with``, which gives temporary files back early.
+
+    Warns
+    -----
+    SparingWarning
+        Where a column is left out that nobody asked to drop, where features of one name are told apart by numbers, and
+        where a column looks like row numbers or like codes of classes.
 
     Notes
     -----
+    Cells of a text table that are empty or say ``NA``, ``N/A``, ``NaN``, ``null``, ``none``, ``-``, ``.`` or ``?`` are
+    missing values, which an estimator refuses or, with ``missing="mean"``, fills in.
+
     Of ``.bed`` files the copies of A1, the first allele in ``.bim``, are counted. Missing genotypes are always replaced
     by the mean of their SNP, as is usual in genetics, whatever ``missing`` an estimator has. Means and divisors are
     those of the people in the file for ``fit``, which keeps them and the names of the alleles (``coding_``);
@@ -83,34 +118,100 @@ def open_data(
     >>> SparseEncoder(2, n_nonzero=3).fit(open_data(file)).components_.shape
     (2, 6)
     """
+    if is_anndata(path):
+        return _rows_of_anndata(path, key)
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
         raise TypeError(
             f"open_data was given a {type(path).__name__}; the path of a file is needed, as a str or pathlib.Path. "
             "Data that are in memory already go straight to fit."
         )
-    place = Path(path).expanduser()
     if isinstance(block_bytes, bool) or not hasattr(block_bytes, "__index__"):
         raise errors.not_an_integer("block_bytes", block_bytes)
     if block_bytes < 1:
         raise errors.not_positive("block_bytes", block_bytes)
+    for name, flag in (("transpose", transpose), ("drop_unreadable", drop_unreadable)):
+        if not isinstance(flag, bool):
+            raise errors.not_a_flag(name, flag)
+    if decimal not in {None, ".", ","}:
+        raise errors.unknown_choice("decimal", decimal, [".", ","])
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise ValueError(f"delimiter={delimiter!r} must be a single character, such as ',', ';' or '\\t'.")
+    columns = (drop,) if isinstance(drop, str) else tuple(drop)
+    options = Options(key, int(block_bytes), scaling, transpose, columns, drop_unreadable, delimiter, decimal)
+    rows = open_rows(path, options)
+    for name in columns:
+        if name in (rows.feature_names or []):
+            why = f"drop={list(columns)!r} was passed, which is for columns of text tables and Parquet"
+            raise errors.unreadable(path, f"{why}. Leave it out, or write the file without them")
+        if name not in rows.left_out:
+            raise errors.no_column(path, name, [*(rows.feature_names or []), *rows.left_out])
+    for note in rows.all_notes(columns):
+        warnings.warn(f"{str(path)!r}: {note}.", errors.SparingWarning, stacklevel=2)
+    return rows
+
+
+def _rows_of_anndata(adata: Any, key: str | None) -> Rows:
+    """A table of AnnData in memory, with its names."""
+    from sparing.data.ingest import as_rows
+
+    table, names = anndata_table(adata, key)
+    rows = as_rows(table)
+    rows.feature_names = names
+    return rows
+
+
+def open_rows(path: str | os.PathLike[str], options: Options) -> FileRows:
+    """Open a file; what is noticed is left in ``notes`` for the caller to say."""
+    place = Path(path).expanduser()
+    reader = _reader_of(place, path)
+    _check_used(path, reader, options)
+    module: Any = import_module(f"sparing.data.readers.{reader}")
+    return cast(FileRows, module.open_rows(place, options))
+
+
+def _reader_of(place: Path, path: object) -> str:
+    """The module that reads this file or folder."""
     name = place.name.lower()
     reader = next((READERS[ending] for ending in READERS if name.endswith(ending)), None)
+    if place.is_dir() and reader != "zarrs":
+        reader = _reader_of_folder(place, path)
     if reader is None:
         raise errors.unreadable(
             path, f"its ending names no known format. Known are {', '.join(READERS)}; rename or convert the file"
         )
     if not place.exists():
         raise errors.no_such_file(path)
-    if place.is_dir() != (reader == "zarrs"):
-        wrong, right = ("folder", "file") if place.is_dir() else ("file", "folder")
-        raise errors.unreadable(path, f"it is a {wrong}; with this ending a {right} is expected. Correct the path")
-    if key is not None and (reader not in PARTED or not isinstance(key, str)):
-        raise errors.key_not_used(path, key)
-    if scaling is not None and reader != "plink":
+    if reader == "zarrs" and not place.is_dir():
+        raise errors.unreadable(path, "it is a file; with this ending a folder is expected. Correct the path")
+    return reader
+
+
+def _reader_of_folder(place: Path, path: object) -> str:
+    """Folders that are one table."""
+    files = sorted(file.name for file in place.iterdir())
+    if any(name in {"matrix.mtx", "matrix.mtx.gz"} for name in files):
+        return "tenx"
+    if any(name.lower().endswith(".parquet") for name in files):
+        return "parquet"
+    raise errors.unreadable(
+        path,
+        "it is a folder; a file is expected, or a folder with matrix.mtx.gz, features.tsv.gz and barcodes.tsv.gz, with "
+        "Parquet files, or one whose name ends in .zarr. Correct the path",
+    )
+
+
+def _check_used(path: object, reader: str, options: Options) -> None:
+    """Refuse options that would change nothing."""
+    if options.key is not None and (reader not in USED_BY["key"] or not isinstance(options.key, str)):
+        raise errors.key_not_used(path, options.key)
+    if options.scaling is not None and reader not in USED_BY["scaling"]:
         raise errors.unreadable(
             path,
-            f"scaling={scaling!r} was passed, which is for genotypes (.bed) alone. Leave it out; most estimators have "
-            "scale=True",
+            f"scaling={options.scaling!r} was passed, which is for genotypes (.bed) alone. Leave it out; most "
+            "estimators have scale=True",
         )
-    module: Any = import_module(f"sparing.data.readers.{reader}")
-    return cast(FileRows, module.open_rows(place, Options(key, int(block_bytes), scaling)))
+    for name, readers in USED_BY.items():
+        value = getattr(options, name)
+        if name not in {"key", "scaling"} and value and reader not in readers:
+            suits = ", ".join(ending for ending, known in READERS.items() if known in readers)
+            raise errors.unreadable(path, f"{name}={value!r} was passed, which is for {suits} alone. Leave it out")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
@@ -14,8 +13,6 @@ from dataclasses import dataclass
 from functools import reduce
 from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
-from secrets import token_hex
-from tempfile import gettempdir
 from time import sleep
 from typing import Any, Self, TypeVar
 
@@ -24,7 +21,9 @@ from scipy import sparse
 
 from sparing import errors
 from sparing.data.blocks import CscBlock, DenseBlock
+from sparing.data.readers.notes import repeated_note, unique_names
 from sparing.data.rows import RawBlock, Rows
+from sparing.errors import listed
 
 LONG, SCANTY = 2**24, 1000
 """Rows or columns of a sparse matrix, and how many times its entries they may then be, before that is odd."""
@@ -34,6 +33,9 @@ LARGE, EMPTY = 2**32, 10**6
 
 BLOCK_BYTES = 2**26
 """Memory for one block of rows, 64 MiB."""
+
+NONZERO_BYTES = 32
+"""A nonzero in memory: value and index as read, and once more by columns."""
 
 
 def rows_within(block_bytes: int, n_features: int, dtype: Any) -> int:
@@ -48,6 +50,11 @@ class Options:
     key: str | None = None
     block_bytes: int = BLOCK_BYTES
     scaling: str | None = None
+    transpose: bool = False
+    drop: tuple[str, ...] = ()
+    drop_unreadable: bool = False
+    delimiter: str | None = None
+    decimal: str | None = None
 
 
 class FileRows(Rows):
@@ -57,7 +64,9 @@ class FileRows(Rows):
     ----------
     feature_names : list of str or None
     left_out : list of str
-        Columns of the file that hold no numbers.
+        Columns of the file that hold no numbers, or that were to be dropped.
+    notes : list of str
+        What was noticed about the columns: names that repeat, row numbers, codes of classes.
     """
 
     is_dense = True
@@ -85,7 +94,10 @@ class FileRows(Rows):
         self.path, self.shape, self.dtype = path, (sizes[0], sizes[1]), plain(kind)
         self.block_bytes = block_bytes
         self.block_rows = rows_within(block_bytes, sizes[1], self.dtype)
-        self.feature_names, self.left_out = feature_names, list(left_out)
+        self.left_out: list[str] = list(left_out)
+        self.notes: list[str] = []
+        self.explained: set[str] = set()  # columns left out that a note or the format tells of
+        self.feature_names = None if feature_names is None else self.named(feature_names)
         self.stamp = _stamp(path)
 
     @abstractmethod
@@ -126,6 +138,19 @@ class FileRows(Rows):
         check_room(self.path, math.prod(int(size) for size in chunk) * self.dtype.itemsize)
         if chunk[0] <= self.block_rows:
             self.block_rows -= self.block_rows % max(chunk[0], 1)
+
+    def named(self, names: Iterable[object]) -> list[str]:
+        """Names that tell features apart, with a note where some had to be made unique."""
+        unique, repeated = unique_names(names)
+        if repeated:
+            self.notes.append(repeated_note(repeated))
+        return unique
+
+    def all_notes(self, dropped: Collection[str] = ()) -> list[str]:
+        """The notes, and which columns are left out that nobody asked to drop."""
+        lost = [name for name in self.left_out if name not in dropped and name not in self.explained]
+        said = [f"{listed(lost)} left out, because not numeric"] if lost else []
+        return [*said, *self.notes]
 
     def close(self) -> None:
         """Forget what was kept for faster readings; the next reading starts from the file."""
@@ -171,7 +196,9 @@ def readable(path: Path, what: str) -> Iterator[None]:
     """One kind of error, with a sentence, in place of all that other packages raise on files they cannot read."""
     try:
         yield
-    except (errors.UnreadableError, ModuleNotFoundError):
+    except (errors.UnreadableError, errors.UnwritableError, ModuleNotFoundError):
+        raise
+    except (DeprecationWarning, FutureWarning):  # of a package, where warnings are errors: the file is not to blame
         raise
     except MemoryError as large:
         raise errors.beyond_memory(path) from large
@@ -213,24 +240,6 @@ def available(memory: Path = MEMORY, container: Path = CONTAINER) -> float:
     with suppress(OSError, ValueError):  # which says "max" where there is none
         limits.append(int(container.read_text()))
     return min(limits)
-
-
-class Scratch:
-    """A file that is deleted, without a word, once nobody holds this object, or at the end of the process.
-
-    Who deletes it is settled before it exists: no interruption comes in between.
-    """
-
-    def __init__(self) -> None:
-        self.path = Path(gettempdir(), f"sparing-{token_hex(8)}")
-        for _ in range(2):  # an interruption that comes while one of them is at it is heard by nobody
-            weakref.finalize(self, _delete, str(self.path))
-        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-
-
-def _delete(name: str) -> None:
-    with suppress(OSError):
-        os.unlink(name)
 
 
 class LoadedRows(FileRows):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,10 @@ from scipy import sparse
 
 from sparing import errors
 from sparing.data.blocks import CscBlock
-from sparing.data.readers.base import FileRows, Options, Scratch, check_extent, check_room, check_stored
+from sparing.data.readers.base import NONZERO_BYTES, FileRows, Options, check_extent, check_room, check_stored
+from sparing.data.readers.temporary_files import Scratch
 from sparing.data.rows import RawBlock
 from sparing.results import Array
-
-NONZERO_BYTES = 32
-"""A nonzero in use: value and index as read, and once more by columns."""
 
 SPILLING = threading.Lock()
 
@@ -31,6 +31,15 @@ def layout_of(group: Any) -> str | None:
     return text[:3] if parts and text[:3] in {"csr", "csc"} else None
 
 
+TENX = {"barcodes", "data", "indices", "indptr", "shape"}
+"""What a matrix of Cell Ranger is made of: genes by cells, by columns, which is cells by genes, by rows."""
+
+
+def is_tenx(group: Any) -> bool:
+    """Is it a matrix of Cell Ranger?"""
+    return set(group.keys()) >= TENX and layout_of(group) is None
+
+
 class GroupRows(FileRows):
     """A sparse matrix in a file.
 
@@ -41,19 +50,30 @@ class GroupRows(FileRows):
     is_dense = False
     what = "a sparse matrix by rows or columns"
 
-    def __init__(self, path: Path, key: str, group: Any, options: Options, opener: Callable[[Path], Any]) -> None:
-        layout = layout_of(group)
+    def __init__(
+        self,
+        path: Path,
+        key: str,
+        group: Any,
+        options: Options,
+        opener: Callable[[Path], Any],
+        names: list[str] | None,
+        stored: Callable[[Any], int],
+    ) -> None:
+        layout, shape = layout_of(group), group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
+        if layout is None and is_tenx(group):  # whose columns are cells
+            layout, shape = "csr", whole(path, group["shape"])[::-1]
         if layout is None:
             raise errors.no_part(path, key, [f"{key}/{name}" for name in group])
-        shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
         if shape is None:
             raise errors.broken_file(path, self.what, "its shape is not there")
         super().__init__(path, shape, group["data"].dtype, options.block_bytes)
+        self.feature_names = self.named(names) if names is not None and len(names) == self.shape[1] else None
         self.key, self.layout, self._opener = key, layout, opener
         n, d = self.shape
         check_extent(path, self.what, (n, d), group["data"].shape[0])
         for part in (group["data"], group["indices"]):
-            check_stored(path, self.what, part, part.id.get_storage_size)
+            check_stored(path, self.what, part, partial(stored, part))
             check_room(path, math.prod(part.chunks or ()) * part.dtype.itemsize)
         self._indptr = _checked_pointers(path, group, n if layout == "csr" else d)
         self._limit = max(1, options.block_bytes // NONZERO_BYTES)
@@ -76,14 +96,19 @@ class GroupRows(FileRows):
             yield from spill.blocks()
             return
         d = self.shape[1]
-        with self._opener(self.path) as file:
-            group = file[self.key]
+        with self._group() as group:
             for start, stop in cut(self._indptr, self._limit):
                 first, last = int(self._indptr[start]), int(self._indptr[stop])
                 indices = self._inside(group["indices"][first:last], d)
                 data = np.asarray(group["data"][first:last], dtype=self.dtype)
                 pointers = (self._indptr[start : stop + 1] - first).astype(indices.dtype)
                 yield CscBlock(sparse.csr_array((data, indices, pointers), shape=(stop - start, d)), start)
+
+    @contextmanager
+    def _group(self) -> Iterator[Any]:
+        """The arrays, for one reading."""
+        with self._opener(self.path) as file:
+            yield file[self.key]
 
     def _inside(self, indices: Any, size: int) -> Any:
         """Indices as int32 where they fit, none of them outside: compiled code would not notice."""
@@ -95,8 +120,7 @@ class GroupRows(FileRows):
     def _turned(self) -> _Spill:
         """Columns split by rows."""
         n, d = self.shape
-        with self._opener(self.path) as file:
-            group = file[self.key]
+        with self._group() as group:
             counts = np.zeros(n, dtype=np.int64)
             for first in range(0, int(self._indptr[-1]), self._limit):
                 counts += np.bincount(self._inside(group["indices"][first : first + self._limit], n), minlength=n)
@@ -129,21 +153,15 @@ class _Spill:
         records = np.empty(len(rows), dtype=self._record)
         records["row"], records["column"], records["value"] = rows[order], columns[order], values[order]
         ends = np.cumsum(np.bincount(block, minlength=len(self._starts)))
-        with self._file.path.open("r+b") as file:
-            for b in np.unique(block):
-                part = records[ends[b - 1] if b else 0 : ends[b]]
-                file.seek(int(self._filled[b]) * self._record.itemsize)
-                file.write(part.tobytes())
-                self._filled[b] += len(part)
+        for b in np.unique(block):
+            part = records[ends[b - 1] if b else 0 : ends[b]]
+            self._file.write(part, int(self._filled[b]) * self._record.itemsize)
+            self._filled[b] += len(part)
 
     def blocks(self) -> Iterator[RawBlock]:
         """Each block is CSC as it stands."""
         for (start, stop), first, last in zip(self._runs, self._begin[:-1], self._begin[1:], strict=True):
-            records = np.empty(0, dtype=self._record)
-            if last > first:
-                records = np.fromfile(
-                    self._file.path, self._record, count=int(last - first), offset=int(first) * self._record.itemsize
-                )
+            records = self._file.read(self._record, int(last - first), int(first) * self._record.itemsize)
             pointers = np.concatenate([[0], np.cumsum(np.bincount(records["column"], minlength=self._width))])
             indices = records["row"] - np.array(start, dtype=self._record["row"])
             parts = (np.ascontiguousarray(records["value"]), indices, pointers.astype(indices.dtype))
@@ -171,5 +189,14 @@ def _checked_pointers(path: Path, group: Any, size: int) -> Any:
 
 def whole(path: Path, part: Any) -> Any:
     """All of an array in a file, if there is room for it: what it claims to hold need not be stored."""
+    check_codecs(path, part)
     check_room(path, 2 * part.size * part.dtype.itemsize)
     return np.asarray(part[:])
+
+
+def check_codecs(path: Path, array: Any) -> None:
+    """Refuse what runs code when it is read: Zarr's second format has such a codec, and some versions use it."""
+    metadata = getattr(array, "metadata", None)  # which HDF5 has not
+    codecs = (*(getattr(metadata, "filters", None) or ()), getattr(metadata, "compressor", None))
+    if any(getattr(codec, "codec_id", None) == "pickle" for codec in codecs):
+        raise errors.not_real(path, "object")

@@ -12,8 +12,9 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
+from sparing.data.readers.annotated import feature_names, row_names, table_key
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
-from sparing.data.readers.compressed import GroupRows, layout_of, whole
+from sparing.data.readers.compressed import GroupRows
 from sparing.data.rows import RawBlock
 
 WHAT = "an HDF5 file (.h5, .hdf5, .h5ad)"
@@ -57,79 +58,28 @@ class Hdf5Rows(FileRows):
 
 
 def open_rows(path: Path, options: Options) -> FileRows:
-    """The table ``key``; without it the only one, or X."""
+    """The table ``key``; without it X, or the only one of a file that is not AnnData."""
     with readable(path, WHAT), _sound(path) as file:
-        key = _key(path, file, options.key)
-        part, names = file[key], _names(path, file, key)
-        if hasattr(part, "dtype"):
-            if names is not None and (part.ndim != 2 or len(names) != part.shape[1]):
-                names = None
-            return Hdf5Rows(path, key, part, options, names)
-        rows = GroupRows(path, key, part, options, opened)
-        rows.feature_names = names if names is not None and len(names) == rows.shape[1] else None
-        return rows
+        key = table_key(path, file, lambda: _parts(file), options.key)
+        part, names = file[key], feature_names(path, file, key)
+        if not hasattr(part, "dtype"):
+            return GroupRows(path, key, part, options, opened, names, lambda stored: int(stored.id.get_storage_size()))
+        if names is not None and (part.ndim != 2 or len(names) != part.shape[1]):
+            names = None
+        return Hdf5Rows(path, key, part, options, names)
 
 
-def _key(path: Path, file: Any, key: str | None) -> str:
-    """Where the table is."""
-    if key is not None and key in file and (hasattr(file[key], "dtype") or layout_of(file[key])):
-        return key
-    if key is None and "X" in file:
-        return "X"
-    found: list[str] = []
-
-    def visit(name: str, part: Any) -> None:
-        inside = any(name.startswith(f"{group}/") for group in found)
-        if not inside and (getattr(part, "ndim", 0) == 2 or (not hasattr(part, "dtype") and layout_of(part))):
-            found.append(name)
-
-    file.visititems(visit)
-    if key is not None:
-        raise errors.no_part(path, key, found)
-    if len(found) != 1:
-        raise errors.which_part(path, found)
-    return found[0]
-
-
-def _names(path: Path, file: Any, key: str) -> list[str] | None:
-    """AnnData's names of variables, for X, its layers and the raw counts."""
-    where = "raw/var" if key.startswith("raw/") else "var"
-    if where not in file or not (key in {"X", "raw/X"} or key.startswith("layers/")):
-        return None
-    return _index(path, file[where])
+def _parts(file: Any) -> list[tuple[str, Any]]:
+    """All groups and data sets, with their names."""
+    parts: list[tuple[str, Any]] = []
+    file.visititems(lambda name, part: parts.append((name, part)))
+    return parts
 
 
 def sample_names(path: Path) -> list[str] | None:
     """AnnData's names of observations."""
     with readable(path, WHAT), _sound(path) as file:
-        return _index(path, file["obs"]) if "obs" in file else None
-
-
-def _index(path: Path, table: Any) -> list[str] | None:
-    """The names of the rows of a table of AnnData."""
-    if hasattr(table, "dtype"):  # files of AnnData before 0.7: one array of records
-        fields = table.dtype.names or ()
-        field = next((f for f in ("index", "_index") if f in fields), fields[0]) if fields else None
-        values = None if field is None else whole(path, table)[field]
-    else:
-        values = _column(path, table, str(_text(table.attrs.get("_index", "_index"))))
-    return None if values is None else [_text(value) for value in values]
-
-
-def _column(path: Path, table: Any, name: str) -> Any:
-    """A column of names: plain, categorical or with a mask."""
-    if name not in table:
-        return None
-    column = table[name]
-    if hasattr(column, "dtype"):
-        return whole(path, column)
-    if "categories" in column and "codes" in column:
-        return whole(path, column["categories"])[whole(path, column["codes"])]
-    return whole(path, column["values"]) if "values" in column else None
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+        return row_names(path, file["obs"]) if "obs" in file else None
 
 
 SIGNATURE = b"GCOL\x01\x00\x00\x00"

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import gzip
+from inspect import signature
 from io import BytesIO
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from scipy import io
 
 from sparing import errors
-from sparing.data.readers.base import LoadedRows, Options, check_room, readable
+from sparing.data.readers.base import NONZERO_BYTES, LoadedRows, Options, check_room, readable
 
 WHAT = "a Matrix Market file (.mtx)"
 CHUNK = 2**20
 """Characters that are looked at together; no line is as long."""
 
-ENTRY_BYTES = 32
-"""An entry in memory: value, row and column as read, and once more by columns."""
+
+AS_ARRAY: dict[str, Any] = {"spmatrix": False} if "spmatrix" in signature(io.mmread).parameters else {}
+"""Versions of SciPy that know both kinds of sparse matrices want to be told which."""
+
+BESIDE = ("features.tsv", "features.tsv.gz", "genes.tsv", "genes.tsv.gz")
+"""Lists of genes, as Cell Ranger writes them beside its matrix."""
 
 
 def open_rows(path: Path, options: Options) -> LoadedRows:
     """A sparse matrix, or a dense one where the file says ``array``; ``.mtx.gz`` is unpacked on the way."""
+    table = read_matrix(path)
+    rows = LoadedRows(path, table.T if options.transpose else table, options)
+    if not options.transpose and any((path.parent / name).exists() for name in BESIDE):
+        rows.notes.append(
+            "it is taken for samples by features, but a list of genes is beside it, as where rows are genes; open the "
+            "folder for cells by genes with their names, or pass transpose=True"
+        )
+    return rows
+
+
+def read_matrix(path: Path) -> Any:
+    """The matrix as it is written, if it is whole and there is room for it."""
     with readable(path, WHAT):
         length, ended = _text_of(path)
         n, d, entries, *_ = io.mminfo(path)
@@ -29,8 +46,8 @@ def open_rows(path: Path, options: Options) -> LoadedRows:
             raise errors.not_a_matrix(path, (n, d))
         if entries > length:  # each entry has two characters, or its mirror image has
             raise errors.broken_file(path, WHAT, f"it claims to have {entries} entries and is too short for them")
-        check_room(path, ENTRY_BYTES * entries + (0 if ended else 2 * length))
-        return LoadedRows(path, io.mmread(path if ended else _with_an_end(path)), options)
+        check_room(path, NONZERO_BYTES * entries + (0 if ended else 2 * length))
+        return io.mmread(path if ended else _with_an_end(path), **AS_ARRAY)
 
 
 def _opened(path: Path) -> IO[bytes]:

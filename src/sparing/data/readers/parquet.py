@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
+from sparing.data.readers.notes import is_nameless, nameless_note
 from sparing.data.rows import RawBlock
+from sparing.errors import listed
 
 WHAT = "a Parquet file (.parquet)"
 PEEK_BYTES = 4096  # read at once where one row of a column is wanted
@@ -28,50 +29,101 @@ def opened(path: Path, **config: Any) -> Any:
 
 
 class ParquetRows(FileRows):
-    """The numeric columns of a table; nulls are NaN, for the estimator to refuse or to fill in."""
+    """The numeric columns of a table, in one file or several; nulls are NaN, for the estimator to refuse or fill in."""
 
     what = WHAT
     reads_ahead = True
+    files: list[Path]
+    columns: list[tuple[int, str]]  # their places among the columns read, and names as the file has them
 
     def read(self) -> Iterator[RawBlock]:
         """Batches, which may be shorter where a group of rows ends."""
-        assert self.feature_names is not None
-        start = 0
-        with opened(self.path) as file:
-            for batch in file.iter_batches(batch_size=self.block_rows, columns=self.feature_names):
-                if not batch.num_rows:
-                    continue
-                rows = np.empty((batch.num_rows, self.shape[1]), dtype=self.dtype, order="F")
-                for j, name in enumerate(self.feature_names):
-                    rows[:, j] = _values(batch.column(name))
-                yield DenseBlock(rows, start)
-                start += batch.num_rows
+        start, names = 0, list(dict.fromkeys(name for _, name in self.columns))
+        for path in self.files:
+            with opened(path) as file:
+                for batch in file.iter_batches(batch_size=self.block_rows, columns=names):
+                    if not batch.num_rows:
+                        continue
+                    rows = np.empty((batch.num_rows, self.shape[1]), dtype=self.dtype, order="F")
+                    for j, (place, _) in enumerate(self.columns):
+                        rows[:, j] = values_of(batch.column(place))
+                    yield DenseBlock(rows, start)
+                    start += batch.num_rows
 
 
 def open_rows(path: Path, options: Options) -> ParquetRows:
     """Find the numeric columns, and the one type that holds them all."""
-    with readable(path, WHAT), opened(path) as file:
-        schema, metadata = file.schema_arrow, file.metadata
-        index = {name for name in (schema.pandas_metadata or {}).get("index_columns", []) if isinstance(name, str)}
-        repeated = [name for name, times in Counter(schema.names).items() if times > 1]
-        if repeated:
-            raise errors.column_repeated(path, repeated)
-        whole = [field.name for field in schema if _is_whole(field.type)]
-        _check_summaries(path, metadata, whole)
-        holes = _with_nulls(metadata, set(whole))
-        kinds = {field.name: _kind(field.type, field.name in holes) for field in schema if field.name not in index}
-        numeric = {name: kind for name, kind in kinds.items() if kind is not None}
+    files = files_of(path)
+    with readable(path, WHAT):
+        parts = [_part(file) for file in files]
+        first = parts[0]
+        for file, part in zip(files, parts, strict=True):
+            if part.names != first.names:
+                other = [name for name in (*part.names, *first.names) if (name in part.names) != (name in first.names)]
+                raise errors.unreadable(
+                    path, f"{file.name!r} has other columns than {files[0].name!r} ({listed(other)}). Write them alike"
+                )
+        kinds = [_common(part.kinds[j] for part in parts) for j in range(len(first.names))]
+        numeric = [j for j, kind in enumerate(kinds) if kind is not None]
         if not numeric:
-            raise errors.no_numeric_column(path, schema.names)
-        left_out = [name for name in schema.names if name not in numeric]
-        shape, kind = (metadata.num_rows, len(numeric)), np.result_type(*numeric.values())
-        names = list(numeric)
+            raise errors.no_numeric_column(path, first.names)
+        used = [j for j in numeric if first.names[j] not in options.drop]
+        if not used:
+            raise errors.unreadable(path, "all of its columns of numbers were to be left out. Keep at least one")
+        shape = sum(part.n_rows for part in parts), len(used)
+        kind = np.result_type(*(kinds[j] for j in used))
+        names = [first.names[j] for j in used]
+        features = set(used)
+        left_out = [name for j, name in enumerate(first.names) if j not in features]
         rows = ParquetRows(path, shape, kind, options.block_bytes, feature_names=names, left_out=left_out)
-        check_stored(path, WHAT, rows, lambda: path.stat().st_size)
+        rank = {name: place for place, name in enumerate(dict.fromkeys(names))}  # Arrow reads them in this order
+        read = sorted((j for j, name in enumerate(first.names) if name in rank), key=lambda j: rank[first.names[j]])
+        place = {j: k for k, j in enumerate(read)}
+        rows.files, rows.columns = files, [(place[j], first.names[j]) for j in used]
+        rows.explained |= first.row_names
+        check_stored(path, WHAT, rows, lambda: sum(file.stat().st_size for file in files))
+        rows.notes += [nameless_note(first.names[j], j) for j in used if is_nameless(first.names[j])]
+        if folders := sorted({part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part}):
+            rows.notes.append(f"what the folders {listed(folders)} say about their rows is left out")
         return rows
 
 
-def _kind(arrow: Any, has_nulls: bool) -> np.dtype[Any] | None:
+def files_of(path: Path) -> list[Path]:
+    """The file, or all files of a folder, in the order of their names; those that begin with _ or . hold no rows."""
+    if not path.is_dir():
+        return [path]
+    inside = (file for file in sorted(path.rglob("*")) if file.suffix.lower() == ".parquet" and file.is_file())
+    return [file for file in inside if not any(part[0] in "_." for part in file.relative_to(path).parts)]
+
+
+class _Part(NamedTuple):
+    """What a file says of its columns."""
+
+    names: list[str]
+    kinds: list[np.dtype[Any] | None]
+    n_rows: int
+    row_names: frozenset[str]
+
+
+def _part(path: Path) -> _Part:
+    with opened(path) as file:
+        schema, metadata = file.schema_arrow, file.metadata
+        index = {name for name in (schema.pandas_metadata or {}).get("index_columns", []) if isinstance(name, str)}
+        whole = [field.name for field in schema if _is_whole(field.type)]
+        _check_summaries(path, metadata, whole)
+        holes = _with_nulls(metadata, set(whole))
+        kinds = [None if field.name in index else kind_of(field.type, field.name in holes) for field in schema]
+        return _Part(list(schema.names), kinds, metadata.num_rows, frozenset(index))
+
+
+def _common(kinds: Iterable[np.dtype[Any] | None]) -> np.dtype[Any] | None:
+    """The type of a column in all files; None where one of them holds no numbers."""
+    found = list(kinds)
+    known = [kind for kind in found if kind is not None]
+    return np.result_type(*known) if len(known) == len(found) else None
+
+
+def kind_of(arrow: Any, has_nulls: bool) -> np.dtype[Any] | None:
     """NumPy's type for a column, or None where it holds no numbers; whole numbers with gaps become floats."""
     import pyarrow as pa
 
@@ -118,7 +170,7 @@ def _with_nulls(metadata: Any, names: set[str]) -> set[str]:
     return holes
 
 
-def _values(column: Any) -> Any:
+def values_of(column: Any) -> Any:
     """A column as an array."""
     import pyarrow as pa
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +14,8 @@ import numpy as np
 from sparing import errors
 from sparing.data.blocks import DenseBlock
 from sparing.data.coding import UNKNOWN, Coding, GenotypeCoding
-from sparing.data.readers.base import FileRows, Options, Scratch, readable
+from sparing.data.readers.base import FileRows, Options, readable
+from sparing.data.readers.temporary_files import Scratch
 from sparing.data.rows import RawBlock
 from sparing.results import Indices
 
@@ -146,21 +146,21 @@ class _People:
         self._array = np.empty((n, d), dtype=np.int8) if in_memory else None
         self._file = None if in_memory else Scratch()
         if self._file is not None:
-            os.truncate(self._file.path, n * d)
+            self._file.reserve(n * d)
 
     def put(self, run: slice, part: Any) -> None:
         """Store some SNPs. The file is mapped for no longer than that, or all of it would count as memory."""
         if self._file is None:
             self._array[:, run] = part  # type: ignore[index]
         else:
-            np.memmap(self._file.path, np.int8, mode="r+", shape=self._shape)[:, run] = part
+            self._file.mapped(np.int8, self._shape)[:, run] = part
 
     def take(self, start: int, stop: int) -> Any:
         """Some people."""
         if self._file is None:
             return self._array[start:stop]  # type: ignore[index]
         d = self._shape[1]
-        return np.fromfile(self._file.path, np.int8, count=(stop - start) * d, offset=start * d).reshape(-1, d)
+        return self._file.read(np.int8, (stop - start) * d, start * d).reshape(-1, d)
 
 
 def open_rows(path: Path, options: Options) -> PlinkRows:

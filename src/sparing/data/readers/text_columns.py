@@ -5,34 +5,46 @@ from __future__ import annotations
 from pathlib import Path
 
 from sparing import errors
-from sparing.data.readers import hdf5, parquet, text
+from sparing.data.readers import hdf5, parquet, tenx, text, text_format, zarrs
 from sparing.data.readers.base import readable
 
-TEXT = {".csv", ".tsv", ".tab"}
-COLUMNAR = {*TEXT, ".parquet"}
-"""Endings of text tables, and of all files with columns of text."""
+
+def has_columns(path: str | Path) -> bool:
+    """Is it a file with columns of text?"""
+    place = Path(path).expanduser()
+    return text_format.is_text(place) or _is_parquet(place)
 
 
-def read_column(path: str | Path, name: str) -> list[str]:
+def _is_parquet(place: Path) -> bool:
+    return place.suffix.lower() == ".parquet" or (place.is_dir() and any(place.glob("*.parquet")))
+
+
+def _cells(place: Path, name: str) -> list[str]:
+    """A column of a Parquet file."""
+    with readable(place, parquet.WHAT), parquet.opened(place) as file:
+        if name not in file.schema_arrow.names:
+            raise errors.no_column(place, name, file.schema_arrow.names)
+        cells = file.read(columns=[name]).column(name).to_pylist()
+        return ["" if cell is None else str(cell) for cell in cells]
+
+
+def read_column(path: str | Path, name: str, delimiter: str | None = None) -> list[str]:
     """The cells of the column ``name`` of a CSV, TSV or Parquet file, as text; a missing one is the empty string."""
     place = Path(path).expanduser()
-    if place.suffix.lower() == ".parquet":
-        with readable(place, parquet.WHAT), parquet.opened(place) as file:
-            if name not in file.schema_arrow.names:
-                raise errors.no_column(path, name, file.schema_arrow.names)
-            cells = file.read(columns=[name]).column(name).to_pylist()
-            return ["" if cell is None else str(cell) for cell in cells]
-    if place.suffix.lower() not in TEXT:
+    if _is_parquet(place):
+        return [cell for file in parquet.files_of(place) for cell in _cells(file, name)]
+    if not text_format.is_text(place):
         raise errors.unreadable(
             path,
-            f"column {name!r} cannot be taken from such a file; labels come from .csv, .tsv, .tab and .parquet files",
+            f"column {name!r} cannot be taken from such a file; labels come from text tables (.csv, .tsv, .tab, .txt) "
+            "and .parquet files",
         )
     with readable(place, text.WHAT):
-        header = text.header_of(place)
-        if name not in header:
-            raise errors.no_column(path, name, header)
-        j = header.index(name)
-        return [row[j].strip() for rows in text.lines_of(place, 1024) for row in rows]
+        form = text_format.format_of(place, delimiter)
+        if name not in form.header:
+            raise errors.no_column(path, name, form.header)
+        j = form.header.index(name)
+        return [row[j].strip() for _, row in form.rows()]
 
 
 def sample_names(path: str | Path) -> list[str] | None:
@@ -40,6 +52,10 @@ def sample_names(path: str | Path) -> list[str] | None:
     place = Path(path).expanduser()
     if place.suffix.lower() == ".h5ad":
         return hdf5.sample_names(place)
+    if place.suffix.lower() == ".zarr":
+        return zarrs.sample_names(place)
+    if place.is_dir() and not _is_parquet(place):
+        return tenx.sample_names(place)
     if place.suffix.lower() != ".bed":
         return None
     people = place.with_suffix(".fam")
@@ -50,9 +66,9 @@ def sample_names(path: str | Path) -> list[str] | None:
 def column_place(path: str | Path, name: str) -> int | None:
     """Where a column of a text table is, if just one has this name."""
     place = Path(path).expanduser()
-    if place.suffix.lower() not in TEXT:
+    if not text_format.is_text(place):
         return None
-    header = text.header_of(place)
+    header = text_format.format_of(place).header
     return header.index(name) if header.count(name) == 1 else None
 
 

@@ -1,8 +1,9 @@
-"""Zarr folders: an array, or a group of arrays."""
+"""Zarr folders: an array, or a group of arrays, such as AnnData."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
+from sparing.data.readers.annotated import feature_names, row_names, table_key
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
+from sparing.data.readers.compressed import GroupRows, check_codecs
 from sparing.data.rows import RawBlock
 
 WHAT = "a Zarr array or group (.zarr)"
@@ -31,10 +34,9 @@ class ZarrRows(FileRows):
     what = WHAT
     reads_ahead = True
 
-    def __init__(self, path: Path, key: str | None, data: Any, options: Options) -> None:
-        super().__init__(path, data.shape, data.dtype, options.block_bytes)
-        if _unpickles(data.metadata):
-            raise errors.not_real(path, "object")
+    def __init__(self, path: Path, key: str | None, data: Any, options: Options, names: list[str] | None) -> None:
+        super().__init__(path, data.shape, data.dtype, options.block_bytes, feature_names=names)
+        check_codecs(path, data)
         check_stored(path, WHAT, data, data.nbytes_stored)
         self.key = key
         self.align(getattr(data, "shards", None) or data.chunks)
@@ -47,25 +49,33 @@ class ZarrRows(FileRows):
             yield DenseBlock(np.asarray(data[start:stop], dtype=self.dtype), start)
 
 
-def open_rows(path: Path, options: Options) -> ZarrRows:
-    """The array itself; in a group the array ``key``, else X, else the only table."""
+def open_rows(path: Path, options: Options) -> FileRows:
+    """The array itself; in a group the table ``key``, else X, else the only one of a group that is not AnnData."""
     with readable(path, WHAT):
-        top, key = opened(path), options.key
+        top = opened(path)
         if hasattr(top, "dtype"):
-            if key is not None:
-                raise errors.key_not_used(path, key)
-            return ZarrRows(path, None, top, options)
-        found = [name for name, part in top.members(max_depth=None) if getattr(part, "ndim", 0) == 2]
-        if key is None:
-            if "X" not in found and len(found) != 1:
-                raise errors.which_part(path, found)
-            key = "X" if "X" in found else found[0]
-        if key not in top or not hasattr(top[key], "dtype"):
-            raise errors.no_part(path, key, found)
-        return ZarrRows(path, key, top[key], options)
+            if options.key is not None:
+                raise errors.key_not_used(path, options.key)
+            return ZarrRows(path, None, top, options, None)
+        key = table_key(path, top, lambda: top.members(max_depth=None), options.key)
+        part = top[key]
+        for array in [part] if hasattr(part, "dtype") else [array for _, array in part.arrays()]:
+            check_codecs(path, array)
+        names = feature_names(path, top, key)
+        if not hasattr(part, "dtype"):
+            return GroupRows(path, key, part, options, _closed, names, lambda array: int(array.nbytes_stored()))
+        fits = names is not None and part.ndim == 2 and len(names) == part.shape[1]
+        return ZarrRows(path, key, part, options, names if fits else None)
 
 
-def _unpickles(metadata: Any) -> bool:
-    """Would reading run what a hostile file says? Zarr's second format has such a codec, and some versions use it."""
-    codecs = (*(getattr(metadata, "filters", None) or ()), getattr(metadata, "compressor", None))
-    return any(getattr(codec, "codec_id", None) == "pickle" for codec in codecs)
+def sample_names(path: Path) -> list[str] | None:
+    """AnnData's names of observations."""
+    with readable(path, WHAT):
+        top = opened(path)
+        return row_names(path, top["obs"]) if not hasattr(top, "dtype") and "obs" in top else None
+
+
+@contextmanager
+def _closed(path: Path) -> Iterator[Any]:
+    """The group, where others have files to close."""
+    yield opened(path)

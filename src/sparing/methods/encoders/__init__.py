@@ -16,7 +16,11 @@ from sparing.methods.encoders.sequential import Sequential
 from sparing.methods.encoders.two_sided import TwoSided
 from sparing.methods.encoders.varimax import Varimax
 
+STRATEGIES: dict[str, type[Batch | Iterative | Joint]] = {"batch": Batch, "iterative": Iterative, "joint": Joint}
+"""How the components of a ``SparseEncoder`` share features."""
+
 __all__ = [
+    "STRATEGIES",
     "Batch",
     "Disjoint",
     "DoublySparse",

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparing.linalg import encoder_on
 from sparing.linalg.theorem_bounds import dual_set_factor
-from sparing.methods.selectors import Selector
+from sparing.methods.selectors import Greedy, Selector
 from sparing.methods.solvers.base import check_counts
 from sparing.results import Encoder, Reference
 from sparing.run import Run
@@ -22,17 +22,19 @@ class Batch:
 
     Parameters
     ----------
-    selector : Selector
+    selector : Selector, optional
+        That of the estimator, or greedy, where none is given.
     safeguard : Selector, optional
         Tried as well whenever the loss exceeds what Theorem 6(i) promises for it, so that the promise always holds, and
-        whenever fewer features than asked for were found although they lose more than PCA.
+        whenever fewer features than asked for were found although they lose more than PCA. Not under rules on features,
+        which break the theorem's hypothesis.
     orthonormal : bool
         The paper's orthonormal H: the same features and loss, but correlated scores in no order.
     sketch : int, optional
         Find the directions within the columns from a random projection to this many rows, (1 + eps)-accurate.
     """
 
-    selector: Selector
+    selector: Selector | None = None
     safeguard: Selector | None = None
     orthonormal: bool = False
     sketch: int | None = None
@@ -49,11 +51,12 @@ class Batch:
         return orthonormalised(found) if self.orthonormal else found
 
     def _chosen(self, task: Task, run: Run) -> Encoder:
-        found = self._encoder_by(self.selector, task, run)
+        found = self._encoder_by(self.selector or Greedy(), task, run)
         ratio = task.spectrum.loss_ratio(found.loss)
         run.budget.say(f"{len(found.support)} features: loss ratio {ratio:.4f}")
         complete = len(found.support) == task.n_nonzero or ratio <= 1 + 1e-9
-        if self.safeguard is None or (complete and ratio <= dual_set_factor(task.spectrum.rank, task.n_nonzero)):
+        promised = complete and ratio <= dual_set_factor(task.spectrum.rank, task.n_nonzero)
+        if self.safeguard is None or task.rules or promised:
             return found
         other = self._encoder_by(self.safeguard, task, run)
         return other if other.loss < found.loss else found
@@ -61,7 +64,8 @@ class Batch:
     def _encoder_by(self, selector: Selector, task: Task, run: Run) -> Encoder:
         rows, d = self.sketch, task.gram.n_features
         sketch = (rows, run.rng) if rows is not None and rows < d else None  # more rows than d would save nothing
-        return encoder_on(selector.select(task, run), task.spectrum.rank, task.spectrum.total, sketch=sketch)
+        found = encoder_on(selector.select(task, run), task.spectrum.rank, task.spectrum.total, sketch=sketch)
+        return found.including(task.rules.required)
 
 
 def orthonormalised(found: Encoder) -> Encoder:

@@ -122,6 +122,8 @@ class Middle:
         """Unit loadings, and weights of the data points that undo their scale; what is not used is left out."""
         lengths = np.linalg.norm(self.left, axis=0) * orientations(self.left)
         loadings, weights = self.left / lengths, self.right * (self.values * lengths)
+        rebuilt = (self.row_data.T @ self.right) * self.values  # of each feature, by orthonormal scores P
+        wanted = self.columns.gram_columns @ self.left  # X'P
         features, points = _used(self.columns.columns, self.left), _used(self.rows.columns, self.right)
         return RowEncoder(
             support=self.columns.columns[features],
@@ -129,6 +131,7 @@ class Middle:
             decoder=weights[points].T @ self.row_data[points],
             captured=np.square(self.values),
             loss=self.loss,
+            explained=np.sum(rebuilt * (2 * wanted - rebuilt), axis=1),
             rows=self.rows.columns[points],
             row_weights=weights[points].T,
         )

@@ -19,7 +19,8 @@ from sparing.methods.selectors import Selector
 from sparing.methods.selectors.subspace import Subspace
 from sparing.objectives.shared import SharedCapture
 from sparing.objectives.span import Spanning
-from sparing.results import Array, Encoder, Indices, Reference, Selection, Spectrum
+from sparing.results import Array, Encoder, Enough, Indices, Reference, Selection, Spectrum
+from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
 from sparing.search.descent import local_optimum
 from sparing.task import Task
@@ -33,7 +34,7 @@ DIRECTIONS, SPACE_ENTRIES = 64, 2**24
 MOST = 100
 """Features at most, where the fewest for some loss are sought."""
 
-CORE = 32
+CORE = 64
 """Features beside the chosen ones whose Gram columns are computed as well: the loss itself judges the last swaps."""
 
 
@@ -42,6 +43,9 @@ SMALLEST_POOL = 700
 
 STAGES = 8
 """How often, while features are chosen on the sketch, those that gain most are noted as candidates."""
+
+AS_PCA = Enough(max_loss=1.0)
+"""Nothing but PCA's own loss is small enough."""
 
 SAME_GAIN = 1e-7
 """Gains that differ by less, relatively, are taken for those of one and the same feature."""
@@ -72,31 +76,41 @@ class FewPasses:
     reference: ClassVar = Reference("clarkson2013", "Sec. 3, the sketch")
 
     def encode(
-        self, view: DataMatrix, n_components: int, n_nonzero: int | None, run: Run, *, max_loss: float = 1.0
+        self,
+        view: DataMatrix,
+        n_components: int,
+        n_nonzero: int | None,
+        run: Run,
+        *,
+        enough: Enough = AS_PCA,
+        rules: Rules = NO_RULES,
     ) -> tuple[Encoder, Spectrum, Selection]:
-        """The encoder, the principal components as the last reading has them, and the Gram columns it rests on.
+        """The encoder, as many principal components as asked for, and the Gram columns that it rests on.
 
-        Without ``n_nonzero``, the fewest features (of at most 100) that lose ``max_loss`` times what PCA loses.
+        Without ``n_nonzero``, the fewest features (of at most 100) whose loss is small enough.
         """
-        most = min(MOST, view.n_features) if n_nonzero is None else n_nonzero
+        limit = max(min(MOST, rules.most_features(view.n_features)), len(rules.required))
+        most = limit if n_nonzero is None else n_nonzero
         rank = min(n_components, most)
         surrogate, target, space = self._surrogate(view, n_components, rank)
         run.budget.say(f"sketch of {surrogate.n_samples} rows after {view.passes} passes")
-        pool = self._candidates(surrogate, target, most, run)
+        pool = self._candidates(surrogate, target, most, run, rules)
         del surrogate, target
         block, image = view.one_pass(GramBlock(pool), GramProduct(space.wanted))
         space.absorb(image)
-        core = self._core(view_of_gram(block), pool, space.spectrum(view, rank), most, run)
+        core, n_chosen = self._core(view_of_gram(block), pool, space.spectrum(view, rank), most, run, rules)
         columns, image = view.one_pass(GramColumns(core), GramProduct(space.wanted))
         space.absorb(image)
-        spectrum = space.spectrum(view, rank)
+        pca = space.spectrum(view, n_components)
+        spectrum = pca.leading(rank)
         search = SharedCapture(columns[core], columns.T @ columns, spectrum.rank)
+        inside, most = rules.restricted(core, view.n_features), n_chosen if rules else min(most, len(core))
         if n_nonzero is None:
-            chosen = fewest(search, spectrum, max_loss, min(most, len(core)), run)
+            chosen = fewest(search, spectrum, enough.loss(spectrum), most, run, inside)
         else:
-            chosen = local_optimum(search, np.arange(min(n_nonzero, len(core))), run)
+            chosen = local_optimum(search, np.arange(most), run, inside)
         selection = Selection(core[chosen], columns[:, chosen])
-        return encoder_on(selection, spectrum.rank, spectrum.total), spectrum, selection
+        return encoder_on(selection, spectrum.rank, spectrum.total).including(rules.required), pca, selection
 
     def _surrogate(self, view: DataMatrix, n_components: int, rank: int) -> tuple[DataMatrix, Spectrum, RitzSpace]:
         """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
@@ -114,45 +128,53 @@ class FewPasses:
         parts = completed(rows, space, view.gram_diagonal())
         return view_of_sketch(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
 
-    def _candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, run: Run) -> Indices:
+    def _candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, run: Run, rules: Rules) -> Indices:
         """Features that may be chosen: those that gain most before, between and after the choices on the sketch."""
         size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
         spanned = Subspace(target.basis, target.cross, target.gram)  # no squares: a sketch only names candidates
         quick = replace(run, effort=run.effort.levels[0])
-        chosen = self.selector.select(Task.of_columns(surrogate, n_nonzero, spanned), quick)
+        chosen = self.selector.select(Task.of_columns(surrogate, n_nonzero, spanned, rules), quick)
+        usable = rules.usable(surrogate.n_features)
         state = Spanning(target.cross, surrogate.gram_diagonal(), n_nonzero)
         rankings = [chosen.columns]
         for some in np.array_split(np.arange(len(chosen.columns)), min(STAGES, n_nonzero)):
-            rankings.append(ranked(state.gains(), size))
+            rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))
             state.extend(chosen.columns[some], chosen.gram_columns[:, some])
-        rankings.append(ranked(state.gains(), size))
-        return np.sort(merged(rankings, size))
+        rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))
+        return np.union1d(merged(rankings, size), rules.required)
 
-    def _core(self, pool_view: DataMatrix, pool: Indices, target: Spectrum, n_nonzero: int, run: Run) -> Indices:
-        """The choice within the pool, and after it the features that would add most."""
-        local = Subspace(target.basis[pool], target.cross[pool], target.gram)
-        chosen = self.selector.select(Task.of_columns(pool_view, min(n_nonzero, len(pool)), local), run)
+    def _core(
+        self, pool_view: DataMatrix, pool: Indices, target: Spectrum, n_nonzero: int, run: Run, rules: Rules
+    ) -> tuple[Indices, int]:
+        """The choice within the pool, and after it the features that would add most; and how many were chosen."""
+        local, inside = Subspace(target.basis[pool], target.cross[pool], target.gram), rules
+        if rules:
+            inside = rules.restricted(pool, len(target.basis))
+        chosen = self.selector.select(Task.of_columns(pool_view, min(n_nonzero, len(pool)), local, inside), run)
         state = Spanning(local.cross, pool_view.gram_diagonal(), len(chosen.columns))
         state.extend(chosen.columns, chosen.gram_columns)
         gains = state.gains()
         others = np.argsort(-gains, kind="stable")[:CORE]
         core: Indices = pool[np.concatenate([chosen.columns, others[gains[others] > 0]])]
-        return core
+        return core, len(chosen.columns)
 
 
-def fewest(search: SharedCapture, spectrum: Spectrum, max_loss: float, most: int, run: Run) -> Indices:
+def fewest(
+    search: SharedCapture, spectrum: Spectrum, most_loss: float, most: int, run: Run, rules: Rules = NO_RULES
+) -> Indices:
     """The shortest run of the features in their order that keeps the loss, and fewer of them where swaps allow it."""
 
     def fits(chosen: Indices) -> bool:
-        return spectrum.loss_ratio(spectrum.total - float(search.fitted(chosen[None])[0][0])) <= max_loss
+        return spectrum.total - float(search.fitted(chosen[None])[0][0]) <= most_loss
 
-    low, high = min(spectrum.rank, most), most
+    least = max(spectrum.rank, len(rules.required))
+    low, high = min(least, most), most
     while low < high:  # losses fall with every feature of a nested run
         middle = (low + high) // 2
         low, high = (low, middle) if fits(np.arange(middle)) else (middle + 1, high)
     chosen = np.arange(high)
-    while len(chosen) > spectrum.rank and fits(chosen):
-        fewer = local_optimum(search, search.pruned(chosen), run)
+    while len(chosen) > least and fits(chosen):
+        fewer = local_optimum(search, search.pruned(chosen, rules.required), run, rules)
         if not fits(fewer):
             break
         chosen = fewer

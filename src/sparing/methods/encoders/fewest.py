@@ -34,15 +34,14 @@ RESOLUTION, SEARCHED = 500, 50
 
 def fewest_features(
     encode: Callable[[int], Encoder],
-    spectrum: Spectrum,
-    max_loss: float,
+    most_loss: float,
+    smallest: int,
     limit: int,
     *,
     budget: Budget,
-    smallest: int | None = None,
     enough: int | None = None,
 ) -> Encoder:
-    """The encoder with the fewest features found whose loss is at most ``max_loss`` times PCA's.
+    """The encoder with the fewest features found, ``smallest`` at least, whose loss is at most ``most_loss``.
 
     Doubles the number of features until the loss fits, then bisects. Losses found by search are not exactly monotone
     in the number of features, so the count is an upper bound on the fewest. ``limit`` features are always accepted:
@@ -50,10 +49,9 @@ def fewest_features(
     """
 
     def fits(encoder: Encoder) -> bool:
-        return spectrum.loss_ratio(encoder.loss) <= max_loss
+        return encoder.loss <= most_loss
 
-    # by default as many as components: fewer shared features would give fewer of these
-    least = min(spectrum.rank if smallest is None else smallest, limit)
+    least = min(smallest, limit)
     count = max(min(enough, limit), least) if enough is not None else least
     too_few, found = least - 1, encode(count)
     if fits(found) and (lower := int(0.7 * count)) > least:  # what is enough is seldom far from the fewest
@@ -73,24 +71,23 @@ def fewest_features(
 
 
 def fewest_for_each(
-    encode: Callable[[list[int]], Encoder], spectrum: Spectrum, max_loss: float, limit: int, *, budget: Budget
+    encode: Callable[[list[int]], Encoder], most_loss: float, k: int, limit: int, *, budget: Budget, together: int = 0
 ) -> Encoder:
-    """The fewest features found, component by component, whose loss is at most ``max_loss`` times PCA's.
+    """The fewest features found, component by component, for which k components lose at most ``most_loss``.
 
     First one count for all components, then single features are taken away from the component that can spare them best,
-    as long as the loss fits.
+    as long as the loss fits. All components together have ``together`` features at least.
     """
-    k = spectrum.rank
-    found = fewest_features(lambda r: encode([r] * k), spectrum, max_loss, limit, budget=budget, smallest=1)
+    found = fewest_features(lambda r: encode([r] * k), most_loss, max(-(-together // k), 1), limit, budget=budget)
     counts = [max(int(count), 1) for count in np.count_nonzero(found.loadings, axis=1)]
     while not budget.expired and len(counts) == k:
         trials = []
         for j in range(k):
-            if counts[j] > 1:
+            if counts[j] > 1 and sum(counts) > together:
                 fewer = [count - (i == j) for i, count in enumerate(counts)]
                 trials.append((encode(fewer), fewer))
         trial, fewer = min(trials, key=lambda pair: pair[0].loss, default=(found, counts))
-        if fewer == counts or spectrum.loss_ratio(trial.loss) > max_loss or len(trial.loadings) < k:
+        if fewer == counts or trial.loss > most_loss or len(trial.loadings) < k:
             break
         found, counts = trial, fewer
     return found

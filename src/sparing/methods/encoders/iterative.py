@@ -11,10 +11,11 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.span import encoder_with
-from sparing.methods.selectors import Selector
+from sparing.methods.selectors import Greedy, Selector
 from sparing.objectives.joint import LossAlternation
 from sparing.objectives.residual import residual_view
-from sparing.results import Array, Encoder, Reference, Spectrum
+from sparing.results import Array, Encoder, Indices, Reference, Spectrum
+from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
 from sparing.task import Task
 
@@ -34,7 +35,8 @@ class Iterative:
 
     Parameters
     ----------
-    selector : Selector
+    selector : Selector, optional
+        Of the features of each component; that of the estimator, or greedy, where none is given.
     refit : bool
         Fit all loadings together at the end, by turns.
 
@@ -45,7 +47,7 @@ class Iterative:
     **Differs from the paper.** The default selector is greedy; the uniform-sparsity remark should read 5 + 5/eps.
     """
 
-    selector: Selector
+    selector: Selector | None = None
     refit: bool = True
 
     reference: ClassVar = Reference("magdonismail2015", "Theorem 11")
@@ -55,7 +57,7 @@ class Iterative:
 
         A first component that keeps more may leave less to the others, so that the answers of all efforts compete.
         """
-        efforts = run.effort.levels if getattr(self.selector, "searches", False) else (run.effort,)
+        efforts = run.effort.levels if getattr(self.selector or Greedy(), "searches", False) else (run.effort,)
         best = self._encoder(task, replace(run, effort=efforts[0]))
         for effort in efforts[1:]:
             if run.budget.expired:
@@ -66,16 +68,30 @@ class Iterative:
     def _encoder(self, task: Task, run: Run) -> Encoder:
         """Components by a search with this effort."""
         view, spectrum = task.gram, task.spectrum
-        sizes = task.sizes
-        rows = compact(view)
-        H = residual_directions(self.selector, view, spectrum, sizes, run, rows=rows)
+        rows, selector = compact(view), self.selector or Greedy()
+        rules, sizes = separate_rules(selector, task, run)
+        H = residual_directions(selector, view, spectrum, sizes, run, rows=rows, rules=rules)
         support = np.flatnonzero(H.any(axis=1))
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
             squared = view.gram_squared(support, gram_columns)
             core = LossAlternation(gram_columns[support], squared, run.budget, rows=rows, core=support)
             H[support] = core.refit(H[support], sweeps=200)
-        return encoder_with(support, H[support], gram_columns, spectrum.total)
+        return encoder_with(support, H[support], gram_columns, spectrum.total).including(rules.required)
+
+
+def separate_rules(selector: Selector, task: Task, run: Run) -> tuple[Rules, list[int]]:
+    """Rules for components with features of their own, which they keep together, and how many features each has.
+
+    A required feature is read by some component. A budget and limits of groups are kept by choosing the features of all
+    components first; within those any will do.
+    """
+    rules, d = task.rules, task.gram.n_features
+    if not rules.has_limits:
+        return rules, task.sizes
+    together = min(sum(task.sizes), rules.most_features(d))
+    chosen = selector.select(Task.of_columns(task.gram, together, task.spectrum, rules), run).columns
+    return Rules(required=rules.required).narrowed(chosen, d), [min(size, len(chosen)) for size in task.sizes]
 
 
 def residual_directions(
@@ -86,12 +102,14 @@ def residual_directions(
     run: Run,
     *,
     rows: Array | None = None,
+    rules: Rules = NO_RULES,
 ) -> Array:
     """One sparse direction per size (columns, d x k), each on what the earlier ones leave: steps 2 to 6.
 
-    ``rows`` are those of :func:`compact`, where there are any.
+    ``rows`` are those of :func:`compact`, where there are any. A required feature goes to the first component that
+    chooses it, or to the last that has room for it.
     """
-    H = np.zeros((view.n_features, 0))
+    H, waiting = np.zeros((view.n_features, 0)), rules.required
     for number, size in enumerate(sizes):
         residual = view
         if H.shape[1] > 0:
@@ -101,10 +119,23 @@ def residual_directions(
         leading = top_spectrum(residual, 1, run.rng)
         if leading.rank == 0:
             break
-        chosen = selector.select(Task.of_columns(residual, size, leading), run.share(1 / (len(sizes) - number)))
+        now = _required_now(residual, leading, waiting, len(waiting) - sum(sizes[number + 1 :]))
+        asked = Task.of_columns(residual, size, leading, replace(rules, required=now) if rules else rules)
+        chosen = selector.select(asked, run.share(1 / (len(sizes) - number)))
+        if not (np.diagonal(chosen.inside()) > 0).any():  # the features that may be read say no more
+            break
         found = encoder_on(chosen, 1, residual.total)
-        H = np.column_stack([H, found.components[0]])
+        H, waiting = np.column_stack([H, found.components[0]]), np.setdiff1d(waiting, chosen.columns)
     return H
+
+
+def _required_now(view: DataMatrix, leading: Spectrum, waiting: Indices, count: int) -> Indices:
+    """So many of the features that wait for a component: those that say most of this one."""
+    if count <= 0:
+        return waiting[:0]
+    squares = view.gram_diagonal()[waiting]
+    says = np.divide(np.square(leading.cross[waiting, 0]), squares, out=np.zeros(len(waiting)), where=squares > 0)
+    return np.sort(waiting[np.argsort(-says, kind="stable")[:count]])
 
 
 def compact(view: DataMatrix) -> Array | None:

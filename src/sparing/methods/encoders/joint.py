@@ -11,15 +11,17 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_with
 from sparing.linalg.truncation import unit_columns
-from sparing.methods.encoders.iterative import compact, residual_directions
-from sparing.methods.encoders.joint_free import JointVariances, rotations
-from sparing.methods.selectors import Selector
+from sparing.methods.encoders.iterative import compact, residual_directions, separate_rules
+from sparing.methods.encoders.joint_goals import JointVariances
+from sparing.methods.encoders.joint_search import rotations
+from sparing.methods.selectors import Greedy, Selector
 from sparing.objectives.blocks import BlockCapture, BlockState, Quotients
 from sparing.objectives.joint import REFITS, LossAlternation
 from sparing.objectives.shared import RIDGE
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
+from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
-from sparing.search.joint import search_joint
+from sparing.search.iterated import search, several_at_once
 from sparing.task import Task
 
 CORE = 160
@@ -37,30 +39,31 @@ class Joint:
 
     Parameters
     ----------
-    selector : Selector
-        For the iterative start.
+    selector : Selector, optional
+        For the iterative start; that of the estimator, or greedy, where none is given.
 
     Notes
     -----
     **Differs from the paper.** It has no such algorithm; it gives up the iterative encoder's order for a lower loss.
     """
 
-    selector: Selector
+    selector: Selector | None = None
 
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts."""
         view, spectrum = task.gram, task.spectrum
-        rows = compact(view)
-        first = residual_directions(self.selector, view, spectrum, task.sizes, run.share(0.5), rows=rows)
+        rows, selector = compact(view), self.selector or Greedy()
+        rules, sizes = separate_rules(selector, task, run)
+        first = residual_directions(selector, view, spectrum, sizes, run.share(0.5), rows=rows, rules=rules)
         k = first.shape[1]  # what further components would explain is rounding
         answers = [first]
         if k > 1:
-            answers += _searched(JointLosses(view, task.sizes[:k], spectrum), first, spectrum, run)
+            answers += _searched(JointLosses(view, sizes[:k], spectrum, rules), first, spectrum, run)
         encoders = [_refitted(view, H, rows, spectrum, run) for H in answers[:REFITTED]]
         encoders.append(_encoder(view, spectrum, first))
-        return min(encoders, key=lambda encoder: encoder.loss)
+        return min(encoders, key=lambda encoder: encoder.loss).including(rules.required)
 
 
 REFITTED = 3
@@ -73,8 +76,8 @@ class JointLosses(JointVariances):
     Directions are in units of their columns: loadings times lengths.
     """
 
-    def __init__(self, view: DataMatrix, sizes: list[int], spectrum: Spectrum) -> None:
-        super().__init__(view, sizes, RIDGE)
+    def __init__(self, view: DataMatrix, sizes: list[int], spectrum: Spectrum, rules: Rules = NO_RULES) -> None:
+        super().__init__(view, sizes, RIDGE, rules=rules)
         squares = view.gram_diagonal()
         self.lengths = np.sqrt(np.where(self.usable, squares, 1.0))
         rebuilt = np.square(spectrum.basis * spectrum.values).sum(axis=1) / np.square(self.lengths)  # at least
@@ -89,8 +92,9 @@ class JointLosses(JointVariances):
         metric[nothing, nothing] = 1.0
         return BlockCapture(weight, metric, self.blocks, self.ridge, padding=len(features) - len(real))
 
-    def outside(self, supports: Indices, loadings: Array) -> Array:
+    def outside(self, supports: Indices, width: int, loadings: Array | None = None) -> Array:
         """What each component gains by each feature beside its own, at least: two products with A."""
+        assert loadings is not None
         few = max(1, len(supports) // self.blocks)
         supports, loadings = supports[:few], loadings[:few]
         H = self.directions(supports, loadings) / self.lengths[:, None]
@@ -109,7 +113,8 @@ class JointLosses(JointVariances):
 def _searched(goal: JointLosses, first: Array, spectrum: Spectrum, run: Run) -> list[Array]:
     """Directions that the search leads to, the best first; each effort goes on from the answer of the one below."""
     n_slots, k = sum(goal.sizes), goal.blocks
-    found, turned = [unit_columns(first * goal.lengths[:, None])], rotations(spectrum.basis[:, :k], goal.sizes, run.rng)
+    readable = np.where(goal.usable[:, None], spectrum.basis[:, :k], 0.0) if goal.rules else spectrum.basis[:, :k]
+    found, turned = [unit_columns(first * goal.lengths[:, None])], rotations(readable, goal.cut, run.rng)
     seeds = run.rng.integers(2**32, size=len(run.effort.levels))
     for effort, seed in zip(run.effort.levels, seeds, strict=True):
         affordable = effort.joint_table / (n_slots * min(goal.n_features, 4 * n_slots))
@@ -119,15 +124,11 @@ def _searched(goal: JointLosses, first: Array, spectrum: Spectrum, run: Run) -> 
         more = [unit_columns(H * goal.lengths[:, None]) for H in islice(turned, count)]
         starts = [*found[: 1 + int(affordable)], *(H for H in more if H.shape[1] == k)]
         rows, loadings = zip(*(goal.slots(H, H) for H in starts), strict=True)
-        ends = search_joint(
-            goal,
-            np.array(rows),
-            np.array(loadings),
-            replace(run, effort=replace(effort, refined=effort.loss_refined), rng=np.random.default_rng(seed)),
-            descents=int(np.clip(affordable, 0, 2 * effort.joint_descents)),
-            working_set=max(goal.width, effort.joint_working_set // k),
-        )
-        found = [goal.directions(one.support[None], one.loadings[None])[0] for one in ends]
+        descents = 0 if len(goal.rules.required) else int(np.clip(affordable, 0, 2 * effort.joint_descents))
+        level = replace(run, effort=replace(effort, refined=effort.loss_refined), rng=np.random.default_rng(seed))
+        plan = several_at_once(goal, descents, effort)
+        ends = search(goal, np.array(rows), np.array(loadings), level, plan)
+        found = [goal.directions_of(one) for one in ends]
         run.budget.say(f"joint search: {ends[0].value / spectrum.total:.4%} of the variance")
     return [H / goal.lengths[:, None] for H in found]
 

@@ -1,197 +1,186 @@
-"""Joint search under a constraint or with a total of features: starts, improvement, perturbations."""
+"""The search for several components together, each with features of its own choice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
-from sparing.gram import DataMatrix
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rotation import varimax
-from sparing.linalg.truncation import keep_largest, unit_columns
-from sparing.methods.deflation import Deflation, GeneralizedDeflation
-from sparing.methods.encoders.sequential import sequential_directions
+from sparing.linalg.truncation import unit_columns
+from sparing.methods.encoders.disjoint import anywhere, perturbed, settled
+from sparing.methods.encoders.joint_goals import JointVariances
+from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
-from sparing.objectives.joint import REFITS, Alternation, ConstrainedAlternation, VarianceAlternation
 from sparing.results import Array, Spectrum
-from sparing.run import Budget, Run
+from sparing.run import Run
+from sparing.search.iterated import search, several_at_once
+from sparing.search.truncated_power import pool_of
 
-if TYPE_CHECKING:
-    from sparing.methods.encoders.joint_variance import JointVariance
-
-SWEEPS, TRANSFERS = 30, 100
-
-ROTATIONS = 10
+POLAR_STEPS = 10
 """Steps that bring a rotation of the principal components and its cut to size closer to one another."""
 
-LARGE = 60
-"""Features of a component from which each start costs noticeably more: fewer are tried, but always one."""
+PLACES, PROMISING = 4, 512
+"""Features that starts are sought among, for each place in a component, and at least."""
 
-CHARGES = (-0.9, -0.7, 0.0, 2.0, 9.0, 99.0)
-"""Rising charges for breaking a constraint, on the way to keeping it exactly."""
+ANYWHERE = 4
+"""One in so many times features are shared out from single ones drawn by chance."""
 
-KEPT_SOLUTIONS = 4
-"""Distinct solutions that perturbations start from."""
+ROUGH = 1e-4
+"""Share of the variance that a step of a start must gain: the search goes on from there."""
 
-PATIENCE = 60
-"""Perturbations without any gain after which no more are tried."""
+MOVING = 2
+"""Of the best answers, those that features are moved between components of."""
 
-PRUNED, WEAK = 0.3, 0.05
-"""Share of its features that a component gives up when perturbed; loadings far above WEAK are seldom among them."""
-
-DISTINCT, ROUGH = 1e-9, 1e-4
-"""Relative gains that count: between solutions, and between sweeps on the way to one."""
+NOTICED = 1e-9
+"""Share of the variance that moving features between components must gain."""
 
 
 class JointSearch:
-    """One run: starts, improvement, perturbations."""
+    """One search, in as many levels as the effort has: each goes on from what those below have found.
 
-    def __init__(self, config: JointVariance, view: DataMatrix, spectrum: Spectrum, sizes: list[int], run: Run) -> None:
-        self.config, self.view, self.spectrum, self.sizes, self.context = config, view, spectrum, sizes, run
-        self.rng, self.budget = run.rng, run.budget
-        self.n_features = len(spectrum.cross)  # of the whole: the more there are, the less is spent on each start
-        ridge = ridge_for(config, spectrum)
-        self.free = VarianceAlternation(view, ridge, run.budget)
-        self.goal = goal_of(config, view, ridge, run.budget)
-        self.pool: list[tuple[float, Array]] = []  # distinct local optima, best first
+    Parameters
+    ----------
+    goal : JointVariances
+    solver : Solver
+        Finds components one after the other, for starts.
+    spectrum : Spectrum
+    run : Run
+    """
+
+    def __init__(self, goal: JointVariances, solver: Solver, spectrum: Spectrum, run: Run) -> None:
+        self.goal, self.context = goal, run
+        self.pool, self.view, self.spectrum = np.arange(goal.n_features), goal.view, spectrum
+        wanted = max(PROMISING, PLACES * sum(goal.sizes))
+        if wanted < goal.n_features:  # starts only: all other features come in when working sets are selected
+            self.pool = pool_of(goal.view, wanted, spectrum.basis)
+            self.spectrum = replace(spectrum, basis=spectrum.basis[self.pool])
+        if not goal.view.has_gram:  # hundreds of products follow
+            block = goal.view.restricted(self.pool)
+            self.view = view_of_gram(block.gram(), is_psd=block.is_psd, psd_slack=block.psd_slack)
+        self.solver = FirstOnce(solver, self.view)
+        self.deflations = iter(goal.deflations)
+        self.rotated = np.zeros((len(self.pool), 0))
+        self.shared: tuple[float, Array] | None = None
+        self.answers: list[Array] = []
 
     def run(self) -> Array:
-        """The best directions found."""
-        config, budget, expensive = self.config, self.budget, (max(self.sizes) / LARGE) ** 2
-        each = self.n_features * len(self.sizes) * (1 + expensive)
-        affordable = max(1, int(self.context.effort.joint_work / each))
-        first = self._sequential(config.solver, config.constraint or GeneralizedDeflation())
-        if first.shape[1] < len(self.sizes):  # nothing is left for further components
-            return self.goal.ordered(first)
-        self._offer(self.goal.improve(first, SWEEPS, self.sizes, growth=ROUGH))
-        effort = self.context.effort
-        starts, perturbations = effort.joint_rotations, effort.joint_perturbations
-        if config.constraint is not None:  # it leaves many local optima
-            starts, perturbations = 2 * starts, 7 * perturbations
-        for start in self._rotations(min(starts, affordable)):
-            if budget.expired:
+        """The directions of largest joint variance found."""
+        first = self._sequential()
+        if first.shape[1] < self.goal.blocks:  # nothing is left for further components
+            self.goal = self.goal.fewer(first.shape[1])
+            if first.shape[1] < self.goal.blocks or first.shape[1] < 2:
+                return self.goal.ordered(first)
+        basis = self.spectrum.basis[:, : self.goal.blocks]
+        self.rotations = rotations(basis, self.goal.cut, self.context.rng)
+        self.answers.append(first)
+        elite = list[Array]()
+        seeds = self.context.rng.integers(2**32, size=len(self.context.effort.levels))
+        for effort, seed in zip(self.context.effort.levels, seeds, strict=True):
+            if not self.context.budget.expired:
+                elite = self._level(elite, replace(self.context, effort=effort, rng=np.random.default_rng(seed)))
+        return self.goal.ordered(self.goal.best(self.answers, self.spectrum))
+
+    def _level(self, elite: list[Array], run: Run) -> list[Array]:
+        """The best that a search from what is known, and from more starts, leads to."""
+        goal, effort, n_slots = self.goal, run.effort, sum(self.goal.sizes)
+        affordable = effort.joint_table / (n_slots * min(goal.n_features, PLACES * n_slots))
+        if elite and affordable < 1:
+            return elite
+        more = list(self._starts(int(np.clip(affordable, 2, effort.joint_starts)), affordable, run))
+        starts = [*(elite[: 1 + int(affordable)] or self.answers), *more]
+        descents = int(np.clip(affordable, 0, effort.joint_descents))
+        found = self._searched(goal, starts, descents, run)
+        found = self._transferred(found, run)
+        best = [H for H, _ in found]
+        self.answers += goal.feasible([*(goal.refitted(H, run) for H in best[:1]), *best[1:], *more])
+        if found:
+            run.budget.say(f"joint search: {found[0][1] / goal.view.total:.4%} of the variance")
+        return best
+
+    def _transferred(self, found: list[tuple[Array, float]], run: Run) -> list[tuple[Array, float]]:
+        """The same after moves of features between components, where numbers may differ, while some gain."""
+        since = 0
+        for _ in range(run.effort.joint_transfers):
+            best = [H for H, _ in found[:MOVING]]
+            trials = [] if run.budget.expired else [trial for H in best for trial in self.goal.transfers(H, run.rng)]
+            further = self._searched(self.goal, [*best, *trials], 0, run) if trials else []
+            if not further or since > 1:
                 break
-            if config.constraint is not None:  # features of their own are orthogonal; supports grow from there
-                self._offer(self._improved(disjoint(start), counts(start) if config.total else self.sizes))
-            if config.constraint is not None or config.total:
-                start = self._toward_constraint(self.free.improve(start, SWEEPS, growth=ROUGH))
-            self._offer(self._improved(start, counts(start)))
-            budget.say(f"joint start: best {self.pool[0][0] / self.spectrum.total:.4%} of the variance")
-        best, since = self.pool[0][0], 0
-        for rotation in range(min(perturbations, affordable)):
-            since = since + 1 if self.pool[0][0] <= best else 0
-            best = self.pool[0][0]
-            if budget.expired or since > PATIENCE:
-                break
-            _, H = self.pool[int(self.rng.integers(len(self.pool)))]
-            start = self._exchanged(H) if rotation % 3 == 2 else self._pruned(H)
-            self._offer(self._improved(start, counts(H) if config.total else self.sizes))
-        best_of_all = self.pool[0][1]
-        finished = self.goal.improve(best_of_all, SWEEPS, counts(best_of_all))
-        return self.goal.ordered(self.goal.refit(finished, REFITS))
+            since = 0 if further[0][1] > found[0][1] * (1 + NOTICED) else since + 1
+            found = sorted([*further, *found], key=lambda pair: -pair[1])[: len(found)]
+        return found
 
-    def _sequential(self, solver: Solver, deflation: Deflation) -> Array:
-        return sequential_directions(solver, deflation, self.view, self.spectrum, self.sizes, self.context)
+    def _searched(
+        self, goal: JointVariances, starts: Sequence[Array], descents: int, run: Run
+    ) -> list[tuple[Array, float]]:
+        """Directions that a search from these leads to, and their values, the best first."""
+        goal = goal.fitting(starts)
+        images = np.split(goal.view.gram_matmat(np.concatenate(starts, axis=1)), len(starts), axis=1)
+        reached = [goal.captured(H, AH) for H, AH in zip(starts, images, strict=True)]
+        order = np.argsort(-np.array(reached), kind="stable")
+        rows, loadings = zip(*(goal.slots(starts[i], images[i]) for i in order), strict=True)
+        plan = several_at_once(goal, descents, run.effort)
+        found = search(goal, np.array(rows), np.array(loadings), run, plan)
+        best = [(unit_columns(goal.directions_of(one)), one.value) for one in found]
+        return [(H, value) for H, value in best if H.shape[1] == goal.blocks]
 
-    def _offer(self, H: Array | None) -> None:
-        """Keep a local optimum if it is new and among the best."""
-        if H is None:
-            return
-        value = self.goal.captured(H)
-        if all(abs(value - known) > DISTINCT * known for known, _ in self.pool):
-            self.pool = sorted([*self.pool, (value, H)], key=lambda pair: -pair[0])[:KEPT_SOLUTIONS]
-
-    def _toward_constraint(self, H: Array) -> Array:
-        """Directions that keep the constraint better and better."""
-        if (constraint := self.config.constraint) is not None:
-            for charge in CHARGES:
-                charging = ConstrainedAlternation(self.view, constraint.deflate, charge, self.budget)
-                H = charging.improve(H, 10, counts(H) if self.config.total else self.sizes)
-        return H
-
-    def _improved(self, H: Array, sizes: list[int]) -> Array | None:
-        """A local optimum of the goal with at most these counts; none where the constraint cannot be kept."""
-        if H.shape[1] < len(sizes):
-            return None
-        if not isinstance(self.goal, ConstrainedAlternation):
-            H = self.free.improve(H, SWEEPS, sizes, growth=ROUGH)
-            return self.free.transferred(H, TRANSFERS) if self.config.total else H
-        kept = self.goal.started(self.goal.ordered(H))
-        return None if kept is None else self.goal.improve(kept, SWEEPS, matched(sizes, kept), growth=ROUGH)
-
-    def _rotations(self, n_starts: int) -> Iterator[Array]:
-        """Rotations of the principal components cut to size."""
-        V, k = self.spectrum.basis, len(self.sizes)
-        for rotation in range(n_starts):
-            if rotation == 0:
-                rotated = varimax(V)
-            elif rotation == 1:
-                rotated = V
+    def _starts(self, count: int, affordable: float, run: Run) -> Iterator[Array]:
+        """By turns a rotation cut to size, features shared out among components, components one after the other."""
+        for number in range(count):
+            if run.budget.expired:
+                return
+            if number % 4 == 1:
+                times = int(run.effort.joint_shared * min(1.0, affordable))
+                self.shared = _shared_out(self.view, self.shared, self.rotated, self.goal.sizes, times, run)
+                start = self._scattered(self.shared[1])
+            elif number % 4 == 3:
+                start = self._sequential()
             else:
-                rotated = V @ np.linalg.qr(self.rng.standard_normal((k, k)))[0]
-            for _ in range(ROTATIONS):
-                left, _, right = np.linalg.svd(V.T @ self._cut(rotated))
-                rotated = V @ (left @ right)
-            start = unit_columns(self._cut(rotated))
-            if start.shape[1] == k:
+                self.rotated = next(self.rotations)
+                start = self._scattered(self.rotated)
+            if start.shape[1] == self.goal.blocks and start.any(axis=0).all():
                 yield start
 
-    def _cut(self, loadings: Array) -> Array:
-        """Each column to its size, or all of them together to the total."""
-        if not self.config.total:
-            return keep_largest(loadings, self.sizes)
-        surely = keep_largest(loadings, 1)
-        rest = keep_largest((loadings - surely).reshape(-1, 1), sum(self.sizes) - len(self.sizes))
-        return surely + rest.reshape(loadings.shape)
+    def _sequential(self) -> Array:
+        """Components one after the other, by the next of the deflations."""
+        deflation = next(self.deflations, None)
+        if deflation is None:
+            return np.zeros((self.goal.n_features, 0))
+        sizes, run = self.goal.sizes, self.context
+        return self._scattered(sequential_directions(self.solver, deflation, self.view, self.spectrum, sizes, run))
 
-    def _pruned(self, H: Array) -> Array:
-        """Directions without some of their weaker features, drawn by chance: room for others."""
-        H = H.copy()
-        for x in H.T:
-            support = np.flatnonzero(x)
-            odds = 1.0 / (np.abs(x[support]) + WEAK)
-            n_out = self.rng.binomial(len(support) - 1, PRUNED)
-            x[self.rng.choice(support, n_out, replace=False, p=odds / odds.sum())] = 0.0
-        return unit_columns(H)
-
-    def _exchanged(self, H: Array) -> Array:
-        """Directions, one of them with half of its features exchanged by chance."""
-        H = H.copy()
-        x = H[:, int(self.rng.integers(H.shape[1]))]
-        support, others = np.flatnonzero(x), np.flatnonzero((x == 0) & (self.view.gram_diagonal() > 0))
-        n_new = min((len(support) + 1) // 2, len(others))
-        x[self.rng.choice(support, n_new, replace=False)] = 0.0
-        x[self.rng.choice(others, n_new, replace=False)] = WEAK
-        return unit_columns(H)
+    def _scattered(self, H: Array) -> Array:
+        """Directions among all features."""
+        out = np.zeros((self.goal.n_features, H.shape[1]))
+        out[self.pool] = H
+        return out
 
 
-def counts(H: Array) -> list[int]:
-    """Nonzeros of each column."""
-    return [int(count) for count in np.count_nonzero(H, axis=0)]
+def _shared_out(
+    view: DataMatrix, known: tuple[float, Array] | None, start: Array, sizes: list[int], times: int, run: Run
+) -> tuple[float, Array]:
+    """Directions without a common feature and their variance: features shared out, and again after perturbations."""
+    reached, best = known or settled(view, start, sizes, np.asarray, ROUGH, run.budget)
+    for number in range(times):
+        if run.budget.expired or not best.any(axis=0).all():
+            break
+        again = perturbed(best, run.rng) if (number + 1) % ANYWHERE else anywhere(view, len(sizes), run.rng)
+        value, H = settled(view, again, sizes, np.asarray, ROUGH, run.budget)
+        if value > reached:
+            reached, best = value, H
+    return reached, best
 
 
-def matched(sizes: list[int], H: Array) -> list[int]:
-    """The sizes in the order of the columns, which may have changed: the largest for the one with most nonzeros."""
-    out = [0] * len(sizes)
-    for place, size in zip(np.argsort(counts(H), kind="stable"), sorted(sizes), strict=True):
-        out[int(place)] = size
-    return out
-
-
-def disjoint(H: Array) -> Array:
-    """Each feature only where its loading is largest."""
-    size = np.abs(H)
-    return np.where(size == size.max(axis=1, keepdims=True), H, 0.0)
-
-
-def ridge_for(config: JointVariance, spectrum: Spectrum) -> float:
-    """The guard, far below what the least component is worth: else a second copy of the first would pay."""
-    return min(config.ridge, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
-
-
-def goal_of(config: JointVariance, view: DataMatrix, ridge: float, budget: Budget) -> Alternation:
-    """The criterion to be maximised."""
-    if config.constraint is None:
-        return VarianceAlternation(view, ridge, budget)
-    return ConstrainedAlternation(view, config.constraint.deflate, budget=budget)
+def rotations(V: Array, cut: Callable[[Array], Array], rng: np.random.Generator) -> Iterator[Array]:
+    """Rotations of the principal components cut to size, without end."""
+    k = V.shape[1]
+    for number in count(0):
+        rotated = varimax(V) if number == 0 else V if number == 1 else V @ np.linalg.qr(rng.standard_normal((k, k)))[0]
+        for _ in range(POLAR_STEPS):
+            left, _, right = np.linalg.svd(V.T @ cut(rotated))
+            rotated = V @ (left @ right)
+        yield unit_columns(cut(rotated))

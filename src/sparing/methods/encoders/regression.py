@@ -34,6 +34,17 @@ class SparseRegression:
     loadings: Array
     residual: float
 
+    def including(self, features: Indices) -> SparseRegression:
+        """The same with some features in its support, whether or not they have a coefficient."""
+        support = np.union1d(self.support, features)
+        if len(support) == len(self.support):
+            return self
+        places = np.searchsorted(support, self.support)
+        wide = [np.zeros((len(part), len(support))) for part in (self.coefficients, self.loadings)]
+        for full, part in zip(wide, (self.coefficients, self.loadings), strict=True):
+            full[:, places] = part
+        return replace(self, support=support, coefficients=wide[0], loadings=wide[1])
+
 
 @dataclass(frozen=True)
 class Regression:
@@ -72,7 +83,7 @@ class Regression:
         fitted = task.gram if on is None else on
         found = self._fit_by(self.selector, task, fitted, targets, run)
         run.budget.say(f"{len(found.support)} features: residual {found.residual:.4g} of {np.linalg.norm(targets):.4g}")
-        if self.safeguard is None or on is not None:
+        if self.safeguard is None or on is not None or task.rules:
             return found
         if found.residual <= _promised_residual(task, targets):
             return found
@@ -84,7 +95,8 @@ class Regression:
         spectrum = task.spectrum
         if getattr(selector, "uses_targets", False):
             task = replace(task, target=ResponseTarget(spectrum, task.gram.rmatmat(targets), targets.T @ targets))
-        return regression_on(fitted, selector.select(task, run).columns, targets, spectrum.rank)
+        found = regression_on(fitted, selector.select(task, run).columns, targets, spectrum.rank)
+        return found.including(task.rules.required)
 
 
 def regression_on(view: DataMatrix, columns: Indices, targets: Array, rank: int) -> SparseRegression:

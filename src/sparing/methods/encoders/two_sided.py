@@ -57,7 +57,8 @@ class TwoSided:
         pairs = min(U.shape[1], len(found.loadings))
         along = np.einsum("ij,ij->j", U[:, :pairs], view.matmat(found.components[:pairs].T))
         U[:, :pairs] *= np.where(along < 0, -1.0, 1.0)
-        return TwoSidedEncoder(found.support, found.loadings, found.decoder, found.captured, found.loss, rows=U.T)
+        parts = found.support, found.loadings, found.decoder, found.captured, found.loss
+        return TwoSidedEncoder(*parts, rows=U.T, explained=found.explained)
 
 
 def projected_directions(solver: Solver, view: DataMatrix, total: float, sizes: Sequence[int], run: Run) -> Array:

@@ -74,8 +74,9 @@ class Adaptive:
         view, target = task.gram, task.target
         k = target.basis.shape[1]
         components = self._components(view, target, run.rng)  # step (i) of comment 4
-        first = self.start.select(Task.of_columns(view, self._n_first(k, task.n_nonzero), components), run)  # step (ii)
-        started = Filling(view, task.n_nonzero, target)
+        n_first = max(self._n_first(k, task.n_nonzero), len(task.rules.required))
+        first = self.start.select(Task.of_columns(view, n_first, components, task.rules), run)  # step (ii)
+        started = Filling(task)
         started.extend(first.columns, first.gram_columns)
         if self.derandomised:
             extend_by_expectations(started, target.basis)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 import numpy as np
@@ -19,6 +19,9 @@ from sparing.run import Run
 from sparing.task import Task
 
 TIES = ("new", "objective", "first")
+
+SPANNED = 1e-8
+"""Share of the largest singular value below which the features that may be chosen say nothing of a component."""
 
 Pick = Callable[[Array, NDArray[np.bool_], NDArray[np.bool_]], int]
 """One of the feasible columns, from their slack, which are feasible, and which have not been chosen before."""
@@ -69,22 +72,29 @@ class DualSet:
         if self.sketch is not None:
             target = sketched(view, target.basis.shape[1], self.sketch)
         squares = view.gram_diagonal()
-        V = np.where(squares[:, None] > 0, target.basis, 0.0)  # constant columns may carry rounding
-        filling = Filling(view, n_columns, target)
+        basis = np.where(squares[:, None] > 0, target.basis, 0.0)  # constant columns may carry rounding
+        V = _on_usable(basis, task.rules.usable(view.n_features)) if task.rules else basis
+        filling = Filling(replace(task, target=target))
         if n_columns <= V.shape[1]:
             leverage = np.einsum("ij,ij->i", V, V)
-            filling.take(first_largest(leverage))
+            filling.offer(np.array([first_largest(np.where(filling.open(), leverage, -1.0))]))
         else:
-            residual = squares - np.einsum("ij,ij->i", V, 2 * target.cross - V @ target.gram)
+            residual = squares - np.einsum("ij,ij->i", basis, 2 * target.cross - basis @ target.gram)
             pick = {"new": most_slack, "first": _first, "objective": _largest_gain(filling)}[self.tie]
             weights = dual_set_weights(V, np.maximum(residual, 0.0), n_columns, pick)
             chosen = np.flatnonzero(weights)
-            if self.tie == "first":
+            if self.tie == "first" and not task.rules:
                 return Selection(chosen, view.gram_columns(chosen))
-            if self.tie == "new":
+            if self.tie != "objective":
                 filling.offer(chosen)
         filling.fill_up()
         return filling.selection()
+
+
+def _on_usable(V: Array, usable: NDArray[np.bool_]) -> Array:
+    """An orthonormal basis of what V says of the features that may be chosen."""
+    left, values, _ = np.linalg.svd(np.where(usable[:, None], V, 0.0), full_matrices=False)
+    return cast(Array, left[:, values > SPANNED * values[0]])
 
 
 def most_slack(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:

@@ -46,9 +46,9 @@ class Exact:
                 "from the best possible its choice can be."
             )
         found = Greedy().select(task, run)
-        if len(found.columns) < n_columns:  # these span all that can be spanned
+        if len(found.columns) < n_columns and not task.rules.has_limits:  # these span all that can be spanned
             return found
-        tree = DeletionTree.of(view, task.target.gram.shape[0])
+        tree = DeletionTree.of(view, task.target.gram.shape[0], task.rules)
         if not tree.searchable:
             why = DEPENDENT_RESIDUAL if view.is_residual else "features are nearly collinear"
             _warn_not_proved(why)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.gram import DataMatrix
 from sparing.linalg.signs import first_largest
 from sparing.linalg.span import independent_columns
 from sparing.objectives.span import INDEPENDENT, Spanning
 from sparing.results import Array, Indices, Selection
-from sparing.task import Target
+from sparing.rules import Rooms
+from sparing.task import Task
 
 NEVER = 1e-15
 """Odds below this share of the largest are rounding: such a column would not be drawn in any lifetime."""
@@ -24,24 +24,31 @@ class Filling:
 
     Parameters
     ----------
-    view : DataMatrix
-    n_columns : int
-        The most columns that will be taken.
-    target : Target
-        What the columns should span; ``state.gains()`` refers to it.
+    task : Task
+        With the number of columns that will be taken at most, what they should span, which ``state.gains()`` refers to,
+        and rules: required columns are taken at once, others while the rules leave room for them.
     """
 
-    def __init__(self, view: DataMatrix, n_columns: int, target: Target) -> None:
-        self.view, self.n_columns = view, n_columns
-        self.state = Spanning(target.cross, view.gram_diagonal(), n_columns)
+    def __init__(self, task: Task) -> None:
+        self.view, self.n_columns = task.gram, task.n_nonzero
+        self.state = Spanning(task.target.cross, self.view.gram_diagonal(), self.n_columns)
         self._gram_columns: list[Array] = []
+        self._rooms: Rooms | None = None
+        self._dependent = np.zeros(0, dtype=np.intp)
+        if task.rules:
+            required = task.rules.required
+            self.extend(required, self.view.gram_columns(required))
+            self._dependent = np.setdiff1d(required, self.state.chosen)  # taken in any case
+            self.n_columns -= len(self._dependent)
+            self._rooms = task.rules.rooms(1, self.view.n_features)
 
     def copy(self) -> Filling:
         """The same columns, to go on from in another way."""
         twin = object.__new__(Filling)
         twin.view, twin.n_columns = self.view, self.n_columns
         twin.state = self.state.restricted(np.arange(len(self.state.left)), self.n_columns)
-        twin._gram_columns = list(self._gram_columns)
+        twin._gram_columns, twin._dependent = list(self._gram_columns), self._dependent
+        twin._rooms = None if self._rooms is None else self._rooms.copy()
         return twin
 
     @property
@@ -53,7 +60,7 @@ class Filling:
         """Which columns would add something to the span?"""
         new: NDArray[np.bool_] = self.state.left > INDEPENDENT * self.state.square
         new[self.state.chosen] = False
-        return new
+        return new if self._rooms is None else new & self._rooms.open()[0]
 
     def take(self, j: int, gram_column: Array | None = None) -> None:
         """One column that is open."""
@@ -61,12 +68,15 @@ class Filling:
             gram_column = self.view.gram_columns(np.array([j]))[:, 0]
         self.state.add(j, gram_column)
         self._gram_columns.append(gram_column)
+        if self._rooms is not None:
+            self._rooms.take(np.array([j]))
 
     def offer(self, order: Indices) -> None:
         """Take columns in this order while there is room; one product for as many as there is room for."""
         rest = order
         while self.room and len(rest):
             some, rest = rest[: self.room], rest[self.room :]
+            some = some if self._rooms is None else some[self.open()[some]]
             self.extend(some, self.view.gram_columns(some))
             rest = rest[self.open()[rest]]
 
@@ -74,6 +84,8 @@ class Filling:
         """Take those of the columns, whose Gram columns are given, that are open when their turn comes."""
         kept, _ = independent_columns(gram_columns[columns])  # pivots first: neighbours alike would eat all digits
         for j, gram_column in zip(columns[kept], gram_columns.T[kept], strict=True):
+            if self._rooms is not None and not self._rooms.open()[0, j]:
+                continue
             if self.state.left[j] > INDEPENDENT * self.state.square[j]:
                 self.take(int(j), gram_column)
 
@@ -88,7 +100,12 @@ class Filling:
 
     def selection(self) -> Selection:
         """What has been taken, in the order of choice."""
-        return Selection(np.array(self.state.chosen, dtype=np.intp), np.stack(self._gram_columns).T)
+        chosen = np.array(self.state.chosen, dtype=np.intp)
+        columns = np.stack(self._gram_columns).T if self._gram_columns else np.zeros((self.view.n_features, 0))
+        if len(self._dependent) == 0:
+            return Selection(chosen, columns)
+        known = np.column_stack([self.view.gram_columns(self._dependent), columns])
+        return Selection(np.append(self._dependent, chosen), known)
 
 
 def order_of_draws(odds: Array, rng: np.random.Generator) -> Indices:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
-from sparing.objectives.shared import CapturedVariance
+from sparing.objectives.shared import CapturedVariance, prices_of
 from sparing.objectives.span import Spanning
-from sparing.results import Indices, Reference, Selection, Spectrum
+from sparing.results import Array, Indices, Reference, Selection, Spectrum
+from sparing.rules import NO_RULES, Rooms, Rules
 from sparing.run import Run
 from sparing.search.iterated import LOOKED, search_all
 from sparing.task import Target, Task
@@ -56,72 +58,115 @@ class Greedy:
 
     def select(self, task: Task, run: Run) -> Selection:
         """Nested forward selection, then the search; without it the order of ``columns`` is that of choice."""
-        known = task.gram.cached()
-        chosen, left = grown(task.gram, known, task.n_nonzero, task.target)
-        if self.swaps and left > VISIBLE * float(np.trace(task.target.gram)):
-            chosen = _improved(known, chosen, left, task.target, run)
+        known, rules = task.gram.cached(), task.rules
+        ways = [None] if rules.costs is None else [None, prices_of(rules.costs)]
+        grows = [grown(task.gram, known, task.n_nonzero, task.target, rules, prices) for prices in ways]
+        chosen, left = min(grows, key=lambda one: one[1])
+        if self.swaps and left > VISIBLE * float(np.trace(task.target.gram)) and len(chosen) > len(rules.required):
+            chosen = _improved(known, chosen, left, task, run)
         return Selection(chosen, known.gram_columns(chosen))
 
 
-def _improved(known: DataMatrix, chosen: Indices, left: float, target: Target, run: Run) -> Indices:
+def _improved(known: DataMatrix, chosen: Indices, left: float, task: Task, run: Run) -> Indices:
     """The best support of a search that starts from the one given; each effort goes on from the answer below it."""
-    supports, size = chosen[None], len(chosen)
-    by_span, by_loss = (CapturedVariance(known, target, by_loss=flag) for flag in (False, True))
-    for effort in run.effort.levels:
+    target, rules, d, size = task.target, task.rules, known.n_features, len(chosen)
+    if rules.has_budget:  # cheaper features may be more; slots that are not paid for stay empty
+        size = min(task.n_nonzero, 2 * size + run.effort.spare_slots)
+    empty = size - len(rules.required) if rules.has_budget else 0
+    supports = np.append(chosen, np.arange(d, d + size - len(chosen)))[None]
+    by_span, by_loss = (
+        CapturedVariance(known, target, by_loss=flag, rules=rules, empty=empty) for flag in (False, True)
+    )
+    for effort in (level.for_shared(size) for level in run.effort.levels):
         if left <= effort.worthwhile * _least_loss(target):
             continue
         at_once = known.n_features <= LOOKED * effort.working_set  # squares of so few features cost nothing
         level, problem = replace(run, effort=effort), by_loss if effort.by_loss or at_once else by_span
         for _ in range(effort.populations):  # each of its own, so that none draws the others into its optimum
             starts = problem.starts(size, effort.starts, effort.working_set, run.rng)
-            supports = np.vstack([supports, search_all(problem, starts, level)])
+            if len(starts):  # rules may leave none of them
+                supports = np.vstack([supports, search_all(problem, starts, level)])
         supports = search_all(problem, supports, level)
-    best: Indices = supports[0]
+    best: Indices = supports[0][supports[0] < d]
     if not isinstance(target, Spectrum) or target.tail > RELIABLE * target.total:
         return best
     return best if _loss_on(known, best, target) <= _loss_on(known, chosen, target) else chosen
 
 
-def grown(view: DataMatrix, known: DataMatrix, n_columns: int, target: Target) -> tuple[Indices, float]:
+def grown(
+    view: DataMatrix,
+    known: DataMatrix,
+    n_columns: int,
+    target: Target,
+    rules: Rules = NO_RULES,
+    prices: Array | None = None,
+) -> tuple[Indices, float]:
     """Blocked forward selection, and how much of the target is not spanned by it; ``known`` keeps Gram columns.
 
-    Exact inside each pool of the most promising columns, with one product X'X[:, J] for each block but the last.
+    Exact inside each pool of the most promising columns, with one product X'X[:, J] for each block but the last. The
+    required columns come first; gains are divided by ``prices``.
     """
     state = Spanning(target.cross, known.gram_diagonal(), n_columns)
+    state.extend(rules.required, known.gram_columns(rules.required))
+    dependent = np.setdiff1d(rules.required, state.chosen)  # required, though the others say all that they do
+    size, rooms = n_columns - len(dependent), rules.rooms(1, known.n_features) if rules else None
     floor = max(NEGLIGIBLE * _least_loss(target), TARGET_ROUNDING * float(np.trace(target.gram)))
     n_blocks = 1 if known.has_gram else 4 if (known.n_samples or 0) <= 512 else 2
-    ends = np.ceil(np.arange(1, n_blocks + 1) * n_columns / n_blocks).astype(int)
-    while True:
+    ends = np.ceil(np.arange(1, n_blocks + 1) * size / n_blocks).astype(int)
+    chosen, captured = np.array(state.chosen, dtype=np.intp), state.captured
+    while len(chosen) < size:
         end = int(ends[ends > len(state.chosen)][0])
-        pool = _pool(known, state)
+        pool = _pool(known, state, None if rooms is None else rooms.open()[0])
         inside = state.restricted(pool, end)
-        _grow(inside, view.restricted(pool) if len(pool) < view.n_features else view, end, floor)
-        chosen = pool[inside.chosen]
+        candidates = _Candidates(pool, rooms, prices)
+        _grow(inside, view.restricted(pool) if len(pool) < view.n_features else view, end, floor, candidates)
+        chosen, captured = pool[inside.chosen], inside.captured
         added = chosen[len(state.chosen) :]
-        if len(added) == 0 or len(chosen) == n_columns:
-            return chosen, max(float(np.trace(target.gram)) - inside.captured, 0.0)
+        if len(added) == 0 or len(chosen) == size:
+            break
         state.extend(added, known.gram_columns(added))
+    return np.append(dependent, chosen), max(float(np.trace(target.gram)) - captured, 0.0)
 
 
-def _pool(known: DataMatrix, state: Spanning) -> Indices:
+class _Candidates:
+    """Columns of a pool that may still be added, and what their gains are weighed against."""
+
+    def __init__(self, pool: Indices, rooms: Rooms | None, prices: Array | None) -> None:
+        self._pool, self._rooms = pool, rooms
+        self._prices = None if prices is None else prices[pool]
+
+    def best(self, gains: Array, floor: float) -> int | None:
+        """The column with the largest gain for its price, if any gains more than ``floor``."""
+        worth = gains if self._rooms is None else np.where(self._rooms.open()[0, self._pool], gains, 0.0)
+        worth = worth if self._prices is None else np.where(worth > floor, worth / self._prices, 0.0)
+        best = first_largest(worth)
+        return best if worth[best] > 0 and gains[best] > floor else None
+
+    def take(self, j: int) -> None:
+        """Choose one of them."""
+        if self._rooms is not None:
+            self._rooms.take(self._pool[j : j + 1])
+
+
+def _pool(known: DataMatrix, state: Spanning, allowed: NDArray[np.bool_] | None) -> Indices:
     """The columns that gain most, and those that are chosen; all of them where A is in memory."""
     d = known.n_features
     width = int(max(POOL, min(POOL_ENTRIES / (known.n_samples or d), max(d / 5, 1024)))) + len(state.chosen)
     if known.has_gram or width >= d:
         return np.arange(d)
-    gains = state.gains()
+    gains = state.gains() if allowed is None else np.where(allowed, state.gains(), 0.0)
     gains[state.chosen] = np.inf
     return np.sort(np.argpartition(-gains, width - 1)[:width])
 
 
-def _grow(state: Spanning, view: DataMatrix, size: int, floor: float) -> None:
+def _grow(state: Spanning, view: DataMatrix, size: int, floor: float, candidates: _Candidates) -> None:
     """Exact forward selection up to ``size`` columns, or until nothing gains more than ``floor``."""
     while len(state.chosen) < size:
-        gains = state.gains()
-        best = first_largest(gains)
-        if gains[best] <= floor:
+        best = candidates.best(state.gains(), floor)
+        if best is None:
             return
         state.add(best, view.gram_columns(np.array([best]))[:, 0])
+        candidates.take(best)
 
 
 def _loss_on(known: DataMatrix, columns: Indices, spectrum: Spectrum) -> float:

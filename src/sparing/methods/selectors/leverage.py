@@ -42,10 +42,11 @@ class Leverage:
         view, target = task.gram, task.target
         odds = np.einsum("ij,ij->i", target.basis, target.basis)  # step 3
         odds[view.gram_diagonal() <= 0] = 0.0  # constant columns may carry rounding
-        if not self.distinct:
+        if not self.distinct and not task.rules:
             drawn = np.unique(run.rng.choice(len(odds), size=task.n_nonzero, p=odds / odds.sum()))  # steps 5 to 8
             return Selection(drawn, view.gram_columns(drawn))
-        filling = Filling(view, task.n_nonzero, target)
+        filling = Filling(task)
         filling.offer(order_of_draws(odds, run.rng))
-        filling.fill_up()
+        if self.distinct:
+            filling.fill_up()
         return filling.selection()

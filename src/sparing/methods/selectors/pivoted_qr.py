@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparing.linalg.signs import first_largest
-from sparing.methods.selectors.filling import Filling
+from sparing.methods.selectors.filling import NEVER, Filling
 from sparing.results import Array, Indices, Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
@@ -41,7 +41,7 @@ class PivotedQR:
 
     def select(self, task: Task, run: Run) -> Selection:
         """Pivots of V_k', then columns of largest residual."""
-        filling = Filling(task.gram, task.n_nonzero, task.target)
+        filling = Filling(task)
         if self.components_first:
             V = np.where(filling.open()[:, None], task.target.basis, 0.0)  # constant columns may carry rounding
             filling.offer(pivots(V)[: task.n_nonzero])
@@ -50,11 +50,14 @@ class PivotedQR:
 
 
 def pivots(V: Array) -> Indices:
-    """The first k pivots of V' (k x d) of full rank; of equals the first, so that rounding does not decide."""
+    """The first pivots of V' (k x d), as many as its rank; of equals the first, so that rounding does not decide."""
     rest = V.copy()
     found: list[int] = []
     for _ in range(V.shape[1]):
-        j = first_largest(np.einsum("ij,ij->i", rest, rest))
+        squares = np.einsum("ij,ij->i", rest, rest)
+        j = first_largest(squares)
+        if squares[j] <= NEVER:
+            break
         direction = rest[j] / np.linalg.norm(rest[j])
         rest -= np.multiply.outer(rest @ direction, direction)
         found.append(j)

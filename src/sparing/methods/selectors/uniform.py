@@ -25,7 +25,7 @@ class Uniform:
 
     def select(self, task: Task, run: Run) -> Selection:
         """The first ``n_columns`` columns of a random order that are not constant and not dependent."""
-        filling = Filling(task.gram, task.n_nonzero, task.target)
+        filling = Filling(task)
         order = run.rng.permutation(task.gram.n_features)
         filling.offer(order[filling.open()[order]])
         return filling.selection()

@@ -131,9 +131,6 @@ class NonnegativeBranchAndBound:
         return raised_and_refuted_again(task.gram, task.n_nonzero, witness)
 
 
-MARGIN = 1e-13
-
-
 @dataclass(frozen=True)
 class LossTree:
     """No r features can lose less than total - max J(S), the optimum of [magdonismail2015, Sec. 1] bounded from below.
@@ -154,7 +151,9 @@ class LossTree:
 
     def applies(self, task: Task) -> bool:
         """Where all components together have a number of features."""
-        return _counted_together(task.problem) and task.n_nonzero < task.gram.n_features <= LIMITS.decomposed_features
+        if not _counted_together(task.problem) or task.gram.n_features > LIMITS.decomposed_features:
+            return False
+        return task.n_nonzero < task.gram.n_features or bool(task.rules)
 
     def cost(self, task: Task) -> float:
         """Little: its nodes are those of the effort."""
@@ -187,7 +186,7 @@ def _counted_together(problem: Any) -> bool:
 
 
 def _searched(view: DataMatrix, problem: Any, support: Any, nodes: int, budget: Budget) -> Searched | None:
-    tree = DeletionTree.of(view, problem.n_components)
+    tree = DeletionTree.of(view, problem.n_components, problem.rules)
     if not tree.searchable:
         return None
     return tree.search(problem.n_nonzero, support, budget=budget, max_nodes=nodes)
@@ -195,4 +194,4 @@ def _searched(view: DataMatrix, problem: Any, support: Any, nodes: int, budget: 
 
 def _least_loss(view: DataMatrix, found: Searched) -> float:
     """Rounded against us."""
-    return max(view.total * (1 - MARGIN) - found.bound, 0.0)
+    return max(view.total * (1 - 1e-13) - found.bound, 0.0)

@@ -24,39 +24,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sparing.gram import DataMatrix
-from sparing.linalg.rounding import EPS, rounded_up
+from sparing.gram.base import CACHE_ENTRIES
+from sparing.linalg.rounding import EPS, TINY, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds.base import as_floats, valid_for
-from sparing.proof_effort import LIMITS
+from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
 
-ENTRIES_LIMIT = 2e7
-"""The most entries of C (160 MB)."""
-
-CHUNK = 2**17
-"""Entries of C that are worked on at a time, so that they stay in cache."""
-
-ROOT_STEPS = 8
-"""Newton steps for kappa; they come from below and are nearly exact after five."""
-
-CONCENTRATED = 1e-10
-"""The share of all other directions in X where the paper's own test is meant."""
-
-SPREADS = (1e-2, 1e-1, 1.0)
-"""The same where no test is expected to succeed and the search for a better X begins."""
-
-COOLING = 20
-"""Iterations after which the steps are half as long."""
-
-MOST_RHO = 0.98
-"""rho in the steps, at most, as a share of the largest variance: from there on no feature needs a Y_i."""
-
 LEAST_WEIGHT = 1e-18
 """Eigenvalues of X are kept above this, relative to the largest."""
-
-TINY = 1e-300
 
 
 class Dominance(NamedTuple):
@@ -153,7 +131,7 @@ def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
     """C and s with A = C'C + s I, and whether C had to be made; None where it would be too large."""
     d, n = view.n_features, view.n_samples
     if view.has_rows and n is not None and n < d:
-        small = n <= LIMITS.space_dimensions and n * d <= ENTRIES_LIMIT and n * n * d <= LIMITS.space_work
+        small = n <= LIMITS.space_dimensions and n * d <= LIMITS.space_entries and n * n * d <= LIMITS.space_work
         return (samples_of(view), 0.0, False) if small else None
     if d > LIMITS.space_dimensions:
         return None
@@ -188,7 +166,7 @@ def searched(
             best = value, rho, basis, weights
         if budget.expired or best[0] <= reached * (1 + 1e-9):
             return best[1:]
-    most = MOST_RHO * float(lengths_of(C).max())
+    most = SCHEDULES.most_rho * float(lengths_of(C).max())
     rho, logarithm = min(best[1], most), (basis * np.log(np.maximum(best[3], 1e-3))) @ basis.T
     for step in range(int(min(max_iter, work / (len(C) * C.size)))):
         exponents, basis = np.linalg.eigh(logarithm)
@@ -199,7 +177,7 @@ def searched(
             best = value, rho, basis, weights
         if budget.expired or best[0] <= reached * (1 + 1e-9):
             break
-        pace = 1 / (1 + step / COOLING)
+        pace = 1 / (1 + step / SCHEDULES.cooling_steps)
         logarithm = (basis * exponents) @ basis.T + pace * M / max(float(np.linalg.norm(M, 2)), TINY)
         rho = min(rho * math.exp(min(max(0.3 * pace * (used - r) / r, -0.2), 0.2)), most)
     return best[1:]
@@ -220,9 +198,9 @@ def _starts(C: Array, x: Array, r: int) -> list[tuple[float, float]]:
     """Values of rho and spreads of X: between the r-th and the next (a_i'x)^2 for the test, then around them."""
     seen = np.sort(np.square(x @ C))[::-1]
     inside, outside = float(seen[min(r, len(seen)) - 1]), float(seen[r]) if r < len(seen) else 0.0
-    tests = [(float(rho), CONCENTRATED) for rho in np.linspace(outside, inside, 14)[1:-1]]
+    tests = [(float(rho), SCHEDULES.test_spread) for rho in np.linspace(outside, inside, 14)[1:-1]]
     trivial = [(float(lengths_of(C).max()), 1.0)]  # no Y_i is needed: r times the largest variance
-    return tests + trivial + [(inside * 2.0**power, spread) for power in range(-3, 3) for spread in SPREADS]
+    return tests + trivial + [(inside * 2.0**power, spread) for power in range(-3, 3) for spread in SCHEDULES.spreads]
 
 
 def bound_at(C: Array, rho: float, basis: Array, weights: Array, r: int) -> tuple[float, Array, float]:
@@ -249,7 +227,7 @@ def bound_at(C: Array, rho: float, basis: Array, weights: Array, r: int) -> tupl
 def _chunks(C: Array, lengths: Array, rho: float, slack: float) -> Iterator[tuple[Array, Array]]:
     """Columns longer than rho, some at a time, with their squared lengths."""
     long = np.flatnonzero(lengths * (1 + slack) > rho)
-    width = max(CHUNK // len(C), 16)
+    width = max(CACHE_ENTRIES // len(C), 16)
     for first in range(0, len(long), width):
         part = long[first : first + width]
         yield C[:, part], lengths[part]
@@ -263,7 +241,7 @@ def _proposed(g: Array, weights: Array, rho: float) -> tuple[Array, float]:
     D = np.maximum(weights[:, None] / top, LEAST_WEIGHT)
     weighted = D * np.square(g)
     kappa = np.maximum((weighted - rho * D).max(axis=0), 0.0)
-    for _ in range(ROOT_STEPS):  # for 1/phi, which is concave and nearly straight
+    for _ in range(SCHEDULES.root_finding_steps):  # for 1/phi, which is concave and nearly straight
         inverse = 1 / (kappa + rho * D)
         terms = weighted * inverse
         phi = terms.sum(axis=0)

@@ -17,35 +17,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from sparing.gram import DataMatrix
-from sparing.linalg.rounding import EPS, rounded_up
+from sparing.linalg.rounding import EPS, TINY, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds import direct_optimality as plain
 from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.sphere.cones import half_angle, normals, room, shortened, turns
-from sparing.proof_effort import LIMITS
+from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
-
-WEDGES = 8
-"""Wedges at first. All that matter are halved."""
-
-CLIMBS, LOOKED_AT = 20, 10
-"""Steps to a good direction in a wedge, where those for X begin; they look at this many times r of the features."""
-
-STARTS = tuple((2.0**power, spread) for power in (0, 1, 2, 4) for spread in (1e-2, 1e-1))
-"""Where steps may begin: rho as multiples of the r-th (p_i'z)^2, and the share of all directions but z in X."""
-
-UNSIGNED, LEAST_START = 10, 1e-8
-"""Steps for the X without signs, and the least eigenvalues of an X to begin with: less would rise too slowly."""
-
-CLEAR, PAID = 0.6, 0.02
-"""A feature keeps p_i = a_i where a_i'z passes this share of the root of rho; u at first, by r rho and the width."""
 
 
 class Proof(NamedTuple):
@@ -147,7 +133,7 @@ def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
     """C and s with A <= C'C + s I, and whether C had to be made; None where it would be too large."""
     d, n = view.n_features, view.n_samples
     if view.has_rows and n is not None and n < d:
-        if not 2 <= n <= LIMITS.wedge_dimensions or n * d > plain.ENTRIES_LIMIT or n * n * d > LIMITS.space_work:
+        if not 2 <= n <= LIMITS.wedge_dimensions or n * d > LIMITS.space_entries or n * n * d > LIMITS.space_work:
             return None
         return plain.samples_of(view), 0.0, False
     if not 2 <= d <= LIMITS.witness_features:
@@ -173,7 +159,7 @@ def _at(C: Array, lengths: Array, plane: Array, wedge: Array, proof: Proof, r: i
     long = np.flatnonzero(lengths * (1 + 8 * (n + 2) * EPS) > rho)  # others need no Y_i
     top = proof.basis[:, int(np.argmax(proof.weights))]
     h, k = (plane @ normals(wedge)).T
-    P, errors = shortened(C[:, long], plane, wedge, top, CLEAR * math.sqrt(rho))
+    P, errors = shortened(C[:, long], plane, wedge, top, SCHEDULES.clear_share * math.sqrt(rho))
     _, M, used = plain.bound_at(P, rho, proof.basis, proof.weights, r)
     sizes = float(np.trace(M)) + 2 * paid * float(np.vdot(plane, plane) * np.prod(np.linalg.norm(wedge, axis=1)))
     M += paid * (np.outer(h, k) + np.outer(k, h))
@@ -188,9 +174,9 @@ class _Search:
         self.C, self.r, self.max_iter, self.budget, self.reached = C, r, max_iter, budget, reached
         self.plane = np.linalg.eigh(C @ C.T)[1][:, -2:]
         self.lengths, self.work, self.max_work = plain.lengths_of(C), 0.0, max_work
-        self.unsigned = Proof(*plain.searched(C, r, None, UNSIGNED, budget), 0.0)
-        self.longest = C[:, np.argsort(-self.lengths, kind="stable")[: max(LOOKED_AT * r, 1000)]]
-        self.most = plain.MOST_RHO * float(self.lengths.max(initial=0.0))
+        self.unsigned = Proof(*plain.searched(C, r, None, SCHEDULES.unsigned_steps, budget), 0.0)
+        self.longest = C[:, np.argsort(-self.lengths, kind="stable")[: max(SCHEDULES.wedge_features * r, 1000)]]
+        self.most = SCHEDULES.most_rho * float(self.lengths.max(initial=0.0))
 
     @property
     def spent(self) -> bool:
@@ -202,10 +188,10 @@ class _Search:
 
     def covered(self, max_cells: int) -> tuple[Array, tuple[Proof, ...]]:
         """Rays and proofs, with the highest wedge halved as long as it may be."""
-        angles = (np.arange(WEDGES) + 0.5) * (2 * math.pi / WEDGES)
+        angles = (np.arange(SCHEDULES.first_wedges) + 0.5) * (2 * math.pi / SCHEDULES.first_wedges)
         rays = np.column_stack([np.cos(angles), np.sin(angles)])
         found = [self._new(np.array(wedge)) for wedge in zip(rays, np.roll(rays, -1, axis=0), strict=True)]
-        for _ in range((max_cells - WEDGES) // 2):
+        for _ in range((max_cells - SCHEDULES.first_wedges) // 2):
             at = int(np.argmax([value for value, _ in found]))
             value, proof = found[at]
             if self.spent or value <= self.reached * (1 + 1e-9):
@@ -236,9 +222,9 @@ class _Search:
         """The X without signs, and some near a good direction of the wedge."""
         z, rho = self._climbed(wedge)
         basis = np.linalg.qr(np.column_stack([z, np.eye(len(z))]))[0]
-        unit = PAID * self.r / (2 * math.sin(half_angle(wedge)) ** 2)
+        unit = SCHEDULES.paid_share * self.r / (2 * math.sin(half_angle(wedge)) ** 2)
         starts = [self.unsigned._replace(paid=0.1 * unit * self.unsigned.rho)]
-        for factor, spread in STARTS:
+        for factor, spread in product(SCHEDULES.wedge_rhos, SCHEDULES.wedge_spreads):
             price = min(factor * rho, self.most)
             starts.append(Proof(price, basis, np.append(1.0, np.full(len(z) - 1, spread)), unit * price))
         return starts
@@ -246,7 +232,7 @@ class _Search:
     def _improved(self, wedge: Array, start: Proof) -> tuple[float, Proof]:
         """The best bound of some steps in a wedge, and what proves it."""
         r, best, (rho, basis, weights, paid) = self.r, (math.inf, start), start
-        logarithm = (basis * np.log(np.maximum(weights / weights.max(), LEAST_START))) @ basis.T
+        logarithm = (basis * np.log(np.maximum(weights / weights.max(), SCHEDULES.least_start))) @ basis.T
         for step in range(max(self.max_iter, 1)):
             exponents, basis = np.linalg.eigh(logarithm)
             exponents = np.maximum(exponents - exponents[-1], math.log(plain.LEAST_WEIGHT))
@@ -257,8 +243,8 @@ class _Search:
                 best = value, proof
             if self.spent or best[0] <= self.reached:
                 break
-            pace = 1 / (1.25 + step / plain.COOLING)
-            logarithm = (basis * exponents) @ basis.T + pace * M / max(value - r * rho, plain.TINY)
+            pace = 1 / (1.25 + step / SCHEDULES.cooling_steps)
+            logarithm = (basis * exponents) @ basis.T + pace * M / max(value - r * rho, TINY)
             rho = min(rho * math.exp(min(max(0.3 * pace * (used - r) / r, -0.2), 0.2)), self.most)
             paid *= math.exp(-0.5 * pace * room((basis * weights) @ basis.T, self.plane, wedge))
         return best
@@ -269,7 +255,7 @@ class _Search:
         z /= np.linalg.norm(z)
         P, _ = shortened(self.longest, self.plane, wedge, z, math.inf)
         least = 0.0
-        for _ in range(CLIMBS):
+        for _ in range(SCHEDULES.wedge_climbs):
             entries = np.maximum(z @ P, 0.0)
             chosen = np.argsort(-entries, kind="stable")[: self.r]
             least, moved = float(entries[chosen[-1]]), P[:, chosen] @ entries[chosen]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds.base import as_floats, valid_for
-from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, UNHURRIED, Single, split_value
+from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, Single, split_value
 from sparing.proof.relaxations.fantope import (
     in_own_unit,
     projection_value,
@@ -76,7 +76,7 @@ class OrthogonalDual:
         unit, A = in_own_unit(view.gram())
         k, s = problem.n_components, nonzeros(problem, view.n_features)
         effort = run.effort.proof
-        steps = effort.dual_steps(len(A), unhurried=UNHURRIED) if self.max_iter is None else self.max_iter
+        steps = effort.dual_steps(len(A)) if self.max_iter is None else self.max_iter
         _, Y = relaxed_projection(A, k, s, max_iter=steps, tolerance=self.tolerance, budget=run.budget)
         found = [self._proved(task, DUAL, unit * Y)]
         if not problem.shared_support and not run.budget.expired:

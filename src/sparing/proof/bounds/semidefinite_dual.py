@@ -55,7 +55,7 @@ class SemidefiniteDual:
         view, problem = task.gram, task.problem
         if not self.applies(task):
             return None
-        steps = run.effort.proof.dual_steps(view.n_features, unhurried=64) if self.max_iter is None else self.max_iter
+        steps = run.effort.proof.dual_steps(view.n_features) if self.max_iter is None else self.max_iter
         _, Y = relaxed(view.gram(), problem.n_nonzero, max_iter=steps, tolerance=self.tolerance, budget=run.budget)
         return Bound(self.check(task, Y), self.name, "the dual of the semidefinite relaxation", "always", Y)
 

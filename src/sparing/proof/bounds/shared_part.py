@@ -1,4 +1,4 @@
-"""Some of A for all components together, the rest for one direction at a time."""
+"""Bound for several components: a part of A shared by all, the rest bounded for one direction at a time."""
 
 from __future__ import annotations
 
@@ -30,9 +30,6 @@ from sparing.task import Task
 
 Single = Callable[[Array, int], float]
 """``single(B, r)`` >= x'Bx for all unit x with r nonzeros, B symmetric, proved."""
-
-UNHURRIED = 64
-"""Features up to which the relaxation takes all steps: a millisecond each."""
 
 PART, DUAL = "part", "dual"
 """Kinds of witnesses: W, and the dual matrix Y of a relaxation."""
@@ -147,7 +144,7 @@ class SharedPart:
         (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
         k, radius = len(sizes), most_absolute(problem, view.n_features)
         effort = run.effort.proof
-        steps = effort.dual_steps(len(A), unhurried=UNHURRIED) if self.max_iter is None else self.max_iter
+        steps = effort.dual_steps(len(A)) if self.max_iter is None else self.max_iter
         _, Y = relaxed_projection(A, k, radius, max_iter=steps, tolerance=1e-4, budget=run.budget)
         found = [self._proved(task, DUAL, unit * Y)]
         if effort.share < 1:  # the rest of each direction costs more than this

@@ -21,25 +21,10 @@ from sparing.linalg.rounding import EPS
 from sparing.objectives.joint import SWAPS
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.relaxations.semidefinite import alternating, into_l1_ball, made_feasible
-from sparing.proof_effort import LIMITS
+from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 from sparing.search.truncated_power import truncated_powers
-
-CUTS = 60
-"""Directions of most variance that one round adds to those known."""
-
-SWAPPED = 8
-"""Supports whose features are swapped, where not all are looked at."""
-
-SMOOTH_STEPS = 150
-"""Steps of the smooth minimisation in one round."""
-
-SMOOTH, SMOOTHEST, SHARPENED = 3e-4, 1e-2, 0.8
-"""Maxima are smoothed over this share of the largest eigenvalue: at last, at first, and from round to round."""
-
-NEAR = 1e-3
-"""Weight of the squared distance from the last W."""
 
 
 def relaxed_projection(
@@ -189,12 +174,12 @@ def shared_part(
             best, reached = W, value
         if step == rounds or budget.expired or size == 0:
             break
-        width = size * max(SMOOTHEST * SHARPENED**step, SMOOTH)
+        width = size * max(SCHEDULES.smoothed_first * SCHEDULES.sharpened**step, SCHEDULES.smoothed_last)
         for t, X in known.items():
             variances = np.einsum("ij,ij->i", X @ (A - W), X)
-            needed = (variances > variances.max() - CUTS * width) | (np.arange(len(X)) < d)
+            needed = (variances > variances.max() - SCHEDULES.cuts * width) | (np.arange(len(X)) < d)
             known[t] = np.vstack([X[needed], found[t][1]])
-        W = _smoothly(A, W, [(known[t], n) for t, n in counts.items()], k, width, NEAR / size)
+        W = _smoothly(A, W, [(known[t], n) for t, n in counts.items()], k, width, SCHEDULES.nearness / size)
     return best
 
 
@@ -221,7 +206,8 @@ def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, int]], rank: int, 
         slope = slope + 2 * weight * away
         return value + weight * float(np.vdot(away, away)), slope[upper] * twice
 
-    return full(minimize(function, start[upper], jac=True, method="L-BFGS-B", options={"maxiter": SMOOTH_STEPS}).x)
+    steps = SCHEDULES.smooth_steps
+    return full(minimize(function, start[upper], jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
 
 
 def _smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:
@@ -261,16 +247,16 @@ def _strongest(B: Array, size: int, known: Array, budget: Budget, enumerated: in
     else:
         values, vectors = np.linalg.eigh(B)
         view = view_of_gram(B + max(-float(values[0]), 0.0) * np.eye(d))  # the order of supports stays
-        starts = np.hstack([np.eye(d), vectors[:, -SWAPPED:]])
+        starts = np.hstack([np.eye(d), vectors[:, -SCHEDULES.swapped_supports :]])
         X = truncated_powers(view, starts, size, max_iter=20, settled=3, budget=budget)
         full = known[np.count_nonzero(known, axis=1) == size]
-        X = np.hstack([X, full[np.argsort(-np.einsum("ij,ij->i", full @ B, full), kind="stable")[:CUTS]].T])
+        X = np.hstack([X, full[np.argsort(-np.einsum("ij,ij->i", full @ B, full), kind="stable")[: SCHEDULES.cuts]].T])
         supports = np.unique(np.sort(np.argsort(-np.abs(X), axis=0)[:size], axis=0).T, axis=0)
-        first = np.argsort(-_tops(B, supports)[0], kind="stable")[:SWAPPED]
+        first = np.argsort(-_tops(B, supports)[0], kind="stable")[: SCHEDULES.swapped_supports]
         swapped = [np.sort(RayleighObjective(view).improved(supports[at], SWAPS)[1]) for at in first]
         supports = np.unique(np.vstack([supports, *swapped]), axis=0)
     values, vectors = _tops(B, supports)
-    order = np.argsort(-values, kind="stable")[:CUTS]
+    order = np.argsort(-values, kind="stable")[: SCHEDULES.cuts]
     X = np.zeros((len(order), d))
     X[np.arange(len(order))[:, None], supports[order]] = vectors[order]
     return float(values.max()), X

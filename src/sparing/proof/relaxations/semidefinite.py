@@ -13,17 +13,9 @@ import numpy as np
 
 from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.rounding import EPS
+from sparing.proof_effort import SCHEDULES
 from sparing.results import Array
 from sparing.run import Budget
-
-CHECKED = 10
-"""Iterations between two looks at the gap, each of which costs one more decomposition."""
-
-UNBALANCED = 1.2
-"""The penalty is doubled or halved where one residual exceeds the other by this factor."""
-
-SPARE = 5
-"""Eigenpairs computed beyond the rank of the last iterate."""
 
 
 def relaxed(A: Array, r: int, *, max_iter: int, tolerance: float, budget: Budget) -> tuple[Array, Array]:
@@ -87,18 +79,18 @@ def alternating(
     for step in range(1, max_iter + 1):
         if possible - reached <= tolerance * abs(possible):
             break
-        M, rank = project(Z - U + A / rho, rank + SPARE)
+        M, rank = project(Z - U + A / rho, rank + SCHEDULES.spare_eigenpairs)
         before, Z = Z, shrink(M + U)
         U += M - Z
         last = step == max_iter or budget.expired
-        if step % CHECKED == 0 or last:
+        if step % SCHEDULES.look_every == 0 or last:
             inside, Y = feasible(M), rho / 2 * (U + U.T)
             if (value := float(np.vdot(A, inside))) > reached:
                 best_M, reached = inside, value
             if (value := bound(Y)) < possible:
                 best_Y, possible = Y, value
             apart, moved = float(np.linalg.norm(M - Z)), rho / size * float(np.linalg.norm(Z - before))
-            if max(apart, moved) > UNBALANCED * min(apart, moved):
+            if max(apart, moved) > SCHEDULES.unbalanced * min(apart, moved):
                 factor = 2.0 if apart > moved else 0.5
                 rho, U = rho * factor, U / factor
         if last:

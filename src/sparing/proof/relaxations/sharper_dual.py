@@ -25,26 +25,15 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import strongest, sum_of_largest
 from sparing.proof.relaxations.semidefinite import relaxed
+from sparing.proof_effort import SCHEDULES
 from sparing.results import Array
 from sparing.run import Budget
-
-STAGES = ((1e-3, 0.3), (1e-4, 0.4), (1e-5, 0.3))
-"""Temperatures of the smoothing, as shares of the largest eigenvalue, and the share of all iterations each gets."""
 
 SHIFT_UNIT = 0.1
 """The unit of a in the search: it curves the objective more than Q does, and L-BFGS-B has no scaling of its own."""
 
-REMEMBERED = 20
-"""Pairs of steps and gradients from which the curvature is estimated."""
-
-SMALLEST_START = 1e-2
-"""max|Y_ij| at least, as a share of the largest eigenvalue: where the plain dual ends with Y = 0, this one may not."""
-
 NO_CORNER = 1e-12
 """Added under the roots, where they have corners at zero, after squaring."""
-
-FREE_START = 0.3
-"""Where the part of Q that no box confines begins, as a share of the other."""
 
 
 def sharper_value(A: Array, Q: Array, a: Array, r: int) -> float:
@@ -95,11 +84,11 @@ def sharpened(
     if r >= d or size == 0.0:
         return nothing
     _, Y = relaxed(A, r, max_iter=max_relaxed, tolerance=1e-4, budget=budget)
-    largest = max(float(np.abs(Y).max()) / size, SMALLEST_START)
+    largest = max(float(np.abs(Y).max()) / size, SCHEDULES.smallest_start)
     search = _Search(A / size, r, largest, target / size, budget)
     z = search.start(Y / size)
-    search.smoothed(z, STAGES[0][0])  # in case there is time for nothing else
-    for temperature, share in STAGES:
+    search.smoothed(z, SCHEDULES.temperatures[0][0])  # in case there is time for nothing else
+    for temperature, share in SCHEDULES.temperatures:
         if search.done:
             break
         z = search.descend(z, temperature, max(int(share * max_iter), 1))
@@ -135,13 +124,13 @@ class _Search:
         norms = np.full(len(Y), self.unit)
         a = norms * (self.r - 2) / (2 * self.root)
         values, vectors = np.linalg.eigh(self.A - Y)
-        _, M = softened(values, vectors, STAGES[0][0])
+        _, M = softened(values, vectors, SCHEDULES.temperatures[0][0])
         R = M - np.diag(np.diagonal(M))
         R /= max(float(np.sqrt(np.square(R).sum(axis=1).max())), NO_CORNER)
         T = np.clip(Y * self.root / self.unit, -1.0, 1.0)
         shifts = np.append(a, prices(norms, a)[0]) / SHIFT_UNIT
         ones = np.ones(len(Y))
-        return np.concatenate([T[self.upper], R[self.upper], ones, FREE_START * ones, shifts])
+        return np.concatenate([T[self.upper], R[self.upper], ones, SCHEDULES.free_start * ones, shifts])
 
     def parts(self, z: Array) -> tuple[Array, Array, Array, Array, Array, float]:
         """T, R, n, m, a and t."""
@@ -173,7 +162,13 @@ class _Search:
             method="L-BFGS-B",
             bounds=Bounds(lower, upper),
             callback=self.stop_in_time,
-            options={"maxiter": max_iter, "maxfun": 2 * max_iter, "maxcor": REMEMBERED, "ftol": 0.0, "gtol": 1e-9},
+            options={
+                "maxiter": max_iter,
+                "maxfun": 2 * max_iter,
+                "maxcor": SCHEDULES.remembered_steps,
+                "ftol": 0.0,
+                "gtol": 1e-9,
+            },
         )
         return np.asarray(found.x)
 

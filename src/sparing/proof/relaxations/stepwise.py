@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from sparing.linalg.rounding import EPS
-from sparing.proof.relaxations.semidefinite import UNBALANCED, dual_value, into_l1_ball
+from sparing.proof.relaxations.semidefinite import dual_value, into_l1_ball
+from sparing.proof_effort import SCHEDULES
 from sparing.results import Array, Indices
-
-LONGER = 1.7
-"""Over-relaxation of the alternating steps: a third fewer of them are needed than with 1."""
 
 
 class Relaxation:
     """An iterate of the semidefinite relaxation of m features of G: a sparse Z and a scaled multiplier W.
 
-    ``semidefinite_relaxation.py`` has the method. Here it can be stopped, restricted, continued with another G, and
+    ``semidefinite.py`` has the method. Here it can be stopped, restricted, continued with another G, and
     asked whether its dual refutes a target.
     """
 
@@ -57,7 +55,7 @@ class Relaxation:
         rank = int(np.flatnonzero(values[::-1] * np.arange(1, len(self) + 1) > excess)[-1]) + 1
         top = vectors[:, -rank:]
         M = (top * (values[-rank:] - excess[rank - 1] / rank)) @ top.T
-        moved = LONGER * M + (1.0 - LONGER) * self.Z + self.W
+        moved = SCHEDULES.over_relaxation * M + (1.0 - SCHEDULES.over_relaxation) * self.Z + self.W
         before, self.Z = self.Z, into_l1_ball(moved, m)
         self.W = moved - self.Z
         if balance:
@@ -65,7 +63,7 @@ class Relaxation:
 
     def _balance(self, apart: float, moved: float) -> None:
         moved *= self.penalty / self.scale
-        if max(apart, moved) > UNBALANCED * min(apart, moved):
+        if max(apart, moved) > SCHEDULES.unbalanced * min(apart, moved):
             factor = 2.0 if apart > moved else 0.5
             self.penalty, self.W = self.penalty * factor, self.W / factor
 

@@ -1,4 +1,4 @@
-"""Which r rows of V have the largest singular value? Branch and bound on the unit sphere of directions c.
+"""Branch and bound on the unit sphere of directions c: which r rows of V have the largest singular value?
 
 g(c) = the sum of the r largest squares of Vc; its maximum over unit c is the largest |V'x|^2 over unit x with r
 nonzeros. With c* best and x* its x, V'x* = sqrt(OPT) c*, so that sqrt(g(c)) >= x*'Vc = sqrt(OPT) c*'c for every c:
@@ -22,27 +22,11 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sparing.gram.base import CACHE_ENTRIES
 from sparing.linalg.rounding import EPS
+from sparing.proof_effort import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
-
-HALVED_CELLS = 512
-"""Cells halved at a time: enough for one product to pay, few enough to stay with the highest bounds."""
-
-CLIMBED = 4
-"""Directions improved at a time."""
-
-CLIMBS = 5
-"""Steps of each; most have arrived after three."""
-
-DIRECTION_ENTRIES = 2**18
-"""Entries of Vc, for many c, in memory at a time (two mebibytes: they stay in cache)."""
-
-EXTRA_ROWS = 64
-"""Rows looked at first beside r of them, those with the largest norms; eight times as many where they do not do."""
-
-ONE_CELL = 1000
-"""Rows in one cell's worth of work: a cell that needs more counts as several."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +85,13 @@ class Rows:
     """The rows of V by falling norm, so that few of them have to be looked at."""
 
     def __init__(
-        self, V: Array, size: int, nonnegative: bool, *, climbs: int = CLIMBS, extra_rows: int = EXTRA_ROWS
+        self,
+        V: Array,
+        size: int,
+        nonnegative: bool,
+        *,
+        climbs: int = SCHEDULES.climbs,
+        extra_rows: int = SCHEDULES.extra_rows,
     ) -> None:
         norms = np.linalg.norm(V, axis=1)
         self.order = np.argsort(-norms, kind="stable")
@@ -122,9 +112,9 @@ class Rows:
         values, wanted, count = np.empty(len(C)), np.arange(len(C)), self.size + self.extra_rows
         while len(wanted):
             count = min(count, len(self.rows))
-            self.spent += len(wanted) * count / ONE_CELL
+            self.spent += len(wanted) * count / SCHEDULES.cell_rows
             following = self.norms[count] if count < len(self.rows) else -np.inf
-            step, left = max(DIRECTION_ENTRIES // count, 1), []
+            step, left = max(CACHE_ENTRIES // count, 1), []
             for first in range(0, len(wanted), step):
                 part = wanted[first : first + step]
                 entries = self._entries(C[part], count)
@@ -137,7 +127,7 @@ class Rows:
     def supports(self, C: Array) -> Indices:
         """The r largest entries of Vc for every row of C."""
         count = self.size + self.extra_rows
-        if len(C) > 1 and len(C) * len(self.rows) > DIRECTION_ENTRIES:
+        if len(C) > 1 and len(C) * len(self.rows) > CACHE_ENTRIES:
             return np.concatenate([self.supports(c[None]) for c in C])
         while True:
             count = min(count, len(self.rows))
@@ -176,8 +166,8 @@ def highest(
     max_cells: int,
     budget: Budget,
     nonnegative: bool = False,
-    halved: int = HALVED_CELLS,
-    climbs: int = CLIMBS,
+    halved: int = SCHEDULES.halved_cells,
+    climbs: int = SCHEDULES.climbs,
 ) -> Highest:
     """The largest squared singular value of any ``size`` rows of V, from both sides [asteris2014, Alg. 3].
 
@@ -208,7 +198,7 @@ def highest(
     ends = np.concatenate([np.eye(m), -np.eye(m)]) if nonnegative else np.eye(m)  # g(c) = g(-c) otherwise
     count = len(ends)
     cells = Cells(ends, np.arange(count) % m, np.zeros(count, dtype=np.intp), np.full(count, rows.ceiling()))
-    longest = rows.rows[:CLIMBED][rows.norms[:CLIMBED] > 0]
+    longest = rows.rows[: SCHEDULES.climbed_directions][rows.norms[: SCHEDULES.climbed_directions] > 0]
     best, value = _best(rows, np.concatenate([ends, longest / np.linalg.norm(longest, axis=1, keepdims=True)]))
     waiting, closed, seen, turns = cells.some(np.arange(0)), value, 0, 0
     while True:
@@ -216,7 +206,7 @@ def highest(
         directions = cells.centres / np.linalg.norm(cells.centres, axis=1, keepdims=True)
         reached = rows.reached(directions)
         seen, turns = seen + len(reached), turns + 1
-        promising = np.argsort(-reached, kind="stable")[:CLIMBED]
+        promising = np.argsort(-reached, kind="stable")[: SCHEDULES.climbed_directions]
         other, higher = _best(rows, directions[promising])
         if higher > value:
             best, value = other, higher

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from sparing.linalg.rounding import EPS
+from sparing.linalg.rounding import EPS, TINY
 from sparing.results import Array
 
 
@@ -45,9 +45,6 @@ def best_direction_in_cone(R: Array, Q: Array, *, tolerance: float = 1e-9) -> Ar
                     rotation = np.linalg.qr(normal[:, None], mode="complete")[0][:, 1:]
                     waiting.append((i + 1, basis @ rotation))
     return best
-
-
-TINY = 1e-300
 
 
 def turns(first: Array, second: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Which rows of V does the best x >= 0 with r nonzeros use for sure, and which not?
+"""Rows of V that the best x >= 0 with r nonzeros uses in any case, and rows that it cannot use.
 
 As in :mod:`sparing.proof.sphere.branch_and_bound`, cells of directions c that hold no optimum are dropped. In the
 others every entry of Vc lies between two numbers, and the support of the optimum is that of the r largest positive
@@ -12,22 +12,20 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.proof.sphere.branch_and_bound import DIRECTION_ENTRIES, Cells, Rows
-from sparing.proof_effort import LIMITS
+from sparing.gram.base import CACHE_ENTRIES
+from sparing.proof.sphere.branch_and_bound import Cells, Rows
+from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array
 from sparing.run import Budget
 
 Mask = NDArray[np.bool_]
-
-SMALL_ANGLE = 1e-4
-"""The angle at which cells are small enough."""
 
 SLACK = 1e-9
 """Share of the longest row by which entries must differ to be told apart: far above rounding."""
 
 
 def fixed_support(
-    V: Array, size: int, value: float, budget: Budget, *, small_angle: float = SMALL_ANGLE
+    V: Array, size: int, value: float, budget: Budget, *, small_angle: float = SCHEDULES.small_angle
 ) -> tuple[Mask, Mask]:
     """Rows that every optimum uses, and rows that one may use, given that ``value`` is reached.
 
@@ -58,7 +56,7 @@ def _where_it_can_be(rows: Rows, value: float, budget: Budget, small_angle: floa
             break
         cells = cells.halves()
     directions = directions[kept]
-    step = max(DIRECTION_ENTRIES // len(rows.rows), 1)
+    step = max(CACHE_ENTRIES // len(rows.rows), 1)
     for at in range(0, len(directions), step):
         yield directions[at : at + step], angle
 

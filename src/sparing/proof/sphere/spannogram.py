@@ -1,4 +1,4 @@
-"""Which x >= 0 with r nonzeros has the largest |V'x|^2? All supports there can be, for V with few columns.
+"""Nonnegative spannogram: the x >= 0 with r nonzeros of largest |V'x|^2, from all possible supports of a thin V.
 
 With c* = V'x* / |V'x*|, the support of the best x* is that of the r largest positive entries of Vc*. The c that share
 such a support form a cone, and every such cone has an edge where m rows of V and 0, one row more, have the same
@@ -23,10 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
+from sparing.gram.base import CACHE_ENTRIES
 from sparing.linalg.eigen import top_spectrum
-from sparing.proof.sphere.branch_and_bound import DIRECTION_ENTRIES, Rows
+from sparing.proof.sphere.branch_and_bound import Rows
 from sparing.proof.sphere.cones import best_direction_in_cone
 from sparing.proof.sphere.fixed_support import fixed_support
+from sparing.proof_effort import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
@@ -40,9 +42,6 @@ EIGENVALUE_TIE = 1e-8
 
 NO_BETTER = 1e-11
 """Supports that cannot exceed the best found by this share are not looked into."""
-
-STARTS = 32
-"""Directions to climb from before the search, beside the axes and the longest rows."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +119,8 @@ class LowRank:
         if min(W.shape) == 0 or self.size == 0:
             return _Found(np.zeros(len(W)), np.zeros(m), 0.0)
         rows = Rows(W, self.size, nonnegative=True)
-        others = np.random.default_rng(0).standard_normal((STARTS if m > 1 else 0, m))
-        starts = np.concatenate([np.eye(m), -np.eye(m), rows.rows[:STARTS], others])
+        others = np.random.default_rng(0).standard_normal((SCHEDULES.sphere_starts if m > 1 else 0, m))
+        starts = np.concatenate([np.eye(m), -np.eye(m), rows.rows[: SCHEDULES.sphere_starts], others])
         lengths = np.linalg.norm(starts, axis=1, keepdims=True)
         arrived = rows.climbed(starts[lengths[:, 0] > 0] / lengths[lengths[:, 0] > 0])
         return _climb(W, self.size, arrived[int(np.argmax(rows.reached(arrived)))])
@@ -200,7 +199,7 @@ class _Search:
         least = 0 if at_zero else max(self.size - n_fixed, 0)
         wanted = ((above >= least) & (above < self.size)) | ((others - above >= least) & (others - above < self.size))
         circle, place = np.nonzero(wanted & (order > last))
-        step = max(DIRECTION_ENTRIES // n, 1)
+        step = max(CACHE_ENTRIES // n, 1)
         for at in range(0, len(circle), step):
             k = circle[at : at + step]
             j = order[k, place[at : at + step]]
@@ -242,7 +241,7 @@ class _Search:
         """The best x on each of the supports ``chosen`` (a row each), with Q = V_I'V_I."""
         whole = np.concatenate([np.ones((len(chosen), self.n_certain), dtype=bool), chosen], axis=1)
         whole, which = np.unique(whole, axis=0, return_index=True)
-        step = max(DIRECTION_ENTRIES // self.rows.size, 1)
+        step = max(CACHE_ENTRIES // self.rows.size, 1)
         for at in range(0, len(whole), step):
             inside, squares = whole[at : at + step], Q[which[at : at + step]]
             values, vectors = np.linalg.eigh(squares)
@@ -273,7 +272,7 @@ class _Search:
 def _circles(n: int, m: int) -> Iterator[tuple[bool, Indices]]:
     """The sets of rows that tie on a circle, some at a time: m - 2 of them with 0, or m - 1."""
     for at_zero, size in ((True, m - 2), (False, m - 1)):
-        sets, step = combinations(range(n), size), max(DIRECTION_ENTRIES // n, 1)
+        sets, step = combinations(range(n), size), max(CACHE_ENTRIES // n, 1)
         while some := list(islice(sets, step)):
             yield at_zero, np.array(some, dtype=np.intp).reshape(len(some), size)
 

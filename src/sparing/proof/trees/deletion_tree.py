@@ -1,4 +1,4 @@
-"""Which r columns lose least? Best-first search that deletes columns, with a bound at every moment.
+"""Best-first search over deletions of columns for the r that lose least, with a bound at every step.
 
 J(S), what the best encoder with k components on columns S captures, only falls when columns are taken away. A node is
 a set Q of columns still allowed, some of which must stay; e = |Q| - r of the others have to go. Then
@@ -13,7 +13,7 @@ eigenvalues that are left solve sum_i y_i^2 / (theta_i - mu) = 0.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import comb
 from typing import cast
@@ -25,12 +25,12 @@ from sparing.linalg.rounding import EPS
 from sparing.objectives.shared import captured_by
 from sparing.proof_effort import LIMITS
 from sparing.results import Array, Indices
+from sparing.rules import NO_RULES, Rules
 from sparing.run import Budget
 
 WELL_CONDITIONED = 1e-9
 """Unit-norm Gram matrices with a smaller eigenvalue are not searched: rounding would exceed any gap worth proving."""
 
-BISECTIONS = 24
 CLOSED = 1e-10
 """Open nodes that promise less than this share above the incumbent count as closed."""
 
@@ -48,12 +48,16 @@ class Searched:
 
 @dataclass(order=True)
 class _Node:
-    """Columns still allowed; the first ``kept`` of them must stay. A heap puts the highest bound first."""
+    """Columns still allowed; the first ``kept`` of them must stay. A heap puts the highest bound first.
+
+    A ``leaf`` is one support: nothing of it has to go.
+    """
 
     priority: float
     tie: int
     columns: Indices = field(compare=False)
     kept: int = field(compare=False)
+    leaf: bool = field(compare=False, default=False)
 
 
 class DeletionTree:
@@ -65,13 +69,26 @@ class DeletionTree:
         A and A @ A.
     rank : int
         Number of components k.
+    rules : Rules
+        Which columns may and must stay. With a budget or limits of groups, more columns than the excess over the size
+        may have to go; a node whose columns keep all of them is a leaf, because J only falls.
     enumerated : int
         Nodes with at most so many supports are settled by trying them all.
     """
 
-    def __init__(self, gram: Array, squared: Array, rank: int, *, enumerated: int = LIMITS.node_supports) -> None:
+    def __init__(
+        self,
+        gram: Array,
+        squared: Array,
+        rank: int,
+        rules: Rules = NO_RULES,
+        *,
+        enumerated: int = LIMITS.node_supports,
+    ) -> None:
         norms = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
-        self.alive = np.flatnonzero(norms > 0)
+        self.alive = np.flatnonzero((norms > 0) & rules.usable(len(gram)))
+        self._constant = np.setdiff1d(rules.required, self.alive)  # they stay, and capture nothing
+        self.rules = rules.beside(self._constant).restricted(self.alive, len(gram))
         outer = np.multiply.outer(norms[self.alive], norms[self.alive])
         part = np.ix_(self.alive, self.alive)
         self.gram, self.squared, self.rank = gram[part] / outer, squared[part] / outer, rank
@@ -82,10 +99,10 @@ class DeletionTree:
         self.margin = 16 * size * EPS * (1.0 + size / max(smallest, EPS))
 
     @classmethod
-    def of(cls, view: DataMatrix, rank: int) -> DeletionTree:
+    def of(cls, view: DataMatrix, rank: int, rules: Rules = NO_RULES) -> DeletionTree:
         """The tree of a view whose Gram matrix fits in memory."""
         gram = view.gram()
-        return cls(gram, gram @ gram, rank)
+        return cls(gram, gram @ gram, rank, rules)
 
     def _whitened(self, columns: Indices) -> tuple[Array, Array]:
         """G = L^-1 (A^2)_QQ L^-T, and the unit directions that single columns provide."""
@@ -127,7 +144,7 @@ class DeletionTree:
         high = np.repeat(values[:wanted, None], len(values), axis=1)
         low = np.repeat(values[1 : wanted + 1, None], len(values), axis=1)
         tiny = EPS * values[0]
-        for _ in range(BISECTIONS):
+        for _ in range(24):  # bisections: 2^-24 of the distance between neighbours is left
             middle = (low + high) / 2
             gaps = values[:, None, None] - middle
             gaps[np.abs(gaps) < tiny] = tiny
@@ -143,17 +160,20 @@ class DeletionTree:
         place = {int(j): i for i, j in enumerate(self.alive)}
         best = np.array([place[int(j)] for j in incumbent if int(j) in place], dtype=np.intp)  # others capture nothing
         captured, nodes = self.captured(best) if len(best) else 0.0, 0
-        if len(self.alive) <= size:
+        constant, size = self._constant, size - len(self._constant)
+        if len(self.alive) <= size and self.rules.within_limits(np.arange(len(self.alive))[None])[0]:
             whole = self.captured(np.arange(len(self.alive)))
-            return Searched(self.alive, whole, whole * (1 + CLOSED) + self._rounding(whole), 0)
-        open_nodes = [_Node(-np.inf, 0, np.arange(len(self.alive)), 0)]
+            support = np.union1d(self.alive, constant)
+            return Searched(support, whole, whole * (1 + CLOSED) + self._rounding(whole), 0)
+        order = np.append(self.rules.required, np.setdiff1d(np.arange(len(self.alive)), self.rules.required))
+        open_nodes = [_Node(-np.inf, 0, order, len(self.rules.required))]
         while open_nodes and nodes < max_nodes and not budget.expired:
             if -open_nodes[0].priority <= captured * (1 + CLOSED):
                 break
             node = heapq.heappop(open_nodes)
             nodes += 1
             for child in self._children(node, size, captured, nodes):
-                if len(child.columns) > size:
+                if not child.leaf:
                     heapq.heappush(open_nodes, child)
                 elif (value := self.captured(child.columns)) > captured:
                     best, captured = child.columns, value
@@ -163,7 +183,15 @@ class DeletionTree:
                 )
         closed = captured * (1 + CLOSED) + self._rounding(captured)
         bound = max([closed, *(-node.priority for node in open_nodes)])
-        return Searched(np.sort(self.alive[best]), captured, bound, nodes, not open_nodes or bound == closed)
+        support = np.union1d(self.alive[best], constant)
+        return Searched(support, captured, bound, nodes, not open_nodes or bound == closed)
+
+    def _fitting(self, columns: Indices, kept: int) -> Indices:
+        """The columns without those that a budget, or the limit of a group, has no room for beside the kept ones."""
+        if not self.rules.has_limits or kept == len(columns):
+            return columns
+        rooms = replace(self.rules, required=columns[:kept]).rooms(1, len(self.alive))
+        return np.append(columns[:kept], columns[kept:][rooms.open()[0, columns[kept:]]])
 
     def _rounding(self, captured: float) -> float:
         """How much J of a single support may be understated."""
@@ -177,16 +205,22 @@ class DeletionTree:
 
     def _children(self, node: _Node, size: int, captured: float, tie: int) -> list[_Node]:
         """What is left of a node: nothing, one support, or a column deleted in one half and kept in the other."""
-        columns, kept = node.columns, node.kept
+        columns, kept = self._fitting(node.columns, node.kept), node.kept
+        if (excess := self.rules.fewest_deletions(columns, kept, size)) is None or kept > size:
+            return []
+        if excess == 0:
+            return [_Node(0.0, tie, columns, len(columns), leaf=True)]
         whole, without = self._bounds(columns, kept, size - kept)
         needed = np.arange(len(columns)) < kept
         needed |= without <= captured * (1 + CLOSED)  # deleting such a column cannot beat the incumbent
         columns = np.concatenate([columns[needed], columns[~needed]])
-        without, kept, excess = without[~needed], int(needed.sum()), len(columns) - size
-        if kept >= size:
-            return [_Node(0.0, tie, columns[:size], size)] if kept == size else []
-        if comb(len(columns) - kept, size - kept) <= self.enumerated:
-            return [_Node(0.0, tie, self._best_of_all(columns, kept, size), size)]
+        without, kept = without[~needed], int(needed.sum())
+        if (excess := self.rules.fewest_deletions(columns, kept, size)) is None or kept > size:
+            return []
+        if kept == size:  # within all limits, or more would have to go than may
+            return [_Node(0.0, tie, columns[:size], size, leaf=True)]
+        if not self.rules.has_limits and comb(len(columns) - kept, size - kept) <= self.enumerated:
+            return [_Node(0.0, tie, self._best_of_all(columns, kept, size), size, leaf=True)]
         bound = min(whole, -node.priority, float(np.sort(without)[-excess]))
         if bound <= captured * (1 + CLOSED):
             return []

@@ -15,15 +15,9 @@ from math import comb
 import numpy as np
 
 from sparing.linalg.rounding import EPS
-from sparing.proof_effort import LIMITS
+from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
-
-SUPPORTS_AT_ONCE = 20_000
-"""Supports whose eigenvalues are computed at once."""
-
-THINNED = 25
-"""Steps after which a feasible choice is tried and supports that cannot be part of a better one are dropped."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +96,8 @@ class _Kind:
         d, supports, values = len(A), list[Indices](), list[Array]()
         for s in range(1 if wide else size, size + 1):
             listed = np.array(list(combinations(range(d), s)), dtype=np.intp)
-            for at in range(0, len(listed), SUPPORTS_AT_ONCE):
-                S = listed[at : at + SUPPORTS_AT_ONCE]
+            for at in range(0, len(listed), SCHEDULES.supports_at_once):
+                S = listed[at : at + SCHEDULES.supports_at_once]
                 values.append(np.asarray(np.linalg.eigvalsh(A[S[:, :, None], S[:, None, :]])[:, -1], dtype=float))
                 supports.append(np.pad(S, ((0, 0), (0, size - s)), constant_values=d))
         return cls(count, np.vstack(supports), np.concatenate(values))
@@ -148,13 +142,13 @@ class _Search:
             bound = float(prices.sum()) + sum(float(c[top].sum()) for c, top in zip(reduced, tops, strict=True))
             if bound < least:
                 least, best = bound, prices
-            if step % THINNED == 0:
+            if step % SCHEDULES.thinned_steps == 0:
                 self._greedily(reduced)
                 self._thin(best)
             gap = least - self.value
             if gap <= self.margin or budget.expired:
                 break
-            if step % THINNED == 0:
+            if step % SCHEDULES.thinned_steps == 0:
                 continue  # places have changed
             taken = np.concatenate([kind.supports[top].ravel() for kind, top in zip(self.kinds, tops, strict=True)])
             slope = 1.0 - np.bincount(taken, minlength=len(prices) + 1)[: len(prices)]

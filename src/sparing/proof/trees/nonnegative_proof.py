@@ -17,12 +17,9 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.semidefinite import relaxed_nonnegative
 from sparing.proof.trees.prover import Prover, refuted_again
-from sparing.proof_effort import LIMITS
+from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
-
-TOLERANCE, MATRIX_SHARE = 1e-7, 1 / 3
-"""Where the search for Y ends, and what it may spend of the time."""
 
 
 class NonnegativeProof(NamedTuple):
@@ -47,7 +44,7 @@ def prove_nonnegative(
     A, N = view.gram(), None
     with single_threaded_blas(float(len(A)) ** 3):
         if max_iter > 0 and len(A) <= LIMITS.raised_features:
-            Y = proposed_dual(A, size, support, loadings, max_iter, TOLERANCE, budget.share(MATRIX_SHARE))
+            Y = proposed_dual(A, size, support, loadings, max_iter, 1e-7, budget.share(SCHEDULES.attempt_share))
             N = np.maximum(-Y, 0.0)
         inside, shift = _raised(A, N)
         proof = Prover(inside).prove(min(size, len(A)), support, rng, max_nodes=max_nodes, budget=budget)

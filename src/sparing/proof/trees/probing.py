@@ -1,4 +1,4 @@
-"""Can any r features reach a target, where all features look alike? A dual for each feature before the search.
+"""Probing: a semidefinite dual for each feature, before the search, where all features look alike.
 
 Noise, and weak signals in it, have no rows that stand out, so that sums of rows refute little. A semidefinite dual
 refutes more: for every symmetric Y with zero diagonal no unit x with m nonzeros exceeds
@@ -19,39 +19,13 @@ import numpy as np
 
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.stepwise import Relaxation
-from sparing.proof.trees.schur_tree import ENTRIES_PER_NODE, Mask, Node, Outcome, SchurTree
+from sparing.proof.trees.schur_tree import Mask, Node, Outcome, SchurTree
+from sparing.proof_effort import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
-STEP_COST = 4
-"""An iteration takes as long as so many nodes of the tree with a matrix of the same size."""
-
-FIRST, THEN = 50, 10
-"""Iterations for all features: with the number of features asked for, and with one less, where probes begin."""
-
-BALANCED = 10
-"""Iterations between two looks at the penalty."""
-
-HOPELESS = {3: 0.02, 6: 0.01, 12: 0.005}
-"""After so many iterations a probe ends where its bound is above the target by more than this share."""
-
-REFRESHED, AGAIN = 8, 5
-"""When one in so many features is gone the iterate for all features gets so many more iterations."""
-
-INSIDE = 5_000
-"""Nodes of the tree at most for what is beside one feature."""
-
-SAMPLED, SAMPLE_STEPS = 12, 8
-"""Features, and iterations for each, that tell which target can be refuted."""
-
-CAUTIOUS, LOWER, CLOSE = 1.15, 0.85, 0.96
-"""The first gap to try, times the guess; the next, as a share of the last that was proved; and the closest to it."""
-
-TARGET_SHARE = 0.6
-"""What one target of several may spend of what is left."""
-
-LEAST_GAP, SMALL_GAP = 1e-9, 1e-3
-"""How far above the best value a target is at least, as a share; it is tried once the gap is below the other one."""
+LEAST_GAP = 1e-9
+"""How far above the best value a target is at least, as a share of it: far more than rounding."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +66,7 @@ class _Meter:
         return self.nodes >= self.max_nodes or self.budget.expired
 
     def step(self, relaxation: Relaxation, m: int, *, balance: bool = False) -> None:
-        self.nodes += 1 + STEP_COST * len(relaxation) ** 2 // ENTRIES_PER_NODE
+        self.nodes += 1 + SCHEDULES.step_nodes * len(relaxation) ** 2 // SCHEDULES.node_entries
         relaxation.step(m, balance=balance)
 
 
@@ -137,7 +111,7 @@ class _Probes:
                 return
             else:
                 failed += 1
-            if gone > len(self.alive) // REFRESHED:
+            if gone > len(self.alive) // SCHEDULES.refreshed_share:
                 gone = 0
                 self._refresh()
 
@@ -162,7 +136,7 @@ class _Probes:
             self.meter.step(probe, m)
             if count > 1 and probe.refutes(m, self.target):
                 return True
-            far = HOPELESS.get(count)
+            far = dict(SCHEDULES.hopeless).get(count)
             if far and not inside and not probe.refutes(m, self.target + far * abs(self.target)):
                 return False
         return inside and self._refuted_inside(p, beside, probe)
@@ -172,7 +146,7 @@ class _Probes:
         allowed = self.allowed[beside[:, None], beside]
         inner = _Probes(probe, self.alive[beside], allowed, self.m - 1, self.target, self.meter, self.limits)
         inner.round(self.limits.rounds[0], self.limits.left_to_tree)
-        outcome = inner.rest(np.full(self.m, -np.inf), INSIDE)
+        outcome = inner.rest(np.full(self.m, -np.inf), SCHEDULES.inside_nodes)
         if outcome.support is not None:
             self.support = np.append(outcome.support, self.alive[p])
         return outcome.refuted
@@ -183,9 +157,9 @@ class _Probes:
 
     def _refresh(self) -> None:
         """Bring the iterate up to date with what is gone."""
-        for count in range(AGAIN):
+        for count in range(SCHEDULES.refresh_steps):
             if not self.meter.empty:
-                self.meter.step(self.whole, self.m - 1, balance=count == AGAIN - 1)
+                self.meter.step(self.whole, self.m - 1, balance=count == SCHEDULES.refresh_steps - 1)
         self._look()
 
     def _look(self) -> None:
@@ -239,11 +213,11 @@ class Prober:
         """The iterate for all features, where probes start from, and the bound it gives."""
         if self._whole is None:
             whole = Relaxation.of(self.A)
-            for count in range(1, FIRST + THEN + 1):
+            for count in range(1, SCHEDULES.root_steps + SCHEDULES.one_less_steps + 1):
                 if meter.empty:
                     return whole
-                meter.step(whole, self.size - (count > FIRST), balance=count % BALANCED == 0)
-                if count == FIRST:
+                meter.step(whole, self.size - (count > SCHEDULES.root_steps), balance=count % SCHEDULES.look_every == 0)
+                if count == SCHEDULES.root_steps:
                     self.bound = whole.value(self.size)
             self._whole = whole
         return self._whole
@@ -253,9 +227,9 @@ class Prober:
         whole, m = self.begin(meter), self.size - 1
         order = np.argsort(np.diagonal(whole.Z), kind="stable")
         bounds = []
-        for p in order[:: 1 + len(order) // SAMPLED]:
+        for p in order[:: 1 + len(order) // SCHEDULES.sampled_features]:
             probe = whole.fix(int(p), np.delete(np.arange(len(order)), p), max(self.bound, value))
-            for _ in range(SAMPLE_STEPS):
+            for _ in range(SCHEDULES.sample_steps):
                 if not meter.empty:
                     meter.step(probe, m)
             bounds.append(probe.value(m))
@@ -305,16 +279,17 @@ def least_gap(A: Array, size: int, value: float, floors: Array, *, max_nodes: in
         guess = prober.likely(value, meter)
         unit = max(abs(value), abs(float(own.max())))
         failed, proved = 0.0, prober.bound - value
-        gap = min(max(CAUTIOUS * (guess - value), LEAST_GAP * unit), LOWER * proved)
-        while not meter.empty and LEAST_GAP * unit <= gap <= CLOSE * proved:
-            left = int(TARGET_SHARE * (max_nodes - meter.nodes)) + 1
-            outcome = prober.refute(value + gap, max_nodes=left, budget=budget.share(TARGET_SHARE))
+        gap = min(max(SCHEDULES.first_gap * (guess - value), LEAST_GAP * unit), SCHEDULES.next_gap * proved)
+        while not meter.empty and LEAST_GAP * unit <= gap <= SCHEDULES.closest_gap * proved:
+            left = int(SCHEDULES.target_share * (max_nodes - meter.nodes)) + 1
+            outcome = prober.refute(value + gap, max_nodes=left, budget=budget.share(SCHEDULES.target_share))
             meter.nodes += outcome.nodes
             if outcome.support is not None:
                 return Narrowed(value + proved, outcome.support, meter.nodes)
             if outcome.refuted:
                 proved = gap
-                gap = max(LOWER * proved, (failed + proved) / 2) if proved > SMALL_GAP * unit else LEAST_GAP * unit
+                lower = max(SCHEDULES.next_gap * proved, (failed + proved) / 2)
+                gap = lower if proved > SCHEDULES.small_gap * unit else LEAST_GAP * unit
             else:
                 failed, gap = gap, (gap + proved) / 2
     return Narrowed(value + proved, None, meter.nodes)

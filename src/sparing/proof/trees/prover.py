@@ -12,19 +12,10 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.trees.probing import LEAST_GAP, least_gap
 from sparing.proof.trees.refuter import Refuter, Step
-from sparing.proof_effort import LIMITS
+from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
 from sparing.search.local import LocalSearch
-
-GAPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
-"""Targets above the best that are tried where the best itself is not proved, by turns from the middle."""
-
-FIRST_SHARE = 0.1
-"""What the search for a proof may spend at first where probing comes next."""
-
-ATTEMPT_SHARE = 1 / 3
-"""What one attempt of several may spend of what is left."""
 
 START_SEARCH = LocalSearch(starts=8, finalists=2, perturbations=0)
 
@@ -66,7 +57,7 @@ class Prover(Refuter):
             for _ in range(LIMITS.passes if nested else 1):  # what could not be proved may be with what is left
                 before = len(self.steps)
                 for t in sizes:
-                    part = 1.0 if t == size else ATTEMPT_SHARE
+                    part = 1.0 if t == size else SCHEDULES.attempt_share
                     left = int(part * (max_nodes - self.nodes))
                     known[t] = self._settle(t, self._begin(t, known), rng, left, budget.share(part))
                     spent = budget.expired or self.nodes >= max_nodes
@@ -100,7 +91,7 @@ class Prover(Refuter):
         spent, probing = self.nodes, self.can_probe(size)
         if self._proved(size, best):
             return best
-        part = FIRST_SHARE if probing else 0.6
+        part = SCHEDULES.first_share if probing else 0.6
         first = max(int(part * max_nodes), min(LIMITS.first_nodes, int(0.8 * max_nodes)))
         best, refuted = self._attempt(size, best, 0.0, rng, first, budget.share(part))
         if probing and not refuted:
@@ -108,19 +99,18 @@ class Prover(Refuter):
             best = self._narrow(size, best, int(0.6 * left), budget.share(0.6))
             left = max_nodes - (self.nodes - spent)
             return self._attempt(size, best, 0.0, rng, left, budget)[0] if left > first else best
-        at, step = GAPS.index(0.05), -1
-        while not refuted and 0 <= at < len(GAPS) and not budget.expired and self.nodes - spent < max_nodes:
+        gaps, share = SCHEDULES.target_gaps, SCHEDULES.attempt_share
+        at, step = gaps.index(0.05), -1
+        while not refuted and 0 <= at < len(gaps) and not budget.expired and self.nodes - spent < max_nodes:
             value = self._value(best)
-            if value * (1 + GAPS[at]) >= self.most_of(size) and step < 0:
+            if value * (1 + gaps[at]) >= self.most_of(size) and step < 0:
                 at -= 1  # proved already by what is known of other sizes
                 continue
             left = max_nodes - (self.nodes - spent)
-            best, closed = self._attempt(
-                size, best, GAPS[at], rng, int(ATTEMPT_SHARE * left) + 1, budget.share(ATTEMPT_SHARE)
-            )
+            best, closed = self._attempt(size, best, gaps[at], rng, int(share * left) + 1, budget.share(share))
             if closed and step > 0:
                 break
-            if not closed and step < 0 and at < GAPS.index(0.05):
+            if not closed and step < 0 and at < gaps.index(0.05):
                 break
             if not closed:
                 step = 1

@@ -1,4 +1,4 @@
-"""Can so many features reach a target? What is proved about smaller sizes makes few features of thousands.
+"""Refutation of a target for r features: bounds proved for smaller sizes leave few features of thousands.
 
 For positive semidefinite A largest eigenvalues are sub-additive, lambda_max(A_{T+T'}) <= lambda_max(A_T) +
 lambda_max(A_T'), so every t features of a support of r that reaches a target have at least the target less what r - t
@@ -16,18 +16,9 @@ from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import sum_of_largest
 from sparing.proof.trees.probing import LEAST_GAP, probed
 from sparing.proof.trees.schur_tree import Outcome, SchurTree, best_shift
-from sparing.proof_effort import LIMITS
+from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
-
-GATHERED = 2**24
-"""Entries at most of their columns, or of their matrix (128 MiB)."""
-
-PAIR_COST = 256
-"""Multiplications that take as long as to decide about a pair and to sort it."""
-
-PAIR_LEVEL = 0.95
-"""Pairs are kept for a level lower by this factor, so that the next targets find them too."""
 
 REFUTED_MARGIN = 1e-10
 """What is added to a refuted target, far more than rounding can do."""
@@ -129,10 +120,10 @@ class Refuter:
         known = None if self.table is None else self.table.at(level, features)
         if known is not None:
             return known
-        work = float(len(features)) ** 2 * ((self.view.n_samples or 0) + PAIR_COST)
+        work = float(len(features)) ** 2 * ((self.view.n_samples or 0) + SCHEDULES.pair_multiplications)
         inside = self._inside(features) if work <= self.pair_work else None
         if inside is not None:
-            for lower in (PAIR_LEVEL * level, level):
+            for lower in (SCHEDULES.pair_level * level, level):
                 self.pair_work -= work
                 if (table := pairs_reaching(inside, features, lower, budget)) is not None:
                     self.table = table
@@ -144,9 +135,9 @@ class Refuter:
         view, count = self.view.origin, len(features)
         if count > LIMITS.pair_features or (not view.has_gram and (view.n_samples or 0) * count**2 > LIMITS.pair_work):
             return None
-        if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= GATHERED:
+        if not view.has_gram and view.has_rows and (view.n_samples or 0) * count <= LIMITS.gathered_entries:
             return view_of_columns(view.columns(features))
-        return view.restricted(features) if view.has_gram or count**2 <= GATHERED else None
+        return view.restricted(features) if view.has_gram or count**2 <= LIMITS.gathered_entries else None
 
     def _by_leaders(
         self, features: Indices, size: int, target: float, floors: Array, max_nodes: int, budget: Budget
@@ -177,13 +168,6 @@ def _renumbered(outcome: Outcome, features: Indices) -> Outcome:
     if outcome.support is None:
         return outcome
     return Outcome(np.sort(features[outcome.support]), False, outcome.nodes)
-
-
-PAIR_ROWS = 512
-"""Rows of A looked at together."""
-
-MOST_PAIRS = 2**22
-"""Pairs kept at most, each in both orders (100 MiB)."""
 
 
 @dataclass(frozen=True)
@@ -255,8 +239,8 @@ def pairs_reaching(inside: DataMatrix, features: Indices, level: float, budget: 
     own = inside.gram_diagonal()
     short = level - own
     found, count = [], 0
-    for at in range(0, len(features), PAIR_ROWS):
-        block = np.arange(at, min(at + PAIR_ROWS, len(features)))
+    for at in range(0, len(features), SCHEDULES.pair_rows):
+        block = np.arange(at, min(at + SCHEDULES.pair_rows, len(features)))
         G = inside.gram_columns(block)[at:].T  # each pair once: columns from the block on
         reaching = np.multiply.outer(short[block], short[at:]) <= np.square(G)
         reaching |= (short[block] <= 0)[:, None] | (short[at:] <= 0)
@@ -264,7 +248,7 @@ def pairs_reaching(inside: DataMatrix, features: Indices, level: float, budget: 
         i, j = np.nonzero(reaching)
         found.append((i + at, j + at, G[i, j]))
         count += len(i)
-        if 2 * count > MOST_PAIRS or budget.expired:
+        if 2 * count > LIMITS.listed_pairs or budget.expired:
             return None
     i, j, entries = (np.concatenate(part) for part in zip(*found, strict=True))
     rows, columns, entries = np.append(i, j), np.append(j, i), np.append(entries, entries)

@@ -1,4 +1,4 @@
-"""Can any r features reach a target? Branch and bound on Schur complements.
+"""Branch and bound on Schur complements: can any r features reach a target?
 
 With the features S fixed and L above lambda_max(A_S), a larger support S + T has lambda_max(A_{S+T}) >= L exactly where
 lambda_max(G_T) >= L for G = A_FF + A_FS (L - A_SS)^-1 A_SF: what is left is the same problem with fewer features on G,
@@ -14,19 +14,11 @@ from functools import partial
 
 import numpy as np
 
+from sparing.proof_effort import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
 Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
-
-ENTRIES_PER_NODE = 20_000
-"""A node is counted once more for so many entries of its matrix, so that a count means about the same time."""
-
-BRANCHED = 20
-"""One in so many features is branched on before what is left is reduced again."""
-
-SPOKEN = 2_000
-"""Nodes between two reports."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +93,8 @@ class SchurTree:
             if nodes >= max_nodes or budget.expired:
                 return Outcome(None, False, nodes)
             node = self._open.pop()()
-            nodes += 1 + len(node.free) ** 2 // ENTRIES_PER_NODE
-            if nodes >= spoken + SPOKEN:
+            nodes += 1 + len(node.free) ** 2 // SCHEDULES.node_entries
+            if nodes >= spoken + SCHEDULES.report_nodes:
                 spoken = nodes
                 budget.say(f"{self._said}; {nodes} nodes more, {len(self._open)} open")
             node, support = self._reduced(self._floored(node))
@@ -121,7 +113,7 @@ class SchurTree:
         m, alive = self.size - len(node.chosen), np.ones(len(node.free), dtype=bool)
         children: list[Callable[[], Node]] = []
         tests = self._row_tests(node, m)
-        for p in np.argsort(-tests[0][0], kind="stable")[: 1 + len(alive) // BRANCHED]:
+        for p in np.argsort(-tests[0][0], kind="stable")[: 1 + len(alive) // SCHEDULES.branched_share]:
             if alive[p]:
                 children.append(partial(node.fix, int(p), self.target, np.flatnonzero(~alive)))
                 alive[p] = False

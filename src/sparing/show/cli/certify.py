@@ -12,17 +12,18 @@ import click
 import numpy as np
 
 import sparing
-from sparing import errors, load_model, open_data
+from sparing import errors, load_model
 from sparing.certificates import Recheck, RegressionCertificate
 from sparing.data import as_matrix
-from sparing.data.readers.base import FileRows
+from sparing.data.readers import open_rows
+from sparing.data.readers.base import FileRows, Options
 from sparing.data.readers.text_columns import read_column
 from sparing.errors import listed
 from sparing.estimators.inputs import features_called
 from sparing.estimators.saving import HEADER
 from sparing.results import Array
 from sparing.show.cli import options, records, text
-from sparing.show.cli.opening import Table, asked_for, opened
+from sparing.show.cli.opening import Table, asked_for, opened, reading_of
 from sparing.show.wording import shown
 
 PASSED_ON = ("objective", "precomputed", "center", "scale", "missing", "effort", "time_limit")
@@ -63,7 +64,7 @@ def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
     if is_model(loadings):
         _recheck(loadings, data, as_json, chosen)
         return
-    given = open_data(loadings)
+    given = open_rows(loadings, Options())
     table = asked_for(data, chosen, elsewhere=[*(given.feature_names or []), *given.left_out])
     n, d = table.rows.shape
     centred = chosen["center"] and not table.precomputed
@@ -87,7 +88,7 @@ def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
 def _recheck(path: str, data: str, as_json: bool, chosen: dict[str, Any]) -> None:
     """Does the certificate of a saved model hold for these data?"""
     model = certified(path)
-    where = (chosen[name] for name in ("key", "label", "drop"))
+    where = reading_of(chosen), chosen["label"], chosen["drop"]
     precomputed = model.certificate_.preprocessing.precomputed
     table = opened(data, *where, names=chosen["feature_names"], precomputed=precomputed)
     table.say_left_out()

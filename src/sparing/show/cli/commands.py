@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from sparing import __version__, errors
+from sparing.show.cli import Terminated, exit_code
 from sparing.show.cli.certify import certify
 from sparing.show.cli.explore import explore
 from sparing.show.cli.fit import fit
@@ -18,15 +19,13 @@ from sparing.show.cli.path import path
 from sparing.show.cli.text import one_line
 from sparing.show.cli.transform import transform
 
-INTERRUPTED = 130
-"""As shells count: 128 and the number of the signal."""
-
 EXIT_CODES = """\b
 Exit codes:
   0    all is well
   1    the data, the model or a file is the problem; one sentence says which
   2    the command was not understood
   130  interrupted
+  143  terminated (SIGTERM)
 """
 
 
@@ -40,9 +39,10 @@ class Sentences(click.Group):
             warnings.showwarning = _note
             try:
                 return super().invoke(ctx)
-            except KeyboardInterrupt:
-                click.echo("Interrupted. Files that were there are as they were.", err=True)
-                raise click.exceptions.Exit(INTERRUPTED) from None
+            except KeyboardInterrupt as stop:
+                what = "Terminated" if isinstance(stop, Terminated) else "Interrupted"
+                click.echo(f"{what}. Files that were there are as they were.", err=True)
+                raise click.exceptions.Exit(exit_code(stop)) from None
             except MemoryError as full:
                 raise click.ClickException(
                     "There is not enough memory for this. Use a machine with more, or fewer features or components."

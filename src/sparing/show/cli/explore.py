@@ -1,4 +1,4 @@
-"""``sparing explore``: one page to look at, to share and to trust."""
+"""``sparing explore``: write the explorer page of a table."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def explore(
             table.rows,
             output,
             n_components=chosen["components"],
-            labels=None if label is None else _numbers_or_text(read_column(data, label)),
+            labels=None if label is None else _numbers_or_text(read_column(data, label, chosen["delimiter"])),
             feature_names=table.feature_names,
-            sample_names=None if names is None else read_column(data, names),
+            sample_names=None if names is None else read_column(data, names, chosen["delimiter"]),
             random_state=chosen["seed"],
             verbose=verbose,
             **{

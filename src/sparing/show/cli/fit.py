@@ -11,7 +11,7 @@ from sparing.show.cli import options, records, text
 from sparing.show.cli.opening import asked_for, progress, writable
 
 METHODS = {"encoder": SparseEncoder, "pca": SparsePCA, "nonnegative": NonnegativeSparsePCA}
-OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": {"pca", "nonnegative"}}
+OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": set(METHODS)}
 """Options that not every method has."""
 
 
@@ -37,8 +37,8 @@ OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": 
 @click.option(
     "--min-variance",
     type=float,
-    help="The fewest features per component that keep this share of the variance of the component with all features in "
-    "its place; where several are searched together the total is kept, not each share (pca, nonnegative).",
+    help="The fewest features that keep this share of PCA's variance (encoder), or of the variance of each component "
+    "with all features in its place; where several are searched together the total is kept (pca, nonnegative).",
 )
 @click.option(
     "--strategy",
@@ -52,8 +52,8 @@ OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": 
 def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, quiet: bool, **chosen: Any) -> None:
     """Find components of DATA that use few features, and say what is proved of them.
 
-    Without -r, --max-loss or --min-variance the fewest features are used that lose at most 1.1 times what PCA loses
-    (encoder), or ten features for each component (pca, nonnegative).
+    Without -r, --max-loss or --min-variance the fewest features are used that keep 90% of the variance that PCA's
+    components explain (encoder), or ten features for each component (pca, nonnegative).
 
     \b
     Examples:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import io
 import sys
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
-from sparing import errors, open_data
+from sparing import errors
 from sparing.data import ArrayRows, Rows, is_symmetric
+from sparing.data.readers import open_rows
+from sparing.data.readers.base import Options
+from sparing.data.readers.notes import repeated_note, unique_names
 from sparing.data.readers.text_columns import column_place, read_lines
 from sparing.data.rows import ChosenColumns
 from sparing.results import Indices
-from sparing.show.cli.text import shortened, terminal_width
+from sparing.show.cli.options import as_options
+from sparing.show.cli.text import one_line, shortened, terminal_width
 from sparing.show.report.page import place_for
 from sparing.show.wording import names_of, shown
 
@@ -37,6 +41,7 @@ class Table(NamedTuple):
     not_numeric: list[str]
     dropped: list[str]
     precomputed: bool = False
+    notes: Sequence[str] = ()
 
     @property
     def labels(self) -> list[str]:
@@ -53,12 +58,14 @@ class Table(NamedTuple):
         return self._replace(rows=rows, feature_names=names)
 
     def say_left_out(self) -> None:
-        """Name the columns that are not used, on the error stream."""
+        """Name the columns that are not used, and what was noticed about the others, on the error stream."""
         for why, columns in (("because not numeric", self.not_numeric), ("as asked", self.dropped)):
             if columns:
                 more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
                 names = ", ".join(self.called(name) for name in columns[:MOST_NAMES])
                 click.echo(f"Left out, {why}: {names}{more}.", err=True)
+        for note in self.notes:
+            click.echo(f"Note: {one_line(as_options(note))}.", err=True)
 
     def called(self, name: str) -> str:
         """A column of the file in words: by its place where it has no name."""
@@ -78,7 +85,7 @@ def asked_for(path: str, chosen: Mapping[str, Any], *, elsewhere: Collection[str
         raise click.UsageError("--missing mean is for samples; a covariance (--precomputed) has no rows to average.")
     table = opened(
         path,
-        chosen["key"],
+        reading_of(chosen),
         chosen["label"],
         chosen["drop"],
         names=chosen["feature_names"],
@@ -86,19 +93,24 @@ def asked_for(path: str, chosen: Mapping[str, Any], *, elsewhere: Collection[str
         elsewhere=elsewhere,
     )
     table.say_left_out()
-    for name in table.feature_names or []:
-        if not name.strip():  # as pandas writes row numbers
-            which = f"{table.called(name)} is taken for a feature"
-            click.echo(f"Note: {which}; if it numbers the rows pass --drop {name!r}.", err=True)
     if not precomputed and is_symmetric(table.rows):
         then = "pass --precomputed" if "precomputed" in chosen else "pass the samples that they came from"
         click.echo(f"Note: the table is symmetric: if it holds covariances or correlations {then}.", err=True)
     return table
 
 
+def reading_of(chosen: Mapping[str, Any]) -> Options:
+    """How a file is to be read, by the options of a command."""
+    names = ("key", "transpose", "delimiter", "decimal", "drop_unreadable")
+    delimiter = {"\\t": "\t", "tab": "\t"}.get(chosen["delimiter"] or "", chosen["delimiter"])
+    if delimiter is not None and len(delimiter) != 1:
+        raise click.UsageError("--delimiter must be a single character, or tab.")
+    return Options(**{**{name: chosen[name] for name in names}, "delimiter": delimiter})
+
+
 def opened(
     path: str,
-    key: str | None = None,
+    reading: Options,
     label: str | None = None,
     drop: Sequence[str] = (),
     *,
@@ -107,17 +119,19 @@ def opened(
     elsewhere: Collection[str] = (),
 ) -> Table:
     """The columns of a file that are features, under the names in the file ``names`` where it is given."""
-    rows: Any = open_data(path, key=key)
-    if names is not None:
-        rows.feature_names = _names(names, path, rows.shape[1])
-    known = [*(rows.feature_names or []), *rows.left_out]
     unwanted = list(dict.fromkeys([*([label] if label is not None else []), *drop]))
+    all_of_them = precomputed or names is not None  # rows of a covariance go with its columns, names are for all
+    rows: Any = open_rows(path, reading if all_of_them else replace(reading, drop=tuple(unwanted)))
+    if names is not None:
+        rows.feature_names, more = _names(names, path, rows.shape[1])
+        rows.notes = [*rows.notes, *more]
+    known = [*(rows.feature_names or []), *rows.left_out]
     for name in unwanted:
         if name not in known and name not in elsewhere:
             raise errors.no_column(path, name, known)
     dropped = [name for name in unwanted if name in known]
     not_numeric = [name for name in rows.left_out if name not in unwanted]
-    table = Table(path, rows, rows.feature_names, not_numeric, dropped, precomputed)
+    table = Table(path, rows, rows.feature_names, not_numeric, dropped, precomputed, rows.notes)
     kept = [j for j, name in enumerate(table.feature_names or []) if name not in unwanted]
     if len(kept) == len(table.feature_names or []):
         return table
@@ -126,18 +140,16 @@ def opened(
     return table.restricted(np.array(kept))
 
 
-def _names(path: str, data: str, n_features: int) -> list[str]:
-    """A name for each feature, from a file that has one on each line."""
+def _names(path: str, data: str, n_features: int) -> tuple[list[str], list[str]]:
+    """A name for each feature, from a file that has one on each line, and a note where names repeat."""
     names = read_lines(path)
     if len(names) != n_features:
         raise ValueError(
             f"Cannot use {str(path)!r}: it has {len(names)} names, and {str(data)!r} has {n_features} columns of "
             "numbers. Write one name on each line, in the order of the columns of numbers."
         )
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
-        raise errors.column_repeated(path, repeated)
-    return names
+    unique, repeated = unique_names(names)
+    return unique, [repeated_note(repeated)] if repeated else []
 
 
 @contextmanager

@@ -23,7 +23,17 @@ components = click.option(
     "-k", "--components", type=click.IntRange(min=1), default=2, show_default=True, help="Number of components."
 )
 
-key = click.option("--key", metavar="NAME", help="Which table of a file that holds several, such as layers/counts.")
+reading = combined(
+    click.option("--key", metavar="NAME", help="Which table of a file that holds several, such as layers/counts."),
+    click.option("--transpose", is_flag=True, help="The file has one row per feature (.mtx), such as genes by cells."),
+    click.option("--delimiter", metavar="CHARACTER", help="What separates the cells of a text table."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="The decimal sign of a text table."),
+    click.option(
+        "--drop-unreadable",
+        is_flag=True,
+        help="Leave out columns of numbers in which a cell is no number; without it such a cell is an error.",
+    ),
+)
 
 names_of_features = click.option(
     "--feature-names",
@@ -35,7 +45,7 @@ names_of_features = click.option(
 columns = combined(
     click.option("--label", metavar="COLUMN", help="A column of labels, which is no feature (text tables, Parquet)."),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out; may be given several times."),
-    key,
+    reading,
     names_of_features,
 )
 
@@ -91,7 +101,14 @@ OF_PARAMETERS = {
 }
 """What the library's parameters are called here, where no column is likely to have such a name."""
 
-WORDS = {"missing": "--missing", "strategy": "--strategy", "method": "--method", "key": "--key"}
+WORDS = {
+    "missing": "--missing",
+    "strategy": "--strategy",
+    "method": "--method",
+    "key": "--key",
+    "delimiter": "--delimiter",
+    "decimal": "--decimal",
+}
 """The same for plain words, which are parameters only where a value follows."""
 
 FLAGS = {
@@ -100,6 +117,8 @@ FLAGS = {
     "scale=True": "--scale",
     "precomputed=True": "--precomputed",
     "precomputed=False": "no --precomputed",
+    "transpose=True": "--transpose",
+    "drop_unreadable=True": "--drop-unreadable",
 }
 
 
@@ -107,7 +126,8 @@ def as_options(sentence: str) -> str:
     """A sentence of the library in the words of the command line; what is quoted in it stays as it is."""
     for flag, said in FLAGS.items():
         sentence = re.sub(rf"(?<!['\"\w]){flag}\b", said, sentence)
-    named = rf"(?<!['\"\w])(?:({'|'.join(OF_PARAMETERS)})\b|({'|'.join(WORDS)})(?==))(=(?:(['\"])([\w./-]+)\4)?)?"
+    sentence = re.sub(r"(?<!['\"\w])drop=\[('[^']*'|\"[^\"]*\")\]", r"--drop \1", sentence)
+    named = rf"(?<!['\"\w])(?:({'|'.join(OF_PARAMETERS)})\b|({'|'.join(WORDS)})(?==))(=(?:(['\"])([\w./,;\\-]+)\4)?)?"
 
     def option(found: re.Match[str]) -> str:
         long, word, given, _, value = found.groups()

@@ -7,39 +7,51 @@ import io
 from typing import Any
 
 import click
-import numpy as np
 
 from sparing import SparsityPath, sparsity_path
+from sparing.certificates.sentences import percent, percent_kept
 from sparing.results import PROVED
 from sparing.show.cli import options, records
 from sparing.show.cli.opening import Table, asked_for, progress
 from sparing.show.cli.text import NARROWEST, shortened, terminal_width
 
-HEAD = f"{'features':>8}  {'loss / PCA':>11}  {'at least':>11}  "
+NUMBERS = ("variance_kept", "variance_kept_bound", "loss_ratio", "bound")
+HEAD = f"{'features':>8}  {'kept':>6}  {'at most':>8}  "
 
 
-PASSED_ON = ("max_features", "max_loss", "precomputed", "center", "scale", "missing", "effort", "time_limit")
+PASSED_ON = (
+    "max_features",
+    "min_variance",
+    "max_loss",
+    "precomputed",
+    "center",
+    "scale",
+    "missing",
+    "effort",
+    "time_limit",
+)
 
 
-@click.command(short_help="What each number of features loses.")
+@click.command(short_help="What each number of features keeps.")
 @options.data
 @options.components
 @click.option(
     "--max-features", type=click.IntRange(min=1), help="Where to stop; by default at 100 features, or at all of them."
 )
+@click.option("--min-variance", type=float, help="Stop as soon as this share of PCA's variance is kept.")
 @click.option("--max-loss", type=float, help="Stop as soon as at most this many times what PCA loses is lost.")
 @options.fitting
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
 @options.quiet
 def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> None:
-    """Show what each number of features of DATA loses, beside what no choice of as many can go below.
+    """Show what each number of features of DATA keeps, beside what no choice of as many can pass.
 
-    Both are multiples of what PCA loses with all features. The components share their features.
+    Both are shares of the variance that PCA's components keep with all features. The components share their features.
 
     \b
     Examples:
       sparing path wine.csv -k 2 --scale
-      sparing path wine.csv -k 2 --scale --max-loss 1.05
+      sparing path wine.csv -k 2 --scale --min-variance 0.95
       sparing path wine.csv -k 3 --max-features 6 --csv
     """
     if as_json and as_csv:
@@ -53,7 +65,8 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
             verbose=verbose,
             **{name: chosen[name] for name in PASSED_ON},
         )
-    enough = _enough(found, chosen["max_loss"])
+    wanted = {name: chosen[name] for name in ("min_variance", "max_loss") if chosen[name] is not None}
+    enough = _enough(found, **wanted)
     if as_json:
         click.echo(records.dumped(_record(found, table, chosen["components"], enough)))
     elif as_csv:
@@ -61,49 +74,54 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
     else:
         click.echo(_text(found, table.labels))
         if enough is not None:
-            d, limit = table.rows.shape[1], chosen["max_loss"]
-            click.echo(f"\n{enough} of {d} features lose at most {limit:g} times what PCA loses.")
-    if chosen["max_loss"] is not None and enough is None:
-        click.echo(
-            f"Note: no number of features up to {len(found)} loses at most {chosen['max_loss']:g} times what PCA "
-            f"loses; the last one loses {found.loss_ratio[-1]:.4g} times as much.",
-            err=True,
-        )
+            click.echo(f"\n{enough} of {table.rows.shape[1]} features {_asked(found, enough - 1, **wanted)}")
+    if wanted and enough is None:
+        click.echo(f"Note: what was asked for is not reached: {len(found)} features {_asked(found, -1)}", err=True)
 
 
-def _enough(found: SparsityPath, max_loss: float | None) -> int | None:
-    """The first number of features that loses little enough."""
-    if max_loss is None:
+def _enough(found: SparsityPath, min_variance: float | None = None, max_loss: float | None = None) -> int | None:
+    """The first number of features that keeps enough."""
+    if max_loss is not None:
+        fits = found.loss_ratio <= max_loss
+    elif min_variance is not None:
+        fits = found.variance_kept >= min_variance
+    else:
         return None
-    fits = np.flatnonzero(found.loss_ratio <= max_loss)
-    return int(found.n_features[fits[0]]) if len(fits) else None
+    return int(found.n_features[fits.argmax()]) if fits.any() else None
+
+
+def _asked(found: SparsityPath, step: int, min_variance: float | None = None, max_loss: float | None = None) -> str:
+    """What a step keeps, in the terms that were asked for."""
+    if max_loss is not None:
+        return f"lose at most {max_loss:g} times what PCA loses."
+    return f"keep {percent_kept(found.variance_kept[step])} of PCA's variance."
 
 
 def _text(found: SparsityPath, names: list[str]) -> str:
     room = max(terminal_width() - len(HEAD), NARROWEST)
     proved = found.loss_ratio <= found.bound * (1 + PROVED)
-    marks = np.where(proved, "=", " ")
     lines = [f"{HEAD}which"]
-    for r, ratio, mark, bound, support in zip(
-        found.n_features, found.loss_ratio, marks, found.bound, found.supports, strict=True
-    ):
+    steps = zip(found.n_features, found.variance_kept, proved, found.variance_kept_bound, found.supports, strict=True)
+    for r, kept, optimal, most, support in steps:
         which = shortened(", ".join(names[j] for j in support), room)
-        lines.append(f"{r:>8}  {ratio:>11.4f}  {mark}{bound:>10.4f}  {which}")
-    return "\n".join([*lines, "", "(= where no other features can lose less: proved)"] if proved.any() else lines)
+        bound = "optimal" if optimal else percent(most)
+        lines.append(f"{r:>8}  {percent_kept(kept):>6}  {bound:>8}  {which}")
+    said = "(kept: of the variance that PCA keeps; at most: what any choice of as many features can keep, proved)"
+    return "\n".join([*lines, "", said])
 
 
 def _csv(found: SparsityPath, names: list[str]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["n_features", "loss_ratio", "bound", "features"])
-    for r, ratio, bound, support in zip(found.n_features, found.loss_ratio, found.bound, found.supports, strict=True):
-        writer.writerow([int(r), float(ratio), float(bound), ", ".join(names[j] for j in support)])
+    writer.writerow(["n_features", *NUMBERS, "features"])
+    for i, (r, support) in enumerate(zip(found.n_features, found.supports, strict=True)):
+        numbers = (float(getattr(found, name)[i]) for name in NUMBERS)
+        writer.writerow([int(r), *numbers, ", ".join(names[j] for j in support)])
     return out.getvalue()
 
 
 def _record(found: SparsityPath, table: Table, n_components: int, enough: int | None) -> dict[str, Any]:
     names = records.raw_names(table)
-    steps = zip(found.n_features, found.loss_ratio, found.bound, found.supports, strict=True)
     return {
         "data": records.data_record(table),
         "n_components": n_components,
@@ -111,10 +129,9 @@ def _record(found: SparsityPath, table: Table, n_components: int, enough: int | 
         "steps": [
             {
                 "n_features": r,
-                "loss_ratio": ratio,
-                "bound": bound,
+                **{name: getattr(found, name)[i] for name in NUMBERS},
                 "support": [{"feature": j, "name": names[j]} for j in support.tolist()],
             }
-            for r, ratio, bound, support in steps
+            for i, (r, support) in enumerate(zip(found.n_features, found.supports, strict=True))
         ],
     }

@@ -16,6 +16,12 @@ from sparing.results import Array
 from sparing.show.cli.opening import Table
 from sparing.show.wording import component_name, equation, loadings_rows
 
+NUMBERS = (
+    *("variance_kept", "variance_kept_bound", "n_samples", "n_asked", "pca_variance"),
+    *("value", "bound", "pca_value", "total", "ratio", "bound_ratio", "gap"),
+)
+"""Of a certificate."""
+
 
 def dumped(record: Any) -> str:
     """JSON that every program reads; a number that is not finite is null."""
@@ -31,8 +37,10 @@ def model_record(model: Any, table: Table) -> dict[str, Any]:
         "class": type(model).__name__,
         "parameters": model.get_params(deep=False),
         "sentence": str(model.certificate_),
+        "variance_kept": model.variance_kept_,
         "support": [{"feature": j, "name": names[j]} for j in model.support_.tolist()],
         "components": components_record(model.components_, names),
+        "feature_r2": model.feature_r2_,
         "explained_variance_ratio": model.explained_variance_ratio_,
         "loss": model.loss_,
         "loss_ratio": model.loss_ratio_,
@@ -69,8 +77,9 @@ def certificate_record(certificate: Certificate) -> dict[str, Any]:
     c = certificate
     return {
         "sentence": str(c),
+        "details": c.details().splitlines(),
         "kind": type(c).__name__,
-        **{name: getattr(c, name) for name in ("value", "bound", "pca_value", "total", "ratio", "gap")},
+        **{name: getattr(c, name) for name in NUMBERS},
         "sense": c.sense,
         "proved_by": c.witness.method,
         "strength": c.strength,

@@ -8,13 +8,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from sparing import errors
-from sparing.data.readers.text_columns import COLUMNAR, read_column, sample_names
+from sparing.data.readers.text_columns import has_columns, read_column, sample_names
 from sparing.data.writing import replacing
 from sparing.results import Array
 
@@ -100,12 +99,14 @@ class Samples(NamedTuple):
     names: list[str]
 
 
-def samples_of(path: str, column: str | None, columns: Iterable[str], n_samples: int) -> Samples | None:
+def samples_of(
+    path: str, column: str | None, columns: Iterable[str], n_samples: int, delimiter: str | None = None
+) -> Samples | None:
     """Names from the column asked for; else those that the file has a place for, or one of ``columns`` by its title."""
     if column is None:
         names = sample_names(path)
         if names is not None:
             return Samples(TITLE, names) if len(names) == n_samples else None
-        if Path(path).suffix.lower() in COLUMNAR:
+        if has_columns(path):
             column = next((name for name in columns if name.strip().lower() in USUAL), None)
-    return None if column is None else Samples(column.strip() or TITLE, read_column(path, column))
+    return None if column is None else Samples(column.strip() or TITLE, read_column(path, column, delimiter))

@@ -1,4 +1,4 @@
-"""Results as text for people: as wide as the terminal, and with nothing in it that could command one."""
+"""Results as text: as wide as the terminal, without control characters."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from wcwidth import wcswidth
 
+from sparing.certificates.sentences import percent_kept
 from sparing.results import Array
 from sparing.show.wording import (
     END_OF_ISOLATE,
     ISOLATE,
     LoadingsRow,
-    against_pca,
     component_name,
     loadings_rows,
     shown,
@@ -26,6 +26,9 @@ CELL = 14
 
 NARROWEST = 12
 """Columns that a name has at the least."""
+
+WORST, LONGEST = 10, 40
+"""Features predicted worst that are named, and columns of the terminal for each name."""
 
 MOST_ROWS, MOST_TERMS = 50, 20
 """Features in a table, and terms in an equation, that somebody may want to read."""
@@ -42,21 +45,27 @@ def one_line(message: object) -> str:
 
 
 def fitted(model: Any, names: Sequence[str]) -> str:
-    """All that is said of a model: certificate, loss, loadings, equations."""
+    """All that is said of a model: certificate, how well features are predicted, loadings, equations."""
     width = terminal_width()
-    explained = model.explained_variance_ratio_
-    each = ", ".join(f"{share:.1%}" for share in explained)
-    loss = against_pca(max(1.0 - float(explained.sum()), 0.0), float(model.loss_ratio_))
-    components = f" Rebuilt from the scores, by what each component adds: {each}." if len(explained) > 1 else ""
     return "\n\n".join(
         [
             str(model.certificate_),
-            loss + components,
+            predicted(model, names),
             loadings_table(model.components_, names, width),
             equations(model.components_, names, width),
             _meaning(model.center, model.scale),
         ]
     )
+
+
+def predicted(model: Any, names: Sequence[str]) -> str:
+    """What the scores explain of all features, and the features that they explain worst."""
+    explained, r2 = model.explained_variance_ratio_, model.feature_r2_
+    each = f", by component: {', '.join(f'{part:.1%}' for part in explained)}" if len(explained) > 1 else ""
+    worst = np.argsort(r2, kind="stable")[:WORST]
+    named = ", ".join(f"{shortened(shown(names[j]), LONGEST)} {percent_kept(max(r2[j], 0.0))}" for j in worst)
+    total = f"The scores explain {percent_kept(float(explained.sum()))} of the total variance{each}."
+    return f"{total}\nPredicted worst, by the share of their variance: {named}."
 
 
 def loadings_table(components: Array, names: Sequence[str], width: int | None = None) -> str:

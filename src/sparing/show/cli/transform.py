@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import click
-import numpy as np
 
 from sparing import errors, load_model
 from sparing.data import ArrayRows, Rows, SparseRows
-from sparing.data.rows import ChosenColumns
-from sparing.errors import listed
-from sparing.estimators.saving import restricted_to
+from sparing.estimators.inputs import support_rows
 from sparing.results import Array
 from sparing.show.cli import options
-from sparing.show.cli.opening import Table, opened, writable
+from sparing.show.cli.opening import Table, opened, reading_of, writable
 from sparing.show.cli.scores import ENDINGS, Write, samples_of, score_file
 from sparing.show.wording import component_name
 
@@ -32,7 +30,7 @@ from sparing.show.wording import component_name
     help=f"Where to write them, by its ending: {', '.join(ENDINGS)}. By default CSV on the standard output.",
 )
 @click.option("--names", metavar="COLUMN", help="A column with names of the samples, to write beside their scores.")
-@options.key
+@options.reading
 @options.names_of_features
 @options.force
 @options.quiet
@@ -41,17 +39,18 @@ def transform(
     data: str,
     output: str | None,
     names: str | None,
-    key: str | None,
     feature_names: str | None,
     force: bool,
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Write the scores of DATA by a MODEL that `sparing fit --save` or save_model saved.
 
     One row per sample, one column per component: component_1, component_2, ... Before them are the names of the
     samples: those of --names, of AnnData or PLINK, or of a column called id, sample, name or index or without a name
     (not in .npy, which holds numbers only). DATA is read in blocks, and only the features that the model uses
-    are needed: found by their names, in any order, or by their places where there are no names.
+    are needed: found by their names, in any order, or by their places where there are no names, among all features or
+    alone.
 
     \b
     Examples:
@@ -65,17 +64,17 @@ def transform(
         raise click.UsageError("An array (.npy) holds numbers only; write .csv or .parquet with --names.")
     writable(output, force, model, data)
     whole = load_model(model)
-    narrow = restricted_to(whole)
-    table = opened(data, key, names=feature_names)
-    rows = _used(whole, table).with_coding(getattr(narrow, "coding_", None))
+    table = opened(data, reading_of(reading), names=feature_names)
+    rows = _used(whole, table)
     n = rows.shape[0]
     columns = [component_name(i).replace(" ", "_") for i in range(len(whole.components_))]
-    samples = samples_of(data, names, table.not_numeric if feature_names else _no_features(whole, table), n)
+    others = table.not_numeric if feature_names else _no_features(whole, table)
+    samples = samples_of(data, names, others, n, reading["delimiter"])
     with score_file(output, columns, n, samples) as write:
-        _write_scores(narrow, rows, write, quiet)
+        _write_scores(whole, rows, write, quiet)
 
 
-def _write_scores(model: Any, rows: ChosenColumns, write: Write, quiet: bool) -> None:
+def _write_scores(model: Any, rows: Rows, write: Write, quiet: bool) -> None:
     """All scores, with a bar of progress on terminals."""
     if quiet or not sys.stderr.isatty():
         for scores in _scores(model, rows):
@@ -94,31 +93,27 @@ def _no_features(model: Any, table: Table) -> list[str]:
     return [*table.not_numeric, *numeric]
 
 
-def _used(model: Any, table: Table) -> ChosenColumns:
-    """The columns that the model reads, in its order."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None or table.feature_names is None:
-        if table.rows.shape[1] != model.n_features_in_:
-            raise errors.model_counts_features(table.path, table.rows.shape[1], model.n_features_in_)
-        known = None if names is None else [str(name) for name in names[model.support_]]
-        return ChosenColumns(table.rows, model.support_, known)
-    place = {name: j for j, name in enumerate(table.feature_names)}
-    wanted = [str(name) for name in names[model.support_]]
-    absent = [name for name in wanted if name not in place]
-    if absent:
-        raise ValueError(
-            f"Cannot use {str(table.path)!r}: the model reads the features {listed(absent)}, which are not among its "
-            "columns of numbers. Pass data with all features that the model uses; others may be absent."
+def _used(model: Any, table: Table) -> Rows:
+    """The columns that the model reads, in its order: by name, or by their places where there are no names."""
+    if not hasattr(model, "components_"):
+        raise TypeError(
+            f"The model is a {type(model).__name__}, which has no components to make scores of. Scores come from "
+            "SparseEncoder, SparsePCA, NonnegativeSparsePCA, DoublySparseEncoder and SparsePCARegressor."
         )
-    return ChosenColumns(table.rows, np.array([place[name] for name in wanted], dtype=np.intp), wanted)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            return support_rows(model, table.rows)
+    except ValueError as flaw:
+        raise ValueError(f"Cannot use {str(table.path)!r}: {flaw}") from flaw
 
 
-def _scores(model: Any, rows: ChosenColumns) -> Iterator[Array]:
+def _scores(model: Any, rows: Rows) -> Iterator[Array]:
     """Scores of block after block."""
     for block in rows.blocks():
         raw: Any = block
         piece: Rows = ArrayRows(raw.rows, block_rows=len(raw.rows)) if raw.is_dense else SparseRows(raw.matrix)
-        piece.feature_names = rows.feature_names  # type: ignore[attr-defined]
+        piece.feature_names = rows.feature_names
         try:
             yield model.transform(piece)
         except errors.NotFiniteError as flaw:

@@ -1,4 +1,4 @@
-"""Loss against the number of features, with what is proved."""
+"""What is kept against the number of features, with what is proved."""
 
 from __future__ import annotations
 
@@ -13,44 +13,54 @@ from sparing.show.plots._axes import COLOURS, axes_of
 
 
 class SparsityPathDisplay:
-    """What each number of features loses, and where the best possible lies.
+    """What each number of features keeps of PCA's variance, and where the best possible lies.
 
-    The best choice of as many features lies in the shaded band: below the loss found, above what is proved. Filled
+    The best choice of as many features lies in the shaded band: above what was found, below what is proved. Filled
     points are proved optimal.
 
     Parameters
     ----------
     path : SparsityPath
+    min_variance : float, optional
+        A share of PCA's variance; the fewest features that keep it are marked.
     max_loss : float, optional
-        A loss that can be borne; the fewest features that keep it are marked.
+        A loss that can be borne, as a multiple of PCA's; the fewest features that keep it are marked.
 
     Attributes
     ----------
     line_, band_ : matplotlib artists
-        The losses, and the band.
+        What is kept, and the band.
     ax_, figure_ : matplotlib axes and figure
         Once it is drawn.
     """
 
-    def __init__(self, path: SparsityPath, max_loss: float | None = None) -> None:
-        self.path, self.max_loss = path, max_loss
+    def __init__(self, path: SparsityPath, max_loss: float | None = None, *, min_variance: float | None = None) -> None:
+        self.path, self.max_loss, self.min_variance = path, max_loss, min_variance
 
     @classmethod
-    def from_path(cls, path: SparsityPath, *, max_loss: float | None = None, ax: Any = None, **style: Any) -> Self:
+    def from_path(
+        cls,
+        path: SparsityPath,
+        *,
+        min_variance: float | None = None,
+        max_loss: float | None = None,
+        ax: Any = None,
+        **style: Any,
+    ) -> Self:
         """Draw what ``sparsity_path`` returned.
 
         Parameters
         ----------
         path : SparsityPath
-        max_loss : float, optional
-            A loss that can be borne; the fewest features that keep it are marked.
+        min_variance, max_loss : float, optional
+            What should be kept, or may be lost; the fewest features that do are marked.
         ax : matplotlib axes, optional
         **style
             For the line of ``Axes.plot``.
         """
         if not isinstance(path, SparsityPath):
             raise errors.cannot_draw(path, "loss_ratio", "SparsityPath, which sparsity_path(X) returns")
-        return cls(path, max_loss).plot(ax=ax, **style)
+        return cls(path, max_loss, min_variance=min_variance).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
         """Draw, on ``ax`` or on axes of its own.
@@ -65,25 +75,23 @@ class SparsityPathDisplay:
         -------
         self
         """
-        fewest = None if self.max_loss is None else self.path.smallest(self.max_loss)
+        marked = self.max_loss is not None or self.min_variance is not None
+        fewest = self.path.smallest(self.max_loss, min_variance=self.min_variance) if marked else None
         ax = axes_of(ax, (6.0, 4.0))
-        counts, found, bound = self.path.n_features, self.path.loss_ratio, self.path.bound
-        shown = np.isfinite(found)
-        proved = shown & (bound >= found * (1 - PROVED))
+        counts, found, bound = self.path.n_features, self.path.variance_kept, self.path.variance_kept_bound
+        proved = self.path.bound >= self.path.loss_ratio * (1 - PROVED)
         settings = {"color": COLOURS[0], "marker": "o", "markersize": 4, "markerfacecolor": "white", **style}
-        (self.line_,) = ax.plot(counts[shown], found[shown], label="found", **settings)
+        (self.line_,) = ax.plot(counts, found, label="found", **settings)
         colour = self.line_.get_color()
-        open_label = "the best lies here" if (shown & ~proved).any() else None
-        self.band_ = ax.fill_between(
-            counts[shown], bound[shown], found[shown], color=colour, alpha=0.2, linewidth=0, label=open_label
-        )
+        open_label = None if proved.all() else "the best lies here"
+        self.band_ = ax.fill_between(counts, found, bound, color=colour, alpha=0.2, linewidth=0, label=open_label)
         if proved.any():
             ax.plot(counts[proved], found[proved], "o", color=colour, markersize=4, label="proved optimal")
         ax.axhline(1.0, color="0.5", linewidth=0.8, linestyle="--", label="PCA, all features")
         if fewest is not None:
             at = int(np.searchsorted(counts, fewest))
-            ax.plot(fewest, found[at], "D", color=COLOURS[4], markersize=8, label=f"{fewest} within {self.max_loss:g}")
-        ax.set(xlabel="number of features", ylabel="loss / PCA's loss")
+            ax.plot(fewest, found[at], "D", color=COLOURS[4], markersize=8, label=f"{fewest} features")
+        ax.set(xlabel="number of features", ylabel="share of PCA's variance that is kept")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparing.certificates import Certificate
+from sparing.certificates.sentences import percent, percent_kept
 from sparing.data.jobs import Stacked
 from sparing.gram import DataMatrix
 from sparing.results import Array, Indices
@@ -24,8 +25,8 @@ MOST_SCORES = 400_000
 NAMES_LENGTH = 1_000_000
 """Signs of all names together up to which features can be searched that are never used."""
 
-COMFORTABLE_LOSS = 1.1
-"""The page opens at the fewest features that lose at most this many times what PCA loses."""
+COMFORTABLE_SHARE = 0.9
+"""The page opens at the fewest features that keep this share of PCA's variance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ def sampled(n_samples: int, n_steps: int, n_components: int, rng: np.random.Gene
 def steps_of(
     certificates: Sequence[Certificate], view: DataMatrix, names: Sequence[str], samples: Indices
 ) -> tuple[list[dict[str, Any]], float]:
-    """For each number of features loss, bound, sentence, loadings, equations and scores; and the unit of the scores."""
+    """For each number of features what is kept, bound, sentence, loadings, equations, scores; and the unit of those."""
     union = np.unique(np.concatenate([certificate.support for certificate in certificates]))
     values: Array = view.one_pass(SampledColumns(samples, union))[0] * np.sqrt(view.square_unit)
     unit = _unit(values)
@@ -63,7 +64,7 @@ def steps_of(
         steps.append(
             {
                 "features": number,
-                **_losses(certificate),
+                **_kept(certificate),
                 "sentence": str(certificate).splitlines(),
                 "equations": [
                     equation(component_name(i), loadings, used) for i, loadings in enumerate(certificate.loadings)
@@ -79,7 +80,7 @@ def steps_of(
 def opening_step(steps: Sequence[dict[str, Any]]) -> int:
     """The number of features that the page opens with: with all components that there are, so that they are seen."""
     full = [step for step in steps if len(step["loadings"]) == max(len(other["loadings"]) for other in steps)]
-    fits = (step["features"] for step in full if step["ratio"] is not None and step["ratio"] <= COMFORTABLE_LOSS)
+    fits = (step["features"] for step in full if step["kept"] >= COMFORTABLE_SHARE)
     return int(next(fits, steps[-1]["features"]))
 
 
@@ -90,17 +91,17 @@ def searchable(names: Sequence[str], steps: Sequence[dict[str, Any]]) -> dict[in
     return {j: shown(names[j]) for j in sorted({j for step in steps for j in step["support"]})}
 
 
-def _losses(certificate: Certificate) -> dict[str, float | None]:
-    """Loss and bound over PCA's loss, where PCA loses anything, and as shares of all variance."""
-    c = certificate
-    ratio = c.ratio if np.isfinite(c.ratio) else None
-    bound = None if ratio is None else min(c.bound_ratio, ratio)
+def _kept(certificate: Certificate) -> dict[str, Any]:
+    """What is kept of PCA's variance, what any choice could keep, and what is explained in all; also as text."""
+    kept, explained = certificate.variance_kept, max(1.0 - certificate.value / certificate.total, 0.0)
+    most = max(certificate.variance_kept_bound, kept)
     return {
-        "ratio": None if ratio is None else _rounded(ratio, 8),
-        "bound": None if bound is None else _rounded(bound, 8),
-        "lost": _rounded(c.value / c.total),
-        "least": _rounded(min(c.bound, c.value) / c.total),
-        "pca": _rounded(c.pca_value / c.total),
+        "kept": _rounded(kept, 8),
+        "most": _rounded(most, 8),
+        "explained": _rounded(explained),
+        "keptText": percent_kept(kept),
+        "mostText": percent(most),
+        "explainedText": percent_kept(explained),
     }
 
 

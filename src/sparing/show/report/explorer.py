@@ -37,13 +37,14 @@ def explore(
     sample_names: Sequence[object] | None = None,
     title: str | None = None,
     effort: str = "default",
-    random_state: Any = None,
+    random_state: Any = 0,
     time_limit: float | None = None,
     verbose: bool = False,
 ) -> Path:
     """Write one HTML file on which a slider moves through every number of features.
 
-    It shows loss with its proved band, loadings by name, scores, the certificate and the equation of each component.
+    It shows what is kept of PCA's variance with its proved band, loadings by name, scores, the certificate and the
+    equation of each component.
     The file holds all it needs: it works offline, asks nothing of the network and can be sent to anybody. It holds
     names and scores of the samples drawn (2,000 at most), never X.
 

@@ -11,18 +11,7 @@ const MOST_FOUND = 20;
 
 const componentName = (i) => `component ${i + 1}`;
 const scoreName = (i) => componentName(i) + (page.unit && `, in units of ${page.unit}`);
-const percent = (share) => `${(100 * share).toFixed(2)}%`;
 const current = () => steps[slider.valueAsNumber - 1];
-const ratios = steps.every((step) => step.ratio !== null);  // where PCA loses nothing there is none
-
-for (const step of steps) {
-  step.loss = ratios ? step.ratio : step.lost;
-  step.low = ratios ? step.bound : step.least;
-  step.pcaLoss = ratios ? 1 : step.pca;
-  step.ratioText = step.ratio === null ? "PCA loses nothing" : step.ratio.toFixed(4);
-  step.boundText = ratios ? step.bound.toFixed(4) : percent(step.least);
-  step.lostText = percent(step.lost);
-}
 
 // ---- small pieces of document ----
 
@@ -71,7 +60,7 @@ function labelOf(i) {
 
 // ---- charts ----
 
-const lossRows = () => steps.map(({ scores, loadings, sentence, equations, unpacked, ...kept }) => kept);
+const keptRows = () => steps.map(({ scores, loadings, sentence, equations, unpacked, ...numbers }) => ({ ...numbers, pca: 1 }));
 
 function loadingsRows(step) {
   const places = largestFirst(step);
@@ -119,12 +108,11 @@ function scoresSpec(step) {
   return { key: titles.join(), spec };
 }
 
-function lossSpec() {
-  const spec = structuredClone(charts.loss);
+function keptSpec() {
+  const spec = structuredClone(charts.kept);
   spec.encoding.x.scale.domain = [0.5, steps.length + 0.5];
   spec.encoding.x.axis.values = steps.map((step) => step.features);
-  spec.layer[0].encoding.y.title = ratios ? "loss / PCA's loss" : "share of the variance lost";
-  spec.description = `Loss for 1 to ${steps.length} features with its proved band; the table below has the numbers.`;
+  spec.description = `What 1 to ${steps.length} features keep of PCA's variance, with its proved band; the table below has the numbers.`;
   return spec;
 }
 
@@ -166,12 +154,12 @@ function queued(name, draw) {
   return waiting[name];
 }
 
-const drawLoss = () => queued("loss", async () => {
-  if (!views.loss) {
-    const view = await embed("loss", lossSpec(), { steps: lossRows() });
+const drawKept = () => queued("kept", async () => {
+  if (!views.kept) {
+    const view = await embed("kept", keptSpec(), { steps: keptRows() });
     view.addEventListener("click", (_, item) => item?.datum?.features && move(item.datum.features));
   }
-  await views.loss.signal("current", slider.valueAsNumber).runAsync();
+  await views.kept.signal("current", slider.valueAsNumber).runAsync();
 });
 
 let loadingsWidth = null;
@@ -197,15 +185,15 @@ function writeSentence(step) {
   at("equations").replaceChildren(...step.equations.map((line) => element("li", line, { dir: "auto" })));
 }
 
-function writeLoss() {
-  const head = ["features", "loss / PCA's", "nothing below", "variance lost"];
-  const rows = steps.map((step) => row(step.features, [step.ratioText, step.boundText, step.lostText]));
-  const caption = "Loss for each number of features, and what no features of that number can go below";
-  fill(at("loss-table"), caption, head, rows);
+function writeKept() {
+  const head = ["features", "kept of PCA's variance", "at most", "explained of all variance"];
+  const rows = steps.map((step) => row(step.features, [step.keptText, step.mostText, step.explainedText]));
+  const caption = "What each number of features keeps, and what no choice of that number can pass";
+  fill(at("kept-table"), caption, head, rows);
 }
 
-function markLoss() {
-  [...at("loss-table").tBodies[0].rows].forEach((line, i) => {
+function markKept() {
+  [...at("kept-table").tBodies[0].rows].forEach((line, i) => {
     if (i + 1 === slider.valueAsNumber) line.setAttribute("aria-current", "true");
     else line.removeAttribute("aria-current");
   });
@@ -307,8 +295,8 @@ function show() {
   writeSentence(step);
   writeLoadings(step);
   writeScores(step);
-  markLoss();
-  return Promise.all([drawLoss(), drawLoadings(), drawScores()]);
+  markKept();
+  return Promise.all([drawKept(), drawLoadings(), drawScores()]);
 }
 
 function move(number) {
@@ -329,7 +317,7 @@ function prepareAxes() {
 slider.max = steps.length;
 slider.value = page.start;
 prepareAxes();
-writeLoss();
+writeKept();
 slider.addEventListener("input", () => move(slider.valueAsNumber));
 at("search").addEventListener("input", search);
 at("download").addEventListener("click", download);

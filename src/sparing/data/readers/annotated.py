@@ -1,0 +1,92 @@
+"""Groups of HDF5 and Zarr alike: which table is meant, sparse ones of AnnData and Cell Ranger, names of features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from sparing import errors
+from sparing.data.readers.compressed import is_tenx, layout_of, whole
+
+
+def table_key(path: Path, top: Any, parts: Callable[[], Iterable[tuple[str, Any]]], key: str | None) -> str:
+    """Where the table is: ``key``, else X, else the only table of a file that is not AnnData.
+
+    AnnData keep scores and graphs beside X, which are never taken for it.
+    """
+    if key is not None and key in top and is_table(top[key]):
+        return key
+    if key is None and "X" in top:
+        return "X"
+    found = tables(parts())
+    if key is not None:
+        raise errors.no_part(path, key, found)
+    if is_annotated(top):
+        there = f"; it holds {errors.listed(found)}. Say which is meant with key={found[0]!r}" if found else ""
+        raise errors.unreadable(path, f"it is AnnData without X{there or '. Write X, with a row per sample'}")
+    if len(found) != 1:
+        raise errors.which_part(path, found)
+    return found[0]
+
+
+def tables(parts: Iterable[tuple[str, Any]]) -> list[str]:
+    """Arrays of two dimensions and sparse groups, without what is inside these."""
+    found: list[str] = []
+    for name, part in sorted(parts, key=lambda item: item[0]):
+        if not any(name.startswith(f"{group}/") for group in found) and is_table(part, n_dimensions=2):
+            found.append(name)
+    return found
+
+
+def is_table(part: Any, n_dimensions: int | None = None) -> bool:
+    """Is it an array (with so many dimensions) or a sparse group?"""
+    if hasattr(part, "dtype"):
+        return n_dimensions is None or len(part.shape) == n_dimensions
+    return layout_of(part) is not None or is_tenx(part)
+
+
+def is_annotated(top: Any) -> bool:
+    """Is it AnnData, by its mark or by its tables of observations and variables?"""
+    return str(_text(top.attrs.get("encoding-type", ""))) == "anndata" or ("obs" in top and "var" in top)
+
+
+def feature_names(path: Path, top: Any, key: str) -> list[str] | None:
+    """Names of AnnData's variables for X, its layers and the raw counts; those of Cell Ranger's features."""
+    if not hasattr(top[key], "dtype") and is_tenx(top[key]):
+        group = top[key]
+        listed = next((part for part in ("features/name", "gene_names") if part in group), None)
+        return None if listed is None else [_text(value) for value in whole(path, group[listed])]
+    above = key.rpartition("/")[0]
+    last = key.rpartition("/")[2]
+    if above.rpartition("/")[2] == "layers":
+        above, last = above.rpartition("/")[0], "X"
+    where = f"{above}/var" if above else "var"
+    return row_names(path, top[where]) if last == "X" and where in top else None
+
+
+def row_names(path: Path, table: Any) -> list[str] | None:
+    """The names of the rows of a table of AnnData."""
+    if hasattr(table, "dtype"):  # files of AnnData before 0.7: one array of records
+        fields = table.dtype.names or ()
+        field = next((f for f in ("index", "_index") if f in fields), fields[0]) if fields else None
+        values = None if field is None else whole(path, table)[field]
+    else:
+        values = _column(path, table, str(_text(table.attrs.get("_index", "_index"))))
+    return None if values is None else [_text(value) for value in values]
+
+
+def _column(path: Path, table: Any, name: str) -> Any:
+    """A column of names: plain, categorical or with a mask."""
+    if name not in table:
+        return None
+    column = table[name]
+    if hasattr(column, "dtype"):
+        return whole(path, column)
+    if "categories" in column and "codes" in column:
+        return whole(path, column["categories"])[whole(path, column["codes"])]
+    return whole(path, column["values"]) if "values" in column else None
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,70 @@
+"""Notes on the columns of a table: names that repeat, row numbers, codes of classes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from sparing.errors import listed
+
+MOST_LEVELS, ROWS_PER_LEVEL = 10, 10
+"""Whole numbers of so few levels are codes, most likely, where each level has so many rows."""
+
+UNNAMED = "unnamed:"
+"""How pandas calls a column without a name, with its place behind, in lower case."""
+
+
+def unique_names(names: Iterable[object]) -> tuple[list[str], list[str]]:
+    """Names as text, ``-1``, ``-2`` ... behind those that were there before, as in AnnData; and which repeat."""
+    given = [str(name) for name in names]
+    times = Counter(given)
+    if len(times) == len(given):
+        return given, []
+    taken, seen, unique = set(given), Counter[str](), []
+    for name in given:
+        fresh = name
+        if seen[name]:
+            while (fresh := f"{name}-{seen[name]}") in taken:
+                seen[name] += 1
+            taken.add(fresh)
+        seen[name] += 1
+        unique.append(fresh)
+    return unique, [name for name, count in times.items() if count > 1]
+
+
+def repeated_note(repeated: Sequence[str]) -> str:
+    """Names that were made unique."""
+    return (
+        f"several features are named {listed(repeated)}; those after the first are told apart by '-1', '-2' and so on "
+        "behind the name"
+    )
+
+
+def is_nameless(name: str) -> bool:
+    """Is it a column without a name, as pandas writes row numbers?"""
+    return not name.strip() or name.lower().startswith(UNNAMED)
+
+
+def nameless_note(name: str, place: int) -> str:
+    """A column of whole numbers without a name."""
+    called = f"(column {place + 1}, no name)" if not name.strip() else f"column {name!r}"
+    return f"{called} is taken for a feature; if it numbers the rows pass drop=[{name!r}]"
+
+
+def code_columns(names: Sequence[str], levels: Sequence[float], n_rows: int) -> list[str]:
+    """Columns of whole numbers with few levels, where most others have more; ``levels`` is infinite for fractions."""
+    codes = [
+        name
+        for name, count in zip(names, levels, strict=True)
+        if 1 < count <= min(MOST_LEVELS, n_rows / ROWS_PER_LEVEL) and not is_nameless(name)
+    ]
+    return codes if 2 * len(codes) < len(names) else []
+
+
+def codes_note(names: Sequence[str]) -> str:
+    """Columns that may be labels."""
+    hold, are = ("holds", "is") if len(names) == 1 else ("hold", "are")
+    return (
+        f"{listed(names)} {hold} whole numbers of few levels, as codes of classes are, and {are} taken for features; "
+        f"leave labels out with drop=[{names[0]!r}]"
+    )

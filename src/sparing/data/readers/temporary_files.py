@@ -1,0 +1,83 @@
+"""Temporary files without a name: the system takes them back however a process ends, also by a signal or a crash."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryFile, gettempdir
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from sparing import errors
+
+
+class Scratch:
+    """Numbers on the disk that nobody else can find, until nobody holds this object."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        with _room_explained():
+            self._file = TemporaryFile(prefix="sparing-", buffering=0)  # noqa: SIM115
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):  # it is not there where the disk has no room for it
+            self._file.close()
+
+    def reserve(self, n_bytes: int) -> None:
+        """Make the file so long. Without room for that, writing to a map of it would end the process."""
+        with _room_explained():
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(self._file.fileno(), 0, n_bytes)
+            else:
+                self._file.truncate(n_bytes)
+
+    def write(self, values: Any, at: int) -> None:
+        """Store an array from this byte on."""
+        left = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+        with _room_explained(), self._lock:
+            self._file.seek(at)
+            while len(left):
+                left = left[self._file.write(left) or 0 :]
+
+    def read(self, dtype: Any, count: int, at: int) -> Any:
+        """So many numbers from this byte on, as a new array."""
+        values = np.empty(count, dtype=dtype)
+        left = values.view(np.uint8).data
+        while len(left):
+            got = self._fill(left, at)
+            if not got:
+                raise EOFError("a temporary file ended early")
+            left, at = left[got:], at + got
+        return values
+
+    def _fill(self, buffer: memoryview, at: int) -> int:
+        """Bytes from here on, without a place in the file that threads and forked processes would share."""
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [buffer], at)
+        with self._lock:
+            self._file.seek(at)
+            return self._file.readinto(buffer) or 0
+
+    def mapped(self, dtype: Any, shape: tuple[int, ...]) -> Any:
+        """The file as an array; it counts as memory for as long as the array is held."""
+        return np.memmap(self._file, dtype, mode="r+", shape=shape)
+
+
+@contextmanager
+def _room_explained() -> Iterator[None]:
+    """A sentence of its own: the file that is read is not to blame."""
+    try:
+        yield
+    except OSError as refused:
+        try:
+            folder = repr(gettempdir())
+        except OSError:  # none can be written to
+            folder = "(there is none)"
+        raise errors.UnwritableError(
+            f"Cannot write to the folder of temporary files, {folder}: {errors.system_says(refused)}. Text tables, "
+            "sparse matrices by columns and genotypes are set aside there while they are read. Make room, or name "
+            "another folder by the environment variable TMPDIR."
+        ) from refused

@@ -1,0 +1,353 @@
+"""What several components with features of their own are searched for: variance, free, constrained, or with a total."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+
+from sparing.gram import GRAM_LIMIT, DataMatrix
+from sparing.linalg.signs import first_largest
+from sparing.linalg.truncation import keep_largest, unit_columns
+from sparing.methods.deflation import (
+    Deflation,
+    DisjointDeflation,
+    GeneralizedDeflation,
+    OrthogonalizedDeflation,
+    UncorrelatedConstraint,
+)
+from sparing.objectives.blocks import RIDGE, BlockCapture, BlockState, Quotients
+from sparing.objectives.constrained import Beside, ConstrainedBlocks, ConstrainedState
+from sparing.objectives.joint import ORTHOGONAL
+from sparing.objectives.loadings import best_loadings
+from sparing.results import Array, Indices, Spectrum
+from sparing.rules import NO_RULES, Rules
+from sparing.run import Run
+from sparing.search.iterated import Found
+from sparing.search.offspring import BlockObjective
+
+ALIKE = 0.95
+"""Components with a larger cosine, or correlation of scores, are near-copies."""
+
+OF_ALL, OF_LAST = 5e-3, 0.1
+"""Shares of all variance, and of the last principal component's, that being rid of near-copies may cost."""
+
+REFITS = 200
+"""Steps at most to the best loadings of given supports."""
+
+SINGLE, MOVED = 8, 6
+"""Moves of one feature between components that are tried together, and features that are moved together by chance."""
+
+NEW_LOADING = 1e-3
+"""Loading of a feature that comes to a component, until it is fitted."""
+
+SETTLED = 1e-13
+"""Share of the variance that a turn of all components must gain to be followed by another."""
+
+CHARGES = (0.1, 1.0, 10.0)
+"""Charges for breaking a constraint, of supports that are then made to keep it."""
+
+
+class JointVariances:
+    """tr((H'H + ridge I)^-1 H'AH) over directions H (columns, d x k) with given numbers of nonzeros.
+
+    Parameters
+    ----------
+    view : DataMatrix
+    sizes : list of int
+        Features of each component.
+    ridge : float
+    rules : Rules
+        Which features may be read, and which must be, by some component; no limits on several together.
+    in_all : bool
+        Only the sum of the sizes counts: features may move from one component to another.
+    """
+
+    deflations: tuple[Deflation, ...] = (GeneralizedDeflation(), OrthogonalizedDeflation(), DisjointDeflation())
+    """Ways to components one after the other that searches start from, the first always."""
+
+    def __init__(
+        self, view: DataMatrix, sizes: list[int], ridge: float, *, rules: Rules = NO_RULES, in_all: bool = False
+    ) -> None:
+        self.view, self.ridge, self.rules, self.in_all = view, max(ridge, RIDGE), rules, in_all
+        self.usable = (view.gram_diagonal() > 0) & rules.usable(view.n_features)
+        self.sizes = [min(size, int(self.usable.sum())) for size in sizes] if rules else sizes
+        self.blocks, self.width = len(sizes), max(self.sizes)
+        self.n_features = view.n_features
+        self.padding = self.width - min(self.sizes)
+        self._diagonal = np.append(view.gram_diagonal(), np.zeros(self.padding))
+
+    def on(self, features: Indices) -> BlockObjective:
+        """The objective of a working set, in memory."""
+        real = features[features < self.n_features]
+        weight = self.view.restricted(real).gram()
+        return BlockCapture(weight, None, self.blocks, self.ridge, padding=len(features) - len(real))
+
+    def outside(self, supports: Indices, width: int, loadings: Array | None = None) -> Array:
+        """What each component (S k of them) gains by each feature (d) beside its own: one product with A for all."""
+        assert loadings is not None
+        few = max(1, len(supports) // self.blocks)  # the product is with as many directions for any number of them
+        supports, loadings = supports[:few], loadings[:few]
+        H = self.directions(supports, loadings)
+        wide = H.transpose(1, 0, 2).reshape(self.n_features, -1)
+        images = self.view.gram_matmat(wide).reshape(self.n_features, few, -1).transpose(1, 0, 2)
+        gains = self._beside(supports, loadings, H, images).entering()
+        gains = gains.reshape(few * self.blocks, -1)[:, : self.n_features]
+        return np.where(self.usable, gains, -np.inf)
+
+    def _beside(self, supports: Indices, loadings: Array, H: Array, images: Array) -> Quotients | Beside:
+        """What features that come and go are scored by, from directions (S, d, k) and AH."""
+        state = BlockState(loadings, self._padded(images), self._padded(H))
+        return Quotients(supports, state, self._diagonal, self.blocks, self.ridge)
+
+    def _padded(self, columns: Array) -> Array:
+        return np.pad(columns, ((0, 0), (0, self.padding), (0, 0)))
+
+    def directions(self, supports: Indices, loadings: Array) -> Array:
+        """H (S, d, k) of rows of slots and their loadings."""
+        H = np.zeros((len(supports), self.n_features + self.padding, self.blocks))
+        places = supports.reshape(len(supports), self.blocks, self.width).transpose(0, 2, 1)
+        np.put_along_axis(
+            H, places, loadings.reshape(len(supports), self.blocks, self.width).transpose(0, 2, 1), axis=1
+        )
+        return H[:, : self.n_features]
+
+    def directions_of(self, found: Found) -> Array:
+        """H (d, k) of what a search found."""
+        assert found.loadings is not None
+        return np.asarray(self.directions(found.support[None], found.loadings[None])[0])
+
+    def slots(self, H: Array, images: Array) -> tuple[Indices, Array]:
+        """A row of slots and its loadings; supports below their size get the features that pull most."""
+        places = np.empty((self.blocks, self.width), dtype=np.intp)
+        loadings = np.zeros((self.blocks, self.width))
+        supports = self._with_required(H)
+        for j, size in enumerate(self.sizes_of(H)):
+            support = supports[j]
+            pull = np.where(self.usable, np.abs(images[:, j]), -0.5)
+            pull[support] = -1.0
+            more = np.argsort(-pull, kind="stable")[: size - len(support)]
+            padding = self.n_features + np.arange(self.width - size)
+            places[j] = np.concatenate([support, more, padding])
+            loadings[j, : len(support)] = H[support, j]
+        return places.ravel(), loadings.ravel()
+
+    def _with_required(self, H: Array) -> list[Indices]:
+        """Supports of directions, each required feature in one of them, in the place of the least loading."""
+        H = np.where(self.usable[:, None], H, 0.0)
+        supports = [np.flatnonzero(H[:, j]) for j in range(self.blocks)]
+        required = self.rules.required[self.usable[self.rules.required]]
+        for feature in np.setdiff1d(required, np.concatenate(supports)):
+            free = [np.setdiff1d(support, self.rules.required) for support in supports]
+            room = [size - len(one) + len(some) for size, one, some in zip(self.sizes, supports, free, strict=True)]
+            j = int(np.argmax(room))
+            if len(supports[j]) == self.sizes[j]:
+                least = free[j][np.argmin(np.abs(H[free[j], j]))]
+                supports[j] = np.setdiff1d(supports[j], least)
+            supports[j] = np.append(supports[j], feature)
+        return supports
+
+    def sizes_of(self, H: Array) -> list[int]:
+        """How many features each of some directions may have; what is left of a total goes where they are fewest."""
+        if not self.in_all:
+            return self.sizes
+        sizes = np.count_nonzero(H, axis=0)
+        for _ in range(sum(self.sizes) - int(sizes.sum())):
+            sizes[int(np.argmin(sizes))] += 1
+        return [int(size) for size in sizes]
+
+    def cut(self, loadings: Array) -> Array:
+        """Each column to its size, or all of them together to the total; each keeps its largest."""
+        if not self.in_all:
+            return keep_largest(loadings, self.sizes)
+        surely = keep_largest(loadings, 1)
+        rest = keep_largest((loadings - surely).reshape(-1, 1), sum(self.sizes) - self.blocks)
+        return surely + rest.reshape(loadings.shape)
+
+    def fitting(self, starts: Sequence[Array]) -> JointVariances:
+        """The same goal with room for all of these directions."""
+        if not self.in_all:
+            return self
+        room, sizes = copy(self), [size for H in starts for size in self.sizes_of(H)]
+        room.width, room.padding = max(sizes), max(sizes) - min(sizes)
+        room._diagonal = np.append(self._diagonal[: self.n_features], np.zeros(room.padding))
+        return room
+
+    def fewer(self, n_components: int) -> JointVariances:
+        """The same goal for so many components, which are all there is."""
+        return self
+
+    def transfers(self, H: Array, rng: np.random.Generator) -> list[Array]:
+        """Directions where some give features up, those missed least, and others get those that they gain most by."""
+        total = sum(self.sizes)
+        if not self.in_all or total == self.blocks:
+            return []
+        goal = self.fitting([H])
+        supports, x = goal.slots(H, H)
+        places, images = supports.reshape(goal.blocks, -1), self.view.gram_matmat(H)
+        beside = goal._beside(supports[None], x[None], H[None], images[None])
+        gains = np.where(self.usable, beside.entering()[0, :, : self.n_features], -np.inf)
+        missed = np.where(places < self.n_features, beside.leaving()[0], -np.inf)
+        coming = [divmod(int(flat), self.n_features) for flat in np.argsort(-gains, axis=None)[:total]]
+        going = [divmod(int(flat), goal.width) for flat in np.argsort(-missed, axis=None)[:total]]
+        pairs = [(lost, new) for lost in going[:SINGLE] for new in coming[:SINGLE] if lost[0] != new[0]]
+        pairs.sort(key=lambda pair: missed[pair[0]] + gains[pair[1]], reverse=True)
+        chosen = [[pair] for pair in pairs[: SINGLE // 2]]
+        for power in range(1, max(2, total // 4).bit_length()):
+            chosen.append(list(zip(going[: 2**power], coming[: 2**power], strict=True)))
+        for _ in range(SINGLE // 2):  # and some by chance
+            n = int(rng.integers(1, min(MOVED, total - self.blocks) + 1))
+            some = ([part[i] for i in rng.permutation(min(4 * n, len(part)))[:n]] for part in (going, coming))
+            chosen.append(list(zip(*some, strict=True)))
+        moved = [_moved(H, [((b, int(places[b, slot])), new) for (b, slot), new in some]) for some in chosen]
+        return [trial for trial in moved if trial.shape == H.shape]
+
+    def feasible(self, answers: list[Array]) -> list[Array]:
+        """Those directions that may be an answer."""
+        return answers
+
+    def captured(self, H: Array, images: Array, ridge: float | None = None) -> float:
+        """What unit directions H with images AH capture."""
+        C = H.T @ H + (self.ridge if ridge is None else ridge) * np.eye(H.shape[1])
+        return float(np.trace(np.linalg.lstsq(C, H.T @ images, rcond=None)[0]))
+
+    def refitted(self, H: Array, run: Run) -> Array:
+        """The best loadings on the supports of H, all of them together."""
+        used = np.flatnonzero(H.any(axis=1))
+        if self.blocks < 2 or len(used) > GRAM_LIMIT or not H.any(axis=0).all():
+            return H
+        out = np.zeros_like(H)
+        out[used] = best_loadings(self.view.restricted(used).gram(), H[used], self.ridge, REFITS, run.budget)
+        return out
+
+    def best(self, answers: list[Array], spectrum: Spectrum) -> Array:
+        """What captures most; where it has near-copies, the best without them, if it has nearly the variance.
+
+        Where one feature outweighs all others, a copy of the first component with one more feature buys as much as a
+        component of its own, to many digits: the variance alone does not tell them apart.
+        """
+        images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
+        pairs = list(zip(answers, images, strict=True))
+        alike = np.array([largest_cosine(H, AH) for H, AH in pairs])
+        guarded, free = (np.array([self.captured(H, AH, ridge) for H, AH in pairs]) for ridge in (self.ridge, 0.0))
+        best = first_largest(guarded)
+        least = guarded[best] - min(OF_ALL * guarded[best], OF_LAST * float(spectrum.values[-1]))
+        apart = (alike <= ALIKE) & ((guarded >= least) | (alike[best] <= ALIKE))
+        return answers[first_largest(np.where(apart, free, -np.inf)) if apart.any() else best]
+
+    def ordered(self, H: Array) -> Array:
+        """The direction that captures most first, then the one that adds most to it, and so on."""
+        C, W = H.T @ H + self.ridge * np.eye(H.shape[1]), H.T @ self.view.gram_matmat(H)
+        left, chosen = list(range(H.shape[1])), list[int]()
+        while left:
+            reached = [
+                np.trace(np.linalg.solve(C[np.ix_(J, J)], W[np.ix_(J, J)])) for J in ([*chosen, j] for j in left)
+            ]
+            chosen.append(left.pop(first_largest(np.array(reached))))
+        return H[:, chosen]
+
+
+class ConstrainedVariances(JointVariances):
+    """tr(H'AH) over unit directions of which all pairs keep a constraint.
+
+    Parameters
+    ----------
+    view : DataMatrix
+    sizes : list of int
+    constraint : Deflation
+        ``orthogonal`` or ``uncorrelated``.
+    level : float
+        The largest eigenvalue of A.
+    """
+
+    def __init__(
+        self, view: DataMatrix, sizes: list[int], constraint: Deflation, level: float, *, in_all: bool = False
+    ) -> None:
+        super().__init__(view, sizes, RIDGE, in_all=in_all)
+        self.constraint, self.level = constraint, level
+        self.uncorrelated = isinstance(constraint, UncorrelatedConstraint)
+        self.deflations = (constraint, DisjointDeflation(), GeneralizedDeflation())
+
+    def on(self, features: Indices) -> BlockObjective:
+        """The objective of a working set, in memory."""
+        real = features[features < self.n_features]
+        return ConstrainedBlocks(
+            self.view.restricted(real).gram(),
+            self.blocks,
+            self.level,
+            uncorrelated=self.uncorrelated,
+            charges=CHARGES,
+            padding=len(features) - len(real),
+        )
+
+    def _beside(self, supports: Indices, loadings: Array, H: Array, images: Array) -> Beside:
+        forbidden = images / self.level if self.uncorrelated else H
+        state = ConstrainedState(loadings, self._padded(images), self._padded(forbidden))
+        return Beside(supports, state, self._diagonal, self.level)
+
+    def fewer(self, n_components: int) -> JointVariances:
+        """The same goal for so many components."""
+        sizes = equal_shares(sum(self.sizes), n_components) if self.in_all else self.sizes[:n_components]
+        return ConstrainedVariances(self.view, sizes, self.constraint, self.level, in_all=self.in_all)
+
+    def feasible(self, answers: list[Array]) -> list[Array]:
+        """Those of which all pairs keep the constraint."""
+        out = []
+        for H in answers:
+            products = H.T @ (self.view.gram_matmat(H) if self.uncorrelated else H)
+            own = np.diagonal(products)
+            if np.abs(products - np.diag(own)).max(initial=0.0) <= ORTHOGONAL * own.max(initial=0.0):
+                out.append(H)
+        return out
+
+    def captured(self, H: Array, images: Array, ridge: float | None = None) -> float:
+        """The sum of variances."""
+        return float(np.einsum("ij,ij->", H, images))
+
+    def refitted(self, H: Array, run: Run) -> Array:
+        """The best loadings on the supports of H, by turns until little changes."""
+        goal = self.fitting([H])
+        supports, x = goal.slots(H, H)
+        features = np.unique(supports)
+        objective, inside, reached = goal.on(features), np.searchsorted(features, supports)[None], -np.inf
+        for _ in range(REFITS):
+            values, state = objective.fitted(inside, x[None])
+            before, reached, x = reached, float(values[0]), state.loadings[0]
+            if reached <= before * (1 + SETTLED) or run.budget.expired:
+                break
+        out = unit_columns(goal.directions(supports[None], x[None])[0])
+        return out if out.shape == H.shape else H
+
+    def best(self, answers: list[Array], spectrum: Spectrum) -> Array:
+        """What captures most."""
+        images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
+        return answers[first_largest(np.array([self.captured(*pair) for pair in zip(answers, images, strict=True)]))]
+
+    def ordered(self, H: Array) -> Array:
+        """By falling variance."""
+        return H[:, np.argsort(-np.einsum("ij,ij->j", H, self.view.gram_matmat(H)), kind="stable")]
+
+
+def _moved(H: Array, pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Array:
+    """Directions without some features and with others, both given as (component, feature)."""
+    out = H.copy()
+    for (giver, lost), (taker, new) in pairs:
+        out[lost, giver], out[new, taker] = 0.0, NEW_LOADING
+    return unit_columns(out)
+
+
+def equal_shares(total: int, n_components: int) -> list[int]:
+    """A total number of features dealt out as equally as it goes."""
+    return [total // n_components + (j < total % n_components) for j in range(n_components)]
+
+
+def largest_cosine(H: Array, images: Array) -> float:
+    """The largest cosine of two directions, or correlation of their scores, whichever is larger."""
+    return max(float(unsigned_cosines(both).max(initial=0.0)) for both in (H.T @ H, H.T @ images))
+
+
+def unsigned_cosines(products: Array) -> Array:
+    """|cosine| of each pair from all inner products, above the diagonal."""
+    lengths = np.sqrt(np.maximum(np.diagonal(products), np.finfo(float).tiny))
+    return np.abs(np.triu(products / np.multiply.outer(lengths, lengths), 1))

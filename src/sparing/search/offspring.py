@@ -1,0 +1,136 @@
+"""New supports out of known ones: crossovers, perturbations, and components begun anew."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from sparing.results import Array, Indices
+from sparing.rules import Rules
+from sparing.search.descent import SwapObjective
+
+NEARBY, ANYWHERE = 12, 0.25
+"""Replacements of a feature that a perturbation prefers, and the share of features that come from anywhere."""
+
+PERTURBED = (2, 6)
+"""Features that a perturbation replaces, at least and at most."""
+
+RENEWED = 2
+"""One in so many new supports of several components has one begun anew."""
+
+
+class BlockObjective(SwapObjective, Protocol):
+    """An objective of several components; its last features, ``padding``, are nothing and stay where they are."""
+
+    padding: int
+
+    def renewed(self, supports: Indices, state: Any, rng: np.random.Generator) -> tuple[Indices, Array]:
+        """Each support with a component begun anew, and loadings to start from."""
+
+
+def offspring_of_one(
+    objective: SwapObjective, elite: Indices, count: int, rules: Rules, rng: np.random.Generator
+) -> Indices:
+    """New supports: by turns a crossover of two of the elite, or one of them with some features replaced."""
+    _, state = objective.fitted(elite)
+    scores = objective.swap_gains(elite, state)  # (S, r, c)
+    nearby = np.argsort(-scores, axis=2)[:, :, :NEARBY]
+    children = []
+    for number in range(count):
+        first, second = rng.integers(len(elite), size=2)
+        if number % 2 and first != second:
+            children.append(_crossed(elite[first], elite[second], rng))
+        else:
+            children.append(_perturbed(elite[first], nearby[first], objective.size, rules, rng))
+        if rules.has_limits and not rules.permits(children[-1]):
+            mended = _mended(children[-1], objective.size, rules, rng)
+            children[-1] = mended if len(mended) == len(elite[first]) else elite[first]
+    return np.array(children)
+
+
+def _mended(support: Indices, n_features: int, rules: Rules, rng: np.random.Generator) -> Indices:
+    """What of a support keeps the rules together, in a random order, filled up as far as any features allow."""
+    rooms, child = rules.rooms(1, n_features), list(rules.required)
+    order = chain(rng.permutation(np.setdiff1d(support, rules.required)), rng.permutation(n_features))
+    for j in order:
+        if len(child) == len(support):
+            break
+        if rooms.open()[0, j]:
+            rooms.take(np.array([j]))
+            child.append(j)
+    return np.array(child, dtype=np.intp)
+
+
+def _crossed(first: Indices, second: Indices, rng: np.random.Generator) -> Indices:
+    """What two supports have in common, and some of what only one of them has."""
+    common, others = np.intersect1d(first, second), np.setxor1d(first, second)
+    return np.concatenate([common, rng.choice(others, len(first) - len(common), replace=False)])
+
+
+def _perturbed(support: Indices, nearby: Indices, n_features: int, rules: Rules, rng: np.random.Generator) -> Indices:
+    """A few features replaced, mostly by good replacements of their own."""
+    child = support.copy()
+    least, most = PERTURBED
+    free = np.flatnonzero(~np.isin(support, rules.required))
+    for slot in rng.choice(free, min(int(rng.integers(least, most + 1)), len(free)), replace=False):
+        options = np.arange(n_features) if rng.random() < ANYWHERE else nearby[slot]
+        options = np.setdiff1d(options, child)
+        if len(options):
+            child[slot] = rng.choice(options)
+    return child
+
+
+def offspring_of_several(
+    objective: BlockObjective, supports: Indices, loadings: Array, count: int, rng: np.random.Generator
+) -> tuple[Indices, Array]:
+    """New supports: crossovers of two of the elite, one of them with some features replaced, or a component anew."""
+    _, state = objective.fitted(supports, loadings)
+    scores = objective.swap_gains(supports, state)  # (S, R, c)
+    parents = rng.integers(len(supports), size=count)
+    rows = supports[parents]
+    for child, parent in enumerate(parents.tolist()):
+        other = int(rng.integers(len(supports)))
+        if child % 2 and other != parent:
+            rows[child] = _crossed_components(supports[parent], supports[other], objective, rng)
+        else:
+            rows[child] = _perturbed_components(supports[parent], scores[parent], objective.blocks, rng)
+    of_parents = tuple(part[parents] for part in state)
+    before = objective.kept(of_parents, rows == supports[parents])
+    anew = np.arange(0, count, RENEWED)
+    rows[anew], before[anew] = objective.renewed(supports[parents[anew]], tuple(part[anew] for part in of_parents), rng)
+    return rows, before
+
+
+def _crossed_components(
+    first: Indices, second: Indices, objective: BlockObjective, rng: np.random.Generator
+) -> Indices:
+    """What two supports have in common, and some of what only one of them has, in each component.
+
+    Components of the second go with those of the first that they have most features in common with.
+    """
+    mine, theirs = (part.reshape(objective.blocks, -1) for part in (first, second))
+    real = objective.size - objective.padding
+    common = np.array([[np.isin(one, other).sum() for other in theirs] for one in mine])
+    child = mine.copy()
+    for b, partner in zip(*linear_sum_assignment(-common), strict=True):
+        only_mine = np.flatnonzero(~np.isin(mine[b], theirs[partner]) & (mine[b] < real))
+        only_theirs = np.setdiff1d(theirs[partner][theirs[partner] < real], mine[b])
+        count = min(int(rng.integers(len(only_mine) + 1)), len(only_theirs))
+        child[b, rng.permutation(only_mine)[:count]] = rng.permutation(only_theirs)[:count]
+    return child.ravel()
+
+
+def _perturbed_components(support: Indices, scores: Array, blocks: int, rng: np.random.Generator) -> Indices:
+    """A few features replaced, mostly by good replacements of their own."""
+    child, n_slots = support.copy(), len(support)
+    size, (least, most) = n_slots // blocks, PERTURBED
+    for slot in rng.choice(n_slots, min(int(rng.integers(least, most + 1)), n_slots), replace=False):
+        possible = np.flatnonzero(scores[slot] > -np.inf)
+        possible = np.setdiff1d(possible, child[slot // size * size : (slot // size + 1) * size])
+        if len(possible):
+            nearby = possible[np.argsort(-scores[slot, possible], kind="stable")[:NEARBY]]
+            child[slot] = rng.choice(possible if rng.random() < ANYWHERE else nearby)
+    return child
