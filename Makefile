@@ -75,9 +75,9 @@ peers: $(PEERS)/.ready  ## other packages beside this one, on the real data in S
 
 stress: $(READY)  ## long tests, and ten minutes of trying to break it: odd data, hostile files, interruptions, leaks
 	SPARING_STRESS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/python -m pytest -m long --numprocesses auto --dist worksteal
+		$(BIN)/python -m pytest -m long --timeout 1800 --numprocesses auto --dist worksteal
 	SPARING_STRESS=1 SPARING_STRESS_SECONDS=$${SPARING_STRESS_SECONDS:-480} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/python -m pytest tests/stress --numprocesses auto --dist worksteal
+		$(BIN)/python -m pytest tests/stress --timeout 1800 --numprocesses auto --dist worksteal
 
 clean:
 	rm -rf $(VENV) dist out

@@ -28,8 +28,9 @@ DEFINITE = (0.0, 1e-6, 1e-3)
 DIRECT, KRYLOV = 8, 4
 """Features up to which quotients come from decompositions; steps of the Krylov spaces beyond."""
 
-APART = 1e-8
-"""Share of a feature that M must leave beside a direction, or a swap is no gain but rounding."""
+APART = 1e-7
+"""Share of a feature that M must leave beside the others, or a swap is no gain but rounding: above twice the ridge of
+the joint loss, which is all that is left of a feature in the span of two directions that are copies of each other."""
 
 ROUNDING = 1e-12
 """Share of a direction beside others below which it is rounding."""
