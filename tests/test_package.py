@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 import sparing
 
 
@@ -17,11 +19,33 @@ def test_public_names_exist_and_are_documented():
 def test_importing_loads_no_optional_dependency():
     heavy = {"pandas", "polars", "matplotlib", "dask", "click", "vl_convert", "h5py"}
     code = (
-        "import sys, sklearn.decomposition; before = set(sys.modules); import sparing; "
+        "import sys, sklearn.decomposition; before = set(sys.modules); from sparing import *; "
         f"print(sorted(({heavy!r} & set(sys.modules)) - before))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert printed(code) == "[]"
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_command_line_starts_without_numerics(option):
+    code = (
+        "import atexit, sys; atexit.register(lambda: print('numpy' in sys.modules)); sys.argv[0] = 'sparing'; "
+        "from sparing.show.cli import main; main()"
+    )
+    *said, has_numpy = printed(code, option).splitlines()
+    assert said
+    assert has_numpy == "False"
+
+
+def printed(code: str, *arguments: str) -> str:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.strip()
+
+
+def test_names_are_imported_when_first_used():
+    assert set(sparing.__all__) <= set(dir(sparing))
+    assert sparing.errors.SparingWarning.__module__ == "sparing.errors"
+    with pytest.raises(AttributeError, match="no attribute 'SparseEncoders'"):
+        sparing.SparseEncoders  # noqa: B018
 
 
 def test_examples_in_docstrings_are_true():

@@ -1,20 +1,47 @@
-"""The fewest features that say what PCA says, with proof."""
+"""The fewest features that say what PCA says, with proof.
 
-from sparing.data.readers import open_data
-from sparing.estimators.column_selector import ColumnSelector
-from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
-from sparing.estimators.external_loadings import certify, polish
-from sparing.estimators.metrics import explained_variance, information_loss
-from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
-from sparing.estimators.saving import load_model, save_model
-from sparing.estimators.sparse_encoder import SparseEncoder
-from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
-from sparing.estimators.sparse_kmeans import SparseKMeans
-from sparing.estimators.sparse_pca import SparsePCA
-from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
-from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
+Names are imported when they are first used, so that ``import sparing`` and ``sparing --version`` take no time.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sparing.data.readers import open_data
+    from sparing.estimators.column_selector import ColumnSelector
+    from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
+    from sparing.estimators.external_loadings import certify, polish
+    from sparing.estimators.metrics import explained_variance, information_loss
+    from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
+    from sparing.estimators.saving import load_model, save_model
+    from sparing.estimators.sparse_encoder import SparseEncoder
+    from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
+    from sparing.estimators.sparse_kmeans import SparseKMeans
+    from sparing.estimators.sparse_pca import SparsePCA
+    from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
+    from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
 
 __version__ = "0.1.0"
+
+_MODULES = {
+    "ColumnSelector": "estimators.column_selector",
+    "DoublySparseEncoder": "estimators.doubly_sparse_encoder",
+    "NonnegativeSparsePCA": "estimators.nonnegative_sparse_pca",
+    "SparseEncoder": "estimators.sparse_encoder",
+    "SparseHierarchicalClustering": "estimators.sparse_hierarchical_clustering",
+    "SparseKMeans": "estimators.sparse_kmeans",
+    "SparsePCA": "estimators.sparse_pca",
+    "SparsePCARegressor": "estimators.sparse_pca_regressor",
+    "SparsityPath": "estimators.sparsity_path",
+    "certify": "estimators.external_loadings",
+    "explained_variance": "estimators.metrics",
+    "information_loss": "estimators.metrics",
+    "load_model": "estimators.saving",
+    "open_data": "data.readers",
+    "polish": "estimators.external_loadings",
+    "save_model": "estimators.saving",
+    "sparsity_path": "estimators.sparsity_path",
+}
 
 __all__ = [
     "ColumnSelector",
@@ -36,3 +63,18 @@ __all__ = [
     "save_model",
     "sparsity_path",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module, or a public module."""
+    if name in ("datasets", "errors", "plots", "report"):
+        return import_module(f"sparing.{name}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'sparing' has no attribute {name!r}")
+    value = getattr(import_module(f"sparing.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

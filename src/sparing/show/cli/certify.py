@@ -31,7 +31,7 @@ NOT_HELD = 1
 """The code where a certificate does not hold for the data."""
 
 
-@click.command(short_help="How good the loadings of any program are.")
+@click.command()
 @click.argument("loadings", type=click.Path())
 @options.data
 @click.option(

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import sys
 import warnings
+from importlib import import_module
 from typing import Any
 
 import click
+import wcwidth  # noqa: F401 - every command needs it: say so before the first one starts
 
 from sparing import __version__, errors
 from sparing.show.cli import Terminated, exit_code
-from sparing.show.cli.certify import certify
-from sparing.show.cli.explore import explore
-from sparing.show.cli.fit import fit
-from sparing.show.cli.opening import CLEAR_LINE
 from sparing.show.cli.options import as_options
-from sparing.show.cli.path import path
-from sparing.show.cli.text import one_line
-from sparing.show.cli.transform import transform
+
+COMMANDS = {
+    "certify": "How good the loadings of any program are.",
+    "explore": "One HTML page to look at and to share.",
+    "fit": "Components on few features, and what is proved.",
+    "path": "What each number of features keeps.",
+    "transform": "Scores of data by a saved model.",
+}
+"""Each has a module of its name, imported only to run it: ``--version`` and ``--help`` need no numerics."""
 
 EXIT_CODES = """\b
 Exit codes:
@@ -31,6 +35,22 @@ Exit codes:
 
 class Sentences(click.Group):
     """A group whose commands end with a sentence in place of a traceback, and show warnings as one line each."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"sparing.show.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -55,14 +75,22 @@ class Sentences(click.Group):
                     place = "the output" if refused.filename is None else repr(str(refused.filename))
                     why = errors.system_says(refused)
                     said = f"Cannot read or write {place}: {why}. Make room or pass another place, and run it again."
-                raise click.ClickException(one_line(said)) from refused
+                raise click.ClickException(_one_line(said)) from refused
             except (ValueError, TypeError, ImportError) as problem:
-                raise click.ClickException(one_line(as_options(str(problem)))) from problem
+                raise click.ClickException(_one_line(as_options(str(problem)))) from problem
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    from sparing.show.cli.opening import CLEAR_LINE
+
     start = CLEAR_LINE if sys.stderr.isatty() else ""
-    click.echo(f"{start}Note: {one_line(as_options(str(message)))}", err=True)
+    click.echo(f"{start}Note: {_one_line(as_options(str(message)))}", err=True)
+
+
+def _one_line(sentence: str) -> str:
+    from sparing.show.cli.text import one_line
+
+    return one_line(sentence)
 
 
 @click.group(cls=Sentences, epilog=EXIT_CODES)
@@ -82,7 +110,3 @@ def sparing() -> None:
       sparing path wine.csv -k 2 --scale
       sparing explore wine.csv -o wine.html --label cultivar --scale
     """
-
-
-for command in (fit, path, certify, transform, explore):
-    sparing.add_command(command)

@@ -18,7 +18,7 @@ EXACT = 2**53
 PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "time_limit")
 
 
-@click.command(short_help="One HTML page to look at and to share.")
+@click.command()
 @options.data
 @click.option("-o", "--output", metavar="PAGE", type=click.Path(), required=True, help="The HTML file to write.")
 @options.components

@@ -15,7 +15,7 @@ OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": 
 """Options that not every method has."""
 
 
-@click.command(short_help="Components on few features, and what is proved.")
+@click.command()
 @options.data
 @click.option(
     "--method",

@@ -32,7 +32,7 @@ PASSED_ON = (
 )
 
 
-@click.command(short_help="What each number of features keeps.")
+@click.command()
 @options.data
 @options.components
 @click.option(

@@ -19,7 +19,7 @@ from sparing.show.cli.scores import ENDINGS, Write, samples_of, score_file
 from sparing.show.wording import component_name
 
 
-@click.command(short_help="Scores of data by a saved model.")
+@click.command()
 @click.argument("model", type=click.Path())
 @options.data
 @click.option(
