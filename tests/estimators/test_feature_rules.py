@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from small_rules import KINDS, captured, most_captured, random_rules
-from sparing import ColumnSelector, SparseEncoder, SparsePCARegressor, load_model, open_data, save_model
+from sparing import ColumnSelector, SparseEncoder, SparsePCARegressor, load_model, open_data, save_model, sparsity_path
 from sparing.data import as_view
 
 NAMES = load_wine().feature_names
@@ -60,6 +60,31 @@ def test_the_best_features_under_rules_are_found_and_proved(kinds):
         tried += 1
         proved += model.certificate_.gap < 1e-6
     assert proved >= 0.8 * tried > 5
+
+
+@pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), ("required", "costs"), KINDS], ids="+".join)
+def test_the_path_has_the_best_features_of_every_number_under_rules(kinds):
+    steps = 0
+    for seed in range(8):
+        rng = np.random.default_rng([seed, len(kinds), KINDS.index(kinds[0])])
+        d, k = int(rng.integers(5, 9)), int(rng.integers(1, 3))
+        X = rng.normal(size=(30, d)) @ rng.normal(size=(d, d))
+        rules = random_rules(rng, d, kinds)
+        if rules.most_features(d) == 0:
+            continue
+        path = sparsity_path(X, k, effort="quick", **as_parameters(rules, rng))
+        A = as_view(X).gram()
+        pca = np.linalg.eigvalsh(A)[-k:].sum()
+        for i, (size, support) in enumerate(zip(path.n_features, path.supports, strict=True)):
+            best = most_captured(A, rules, size, k) / pca
+            assert rules.permits(support)
+            assert len(support) <= size
+            assert path.variance_kept[i] == pytest.approx(captured(A, support, k) / pca, rel=1e-7)
+            assert path.variance_kept[i] == pytest.approx(best, rel=1e-7)
+            assert path.variance_kept_bound[i] >= best * (1 - 1e-9)
+            steps += 1
+        assert path.variance_kept[-1] == pytest.approx(most_captured(A, rules, d, k) / pca, rel=1e-7)
+    assert steps > 10
 
 
 def test_a_certificate_about_other_rules_does_not_hold(wine):
@@ -123,6 +148,10 @@ def test_an_included_feature_that_is_constant_is_in_the_panel(wine):
     assert not model.components_[:, 13].any()
     with pytest.raises(ValueError, match="None of the features that may be read varies"):
         SparseEncoder(2, n_nonzero=1, include=["marker"], exclude=NAMES).fit(X)
+    with pytest.raises(ValueError, match="as many as n_nonzero allows, and none of them varies"):
+        SparseEncoder(2, n_nonzero=1, include=["marker"]).fit(X)
+    path = sparsity_path(X, 2, include=["marker"], effort="quick")
+    assert path.n_features.tolist() == list(range(2, 15))  # the marker alone says nothing
 
 
 def test_selector_and_regressor_keep_rules(wine):

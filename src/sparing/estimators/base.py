@@ -193,7 +193,7 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
     def _surroundings(self, fit: Fit[Algorithm]) -> Iterator[None]:
         with fit_context(fit.view, fit.n_components):
             check_has_variance(fit.view, fit.preprocessing.center)
-            check_something_varies(fit.view, fit.rules)
+            check_something_varies(fit.view, fit.rules, self._counted(fit.view.n_features, fit.view.n_samples))
             yield
         self.n_passes_ = fit.view.passes
 
@@ -214,12 +214,18 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         return gram_or_rows(rows, passes=passes, precomputed=preprocessing.precomputed)
 
 
-def check_something_varies(view: DataMatrix, rules: Rules) -> None:
+def check_something_varies(view: DataMatrix, rules: Rules, counted: Counted = UNCOUNTED) -> None:
     """Refuse rules that leave only features without variance to read."""
-    if rules and not (view.gram_diagonal()[rules.usable(view.n_features)] > 0).any():
+    varies = view.gram_diagonal() > 0
+    if rules and not varies[rules.usable(view.n_features)].any():
         raise ValueError(
             "None of the features that may be read varies, so nothing can be said of the others from them. Take a "
             "feature that varies out of exclude, or raise max_cost or max_per_group."
+        )
+    if counted.together == len(rules.required) > 0 and not varies[rules.required].any():
+        raise ValueError(
+            f"include names {counted.together} feature(s), as many as {counted.parameter} allows, and none of them "
+            f"varies, so nothing can be said of the others from them. Raise {counted.parameter}."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,16 @@ from sparing import errors
 from sparing.certificates import Certificate, certify_loss
 from sparing.data import Preprocessing, as_rows, as_view
 from sparing.data.tracked import TrackedRows
+from sparing.estimators.base import check_something_varies
+from sparing.estimators.feature_rules import Counted
 from sparing.estimators.inputs import check_has_variance, fit_context
 from sparing.estimators.parameters import count
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path
 from sparing.proof.bounds import LossTree, PcaLoss
-from sparing.results import Array, Bound, Encoder, Enough, Indices, Problem, Selection, Spectrum
+from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Enough, Indices, Problem, Selection, Spectrum
+from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
 from sparing.task import Task
 
@@ -30,14 +33,19 @@ UNLIMITED = 10**9
 
 @dataclass(frozen=True, eq=False)
 class PathSearch:
-    """Supports of 1, 2, 3, ... features, their losses and the proofs beyond PCA's loss, with the view they hold for."""
+    """Supports of 1, 2, 3, ... features, their losses and the proofs beyond PCA's loss, with the view they hold for.
+
+    ``sizes`` begin with the number of required features; under a budget a support has at most so many.
+    """
 
     view: DataMatrix
     preprocessing: Preprocessing
     spectrum: Spectrum
+    sizes: Indices
     supports: list[Indices]
     losses: Array
     proofs: list[Bound | None]
+    rules: Rules = NO_RULES
 
     @property
     def loss_ratio(self) -> Array:
@@ -53,7 +61,7 @@ class PathSearch:
     def least(self) -> Array:
         """Losses that no choice of as many features can go below: what is proved, or PCA's with no more components."""
         proved = [0.0 if proof is None else proof.value for proof in self.proofs]
-        pca = [self.spectrum.leading(r).least_loss for r in range(1, len(self.supports) + 1)]
+        pca = [self.spectrum.leading(r).least_loss for r in self.sizes.tolist()]
         return np.minimum(np.maximum(proved, pca), self.losses)
 
     @property
@@ -75,11 +83,11 @@ class PathSearch:
         out = []
         with fit_context(self.view, self.spectrum.rank):
             view.gram_columns(np.unique(np.concatenate(self.supports)))  # all that follows reads no more of X
-            for i, (support, proof) in enumerate(zip(self.supports, self.proofs, strict=True)):
-                found = _encoder(view, self.spectrum, support)
+            for size, support, proof in zip(self.sizes.tolist(), self.supports, self.proofs, strict=True):
+                found = _encoder(view, self.spectrum, support).including(self.rules.required)
                 judge = self.view if self.view.has_gram else view
-                pca = self.spectrum.leading(i + 1)
-                task = Task(judge, Problem(pca.rank, i + 1, view.n_features), pca)
+                pca = self.spectrum.leading(size)
+                task = Task(judge, Problem(pca.rank, size, view.n_features, rules=self.rules), pca)
                 known = (PcaLoss().bound(task, found, run), proof)
                 bounds = [bound for bound in known if bound is not None]
                 out.append(certify_loss(task, found, bounds, self.preprocessing, asked=self.spectrum))
@@ -96,6 +104,7 @@ def path_search(
     enough: Enough | None = None,
     improve: bool = True,
     prove: bool = True,
+    rules: Rules = NO_RULES,
 ) -> PathSearch:
     """Check X, choose features for every number of them, and prove what can be proved where they are few."""
     rows = as_rows(X)
@@ -103,23 +112,25 @@ def path_search(
     n_components = count("n_components", n_components)
     if n_components > view.n_features:
         raise errors.n_components_too_large(n_components, view.n_features)
-    longest = min(view.n_features, count("max_features", max_features))
+    longest = min(rules.most_features(view.n_features), count("max_features", max_features))
     check_has_variance(view, preprocessing.center)
+    check_something_varies(view, rules, Counted("max_features", together=longest))
     with fit_context(view, n_components):
         spectrum = top_spectrum(view, n_components, run.rng)
         most_loss = None if enough is None else enough.loss(spectrum)
         fine = spectrum.least_loss < FINE * spectrum.total
         if improve:
-            path = improved_path(view, spectrum, longest, run, most_loss=None if fine else most_loss)
+            path = improved_path(view, spectrum, longest, run, most_loss=None if fine else most_loss, rules=rules)
         else:
-            path = nested_path(view, spectrum, longest, run.rng)
+            path = nested_path(view, spectrum, longest, run.rng, rules)
         path = _until(_measured(view, spectrum, path) if fine else path, most_loss)
         first, last = (spectrum.variance_kept(path.losses[i]) for i in (0, -1))
-        run.budget.say(f"1 to {len(path.supports)} features keep {first:.1%} to {last:.1%} of PCA's variance")
-        proofs: list[Bound | None] = [None] * len(path.supports)
-        if prove and spectrum.least_loss > 0:
-            proofs = _proofs(view, spectrum, path, run)
-    return PathSearch(view, preprocessing, spectrum, path.supports, path.losses, proofs)
+        sizes = max(len(rules.required), 1) + np.arange(len(path.supports))
+        unread = int((path.losses < spectrum.total * (1 - ZERO_LOSS)).argmax())  # steps with constant features alone
+        sizes, path = sizes[unread:], Path(path.supports[unread:], path.losses[unread:])
+        run.budget.say(f"{sizes[0]} to {sizes[-1]} features keep {first:.1%} to {last:.1%} of PCA's variance")
+        walk = PathSearch(view, preprocessing, spectrum, sizes, path.supports, path.losses, [None] * len(sizes), rules)
+        return replace(walk, proofs=_proofs(walk, run)) if prove and spectrum.least_loss > 0 else walk
 
 
 def _measured(view: DataMatrix, spectrum: Spectrum, path: Path) -> Path:
@@ -137,18 +148,18 @@ def _until(path: Path, most_loss: float | None) -> Path:
     return Path(path.supports[:length], path.losses[:length])
 
 
-def _proofs(view: DataMatrix, spectrum: Spectrum, path: Path, run: Run) -> list[Bound | None]:
+def _proofs(path: PathSearch, run: Run) -> list[Bound | None]:
     """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left.
 
     Where nodes are fewer than numbers of features the smaller ones get one each: few features are where it helps.
     """
-    proofs: list[Bound | None] = [None] * len(path.supports)
+    proofs, view, spectrum = list(path.proofs), path.view, path.spectrum
     nodes = run.effort.proof.path_work * run.effort.proof.tree_nodes(view.n_features)
-    for i, support in enumerate(path.supports):
+    for i, (size, support) in enumerate(zip(path.sizes.tolist(), path.supports, strict=True)):
         if run.budget.deadline is None and nodes < 1:
             break
         found = _encoder(view, spectrum, support)
-        problem = Problem(min(spectrum.rank, i + 1), i + 1, view.n_features)
+        problem = Problem(min(spectrum.rank, size), size, view.n_features, rules=path.rules)
         to_come = len(path.supports) - i
         tree = LossTree(max_nodes=max(nodes // to_come, 1) if run.budget.deadline is None else UNLIMITED)
         proof = tree.bound(Task(view, problem), found, run.share(1 / to_come))

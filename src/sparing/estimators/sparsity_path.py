@@ -11,13 +11,14 @@ import numpy as np
 from sparing import errors
 from sparing.certificates.sentences import percent, percent_kept
 from sparing.data import as_rows
+from sparing.estimators.feature_rules import Counted, checked_rules
 from sparing.estimators.inputs import feature_names_of, features_called
-from sparing.estimators.parameters import flag, loss_limit, preprocessing_from, run_from, share
+from sparing.estimators.parameters import count, flag, loss_limit, preprocessing_from, run_from, share
 from sparing.estimators.path_search import path_search
 from sparing.results import Array, Enough, Indices
 
 LONGEST_SUPPORT = 100
-"""Features of the longest support where nothing else is asked for."""
+"""Features of the longest support where nothing else is asked for, beside those that are included anyway."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class SparsityPath:
     Attributes
     ----------
     n_features : ndarray of int
-        1, 2, 3, ...
+        1, 2, 3, ..., from the number of features of ``include`` on. With ``max_cost`` supports may have fewer.
     variance_kept, variance_kept_bound : ndarray
         Share of the variance of PCA's components that is kept, and an upper bound of it for any choice of as many
         features.
@@ -138,6 +139,12 @@ def sparsity_path(
     max_features: int | None = None,
     min_variance: float | None = None,
     max_loss: float | None = None,
+    include: Any = None,
+    exclude: Any = None,
+    costs: Any = None,
+    max_cost: float | None = None,
+    groups: Any = None,
+    max_per_group: Any = None,
     improve: bool = True,
     center: bool = True,
     scale: bool = False,
@@ -160,11 +167,15 @@ def sparsity_path(
     X : array-like, sparse matrix, data frame or rows of ``open_data``, of shape (n_samples, n_features)
     n_components : int, default=2
     max_features : int, optional
-        The longest support; by default 100, or all features where there are fewer.
+        The longest support; by default 100 features beside those of ``include``, or all where there are fewer.
     min_variance : float, optional
         Stop as soon as this share of PCA's variance is kept.
     max_loss : float, optional
         Stop as soon as the loss is at most this many times PCA's.
+    include, exclude, costs, max_cost, groups, max_per_group
+        Rules on features, as in :class:`SparseEncoder`: every support keeps them, and bounds are those of any choice
+        that keeps them. The path begins with the features of ``include``, and ends where ``max_cost`` pays for no
+        better choice.
     improve : bool, default=True
         Try swaps at each number of features; without them the path is nested.
     center, scale, precomputed, missing, certify, effort, time_limit, random_state, verbose
@@ -185,19 +196,31 @@ def sparsity_path(
     preprocessing = preprocessing_from(center, scale, precomputed, missing)
     rows = as_rows(X)
     names = feature_names_of(X, rows)
+    counted = Counted("max_features", together=None if max_features is None else count("max_features", max_features))
+    rules = checked_rules(
+        names,
+        counted,
+        include=include,
+        exclude=exclude,
+        costs=costs,
+        max_cost=max_cost,
+        groups=groups,
+        max_per_group=max_per_group,
+    )
     with features_called(names):
         walk = path_search(
             rows,
             n_components,
             preprocessing,
-            LONGEST_SUPPORT if max_features is None else max_features,
+            counted.together or LONGEST_SUPPORT + len(rules.required),
             run_from(random_state, time_limit, verbose, effort),
             enough=_enough(min_variance, max_loss),
             improve=flag("improve", improve),
             prove=flag("certify", certify),
+            rules=rules,
         )
     return SparsityPath(
-        n_features=np.arange(1, len(walk.supports) + 1),
+        n_features=walk.sizes,
         variance_kept=walk.variance_kept,
         variance_kept_bound=walk.variance_kept_bound,
         loss_ratio=walk.loss_ratio,

@@ -116,15 +116,17 @@ class SharedCapture:
             H /= np.maximum(np.abs(H).max(axis=1, keepdims=True), np.finfo(float).tiny)
         below, above = H.transpose(0, 2, 1) @ gram @ H, H.transpose(0, 2, 1) @ weight @ H
         scale = np.einsum("skk->sk", below)[:, :, None]
+        scale = np.where(scale > 0, scale, 1.0)  # a support of nothing but empty slots captures nothing
         below = below + RIDGE * scale * np.eye(H.shape[2])
         return cast(Array, np.einsum("skk->s", np.linalg.solve(below, above)).reshape(n, count))
 
-    def extended(self, support: Indices) -> Indices:
-        """One feature more, the one that adds most to what the components capture now."""
+    def extended(self, support: Indices, may: NDArray[np.bool_] | None = None) -> Indices:
+        """One feature more, the one that adds most to what the components capture now, of those that may come."""
         _, state = self.fitted(support[None])
         gains = added_gains(state, self.gram[support], self.weight[support])
         gains[support] = -np.inf
-        return np.append(support, first_largest(gains))
+        gains = gains if may is None else np.where(may, gains, -np.inf)
+        return np.append(support, first_largest(gains)) if gains.max() > -np.inf else support
 
     def pruned(self, support: Indices, required: Indices | tuple[()] = ()) -> Indices:
         """All features but the one that is missed least, of those that are not required."""

@@ -241,8 +241,10 @@ def search_all(problem: Problem, starts: Indices, run: Run) -> Indices:
     usable, size, effort = np.flatnonzero(problem.usable), starts.shape[1], run.effort
     if size >= len(usable):
         return starts
-    if _n_supports(problem, usable, size) <= effort.enumerated:
-        return usable[_best_of_all(problem, usable, size)][None]
+    n_empty, rules = int((usable >= problem.n_features).sum()), problem.rules
+    if n_supports(len(usable) - n_empty, n_empty, len(rules.required), size) <= effort.enumerated:
+        inside = rules.restricted(usable, problem.n_features)
+        return usable[best_of_all(problem.on(usable), inside, n_empty, size)][None]
     width = max(1, min(effort.working_set, WORKING_ENTRIES // (LOOKED * len(problem.usable))))
     plan = Plan(effort.working_sets, effort.patience, width, LOOKED, effort.descents_of(size))
     return np.array([found.support for found in search(problem, starts, None, run, plan)])
@@ -260,24 +262,20 @@ def _working_set(problem: Problem, supports: Indices, loadings: Array | None, us
     return np.union1d(promising, np.append(supports.ravel(), empty)).astype(np.intp)
 
 
-def _n_supports(problem: Problem, usable: Indices, size: int) -> int:
-    """How many supports there are at most."""
-    n_slots = size - len(problem.rules.required)
-    real = int((usable < problem.n_features).sum()) - len(problem.rules.required)
-    empty = len(usable) - int((usable < problem.n_features).sum())
-    return sum(comb(real, n_slots - unused) for unused in range(min(empty, n_slots) + 1))
+def n_supports(n_real: int, n_empty: int, n_required: int, size: int) -> int:
+    """How many supports there are at most: the required features, some of the other real ones, and empty slots."""
+    n_slots = size - n_required
+    return sum(comb(n_real - n_required, n_slots - unused) for unused in range(min(n_empty, n_slots) + 1))
 
 
-def _best_of_all(problem: Problem, usable: Indices, size: int) -> Indices:
-    """The support of this size with the largest value, by trying all of them."""
-    objective, rules = problem.on(usable), problem.rules.restricted(usable, problem.n_features)
-    n_real, required = int((usable < problem.n_features).sum()), rules.required
+def best_of_all(objective: SwapObjective, rules: Rules, n_empty: int, size: int) -> Indices:
+    """The support of this size with the largest value, by trying all; the last ``n_empty`` features are empty slots."""
+    n_real, required = objective.size - n_empty, rules.required
     others, n_slots = np.setdiff1d(np.arange(n_real), required), size - len(required)
-    most_empty = min(len(usable) - n_real, n_slots)
     supports = np.array(
         [
             (*required, *some, *range(n_real, n_real + unused))
-            for unused in range(most_empty + 1)
+            for unused in range(min(n_empty, n_slots) + 1)
             for some in combinations(others, n_slots - unused)
         ],
         dtype=np.intp,
