@@ -150,7 +150,7 @@ def test_an_included_feature_that_is_constant_is_in_the_panel(wine):
         SparseEncoder(2, n_nonzero=1, include=["marker"], exclude=NAMES).fit(X)
     with pytest.raises(ValueError, match="as many as n_nonzero allows, and none of them varies"):
         SparseEncoder(2, n_nonzero=1, include=["marker"]).fit(X)
-    path = sparsity_path(X, 2, include=["marker"], effort="quick")
+    path = sparsity_path(X, 2, scale=True, include=["marker"], effort="quick")
     assert path.n_features.tolist() == list(range(2, 15))  # the marker alone says nothing
 
 
