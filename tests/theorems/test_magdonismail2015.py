@@ -281,5 +281,10 @@ def test_theorems_6ii_and_11_are_in_the_certificate_of_adaptive_sampling(rng):
     (eleventh,) = model.certificate_.guarantees
     assert eleventh.reference.where == "Theorem 11"
     assert 1 < eleventh.measured <= eleventh.limit < 1e6
+    for other in (Adaptive(derandomised=True), Adaptive(derandomised=True, split=3)):  # a promise for the best split
+        model = SparseEncoder(2, n_nonzero=10, selector=other, random_state=0).fit(X)
+        promised = [(each.limit, each.strength) for each in model.certificate_.guarantees]
+        assert promised == ([(adaptive_factor(2, 10), "always")] if other.split is None else [])
+        assert model.certificate_.recheck(X)
     bad = dataclasses.replace(sixth, measured=3.0)
     assert "exceeded by this draw" in str(bad)

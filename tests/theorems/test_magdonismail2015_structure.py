@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from sparing import SparseEncoder, information_loss
+from sparing import DoublySparseEncoder, SparseEncoder, information_loss
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import make_hard_columns
 from sparing.gram import Projected
 from sparing.linalg import encoder_on, single_threaded_blas, top_spectrum
-from sparing.linalg.theorem_bounds import doubly_sparse_factor, dual_set_factor, theorem_11_bound, theorem_11_schedule
+from sparing.linalg.theorem_bounds import (
+    PROJECTED,
+    adaptive_factor,
+    doubly_sparse_factor,
+    dual_set_factor,
+    iterative_bound,
+    theorem_11_bound,
+    theorem_11_schedule,
+    two_sided_adaptive_factor,
+)
+from sparing.methods.encoders import Iterative
 from sparing.methods.encoders.doubly_sparse import DoublySparse
 from sparing.methods.selectors import Adaptive, DualSet, Greedy, Uniform
 from sparing.results import Selection
@@ -33,10 +44,10 @@ def pca_loss(X, k):
     return (np.linalg.svd(X, compute_uv=False)[k:] ** 2).sum()
 
 
-def signals(rng, n=60, d=40, k=3):
+def signals(rng, n=60, d=40, k=3, fall=2.0):
     """A few strong columns of falling size among weak ones: bad choices lose far more than the theorems allow."""
     X = 0.05 * rng.standard_normal((n, d))
-    X[:, :k] += rng.standard_normal((n, k)) * 10 / 2 ** np.arange(k)
+    X[:, :k] += rng.standard_normal((n, k)) * 10 / fall ** np.arange(k)
     return X[:, rng.permutation(d)]
 
 
@@ -285,11 +296,70 @@ def test_theorem_11_every_prefix_keeps_its_bound_in_expectation(uniform, rng):
     assert np.any(sabotaged > bound)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("selector", "factor"), [(DualSet(), dual_set_factor), (Adaptive(derandomised=True), adaptive_factor)]
+)
+def test_theorem_11_recursion_holds_for_any_counts_and_deterministic_selectors(seed, selector, factor):
+    X, counts = signals(np.random.default_rng(seed), fall=5.0), [4, 12, 7]
+    values = np.linalg.svd(X, compute_uv=False)[:3] ** 2
+    bound = iterative_bound(values, (X**2).sum(), [factor(1, count) for count in counts])
+    assert np.all(iterative_losses(X, counts, selector, seed) <= bound)
+    assert np.any(iterative_losses(X, counts, SmallestColumns(), seed) > bound)  # control
+
+
+def test_theorem_11_recursion_says_more_than_its_sum(rng):
+    """The closed form bounds the recursion for its own counts, from above and by far; what is known already stays."""
+    X, epsilon, k = signals(rng), 1.0, 3
+    values, total = np.linalg.svd(X, compute_uv=False)[:k] ** 2, (X**2).sum()
+    factors = [adaptive_factor(1, count, PROJECTED) for count in theorem_11_schedule(k, epsilon)]
+    recursion, closed = iterative_bound(values, total, factors), theorem_11_bound(values, total, epsilon)
+    assert np.all(recursion <= closed)
+    assert recursion[-1] < 0.5 * closed[-1]
+    np.testing.assert_array_equal(iterative_bound(values, total, [2.0, np.inf, 9e9]), 2 * (total - values[0]))
+
+
+@pytest.mark.parametrize(
+    ("selector", "factor", "words"),
+    [
+        ("auto", dual_set_factor, "deterministic selection"),
+        ("dual_set", dual_set_factor, "deterministic selection"),
+        (Adaptive(derandomised=True), adaptive_factor, "derandomised adaptive sampling"),
+    ],
+)
+def test_theorem_11_is_in_the_certificate_with_the_factor_of_the_selector(rng, selector, factor, words):
+    X, counts = signals(rng), [9, 16]
+    settings = {"n_nonzero": counts, "strategy": "iterative", "effort": "quick"}
+    model = SparseEncoder(2, selector=selector, **settings).fit(X)
+    (promise,) = model.certificate_.guarantees
+    centred = X - X.mean(axis=0)
+    values = np.linalg.svd(centred, compute_uv=False)[:2] ** 2
+    limit = iterative_bound(values, (centred**2).sum(), [factor(1, count) for count in counts])[-1]
+    assert promise.limit == pytest.approx(limit / pca_loss(centred, 2))
+    assert (promise.strength, promise.reference.where) == ("always", "Theorem 11")
+    assert promise.claim.endswith(f"by {words}")
+    assert promise.holds
+    assert model.certificate_.recheck(X)
+    for without in ({"selector": "greedy"}, {"selector": selector, "exclude": [0]}):  # no safeguard; a rule
+        assert SparseEncoder(2, **settings, **without).fit(X).certificate_.guarantees == ()
+
+
+def test_theorem_11_holds_for_any_selector_with_its_safeguard(rng):
+    X = signals(rng, fall=5.0)
+    view = as_view(X, UNCENTRED)
+    spectrum = top_spectrum(view, 3, rng)
+    bound = iterative_bound(spectrum.values, spectrum.total, [dual_set_factor(1, 8)] * 3)[-1]
+    for safeguard, holds in ((DualSet(), True), (None, False)):
+        task = Task.of_components(view, spectrum, [8, 8, 8])
+        found = Iterative(SmallestColumns(), safeguard=safeguard).encode(task, Run(rng))
+        assert (found.loss <= bound) == holds
+
+
 # --- Theorem 6, comment 5: both sides sparse --------------------------------------------------------------------------
 
 
-def both_sides(selector, row_selector, X, k, r, n_rows):
-    view, rng = as_view(X, UNCENTRED), np.random.default_rng(0)
+def both_sides(selector, row_selector, X, k, r, n_rows, seed=0):
+    view, rng = as_view(X, UNCENTRED), np.random.default_rng(seed)
     spectrum = top_spectrum(view, k, rng)
     encoder = DoublySparse(selector, n_rows, row_selector, sweeps=0)
     return spectrum.loss_ratio(encoder.encode(Task.of_components(view, spectrum, r), Run(rng)).loss)
@@ -314,3 +384,33 @@ def test_comment_5_control_a_bad_choice_on_either_side_breaks_it(rng):
     assert both_sides(SmallestColumns(), DualSet(), X, 2, 6, 6) > limit
     assert both_sides(DualSet(), SmallestColumns(), X, 2, 6, 6) > limit
     assert both_sides(DualSet(), DualSet(), X, 2, 6, 6) <= limit
+
+
+def test_comment_5_adaptive_sampling_on_both_sides_in_expectation(rng):
+    """1 + O(k/c) + O(k/r), below the sum of both factors; the mean of draws keeps it, uniform draws do not."""
+    X, k, r, n_rows = loud_samples(rng, k=1), 1, 9, 9
+    limit = two_sided_adaptive_factor(k, r, n_rows, PROJECTED)
+    assert limit < 2 * adaptive_factor(k, r, PROJECTED) - 0.9
+
+    def mean_and_error(selector):
+        ratios = [both_sides(selector, selector, X, k, r, n_rows, seed) for seed in range(10)]
+        return np.mean(ratios), np.std(ratios, ddof=1) / np.sqrt(len(ratios))
+
+    mean, error = mean_and_error(Adaptive())
+    assert mean + 3 * error <= limit
+    assert mean_and_error(Uniform())[0] > limit  # control
+
+
+@pytest.mark.parametrize(
+    ("selector", "strength"), [("adaptive", "in expectation"), (Adaptive(derandomised=True), "always")]
+)
+def test_comment_5_adaptive_sampling_is_in_the_certificate(rng, selector, strength):
+    X = loud_samples(rng)
+    model = DoublySparseEncoder(2, n_nonzero=9, n_rows=12, selector=selector, effort="quick").fit(X)
+    (promise,) = model.certificate_.guarantees
+    factors = adaptive_factor(2, 9) + adaptive_factor(2, 12)
+    assert promise.limit == (two_sided_adaptive_factor(2, 9, 12, PROJECTED) if strength != "always" else factors)
+    assert (promise.strength, promise.reference.where) == (strength, "Theorem 6, comment 5")
+    assert model.certificate_.recheck(X)
+    other = dataclasses.replace(promise, claim=promise.claim.split(" by ")[0] + " by deterministic selection")
+    assert not dataclasses.replace(model.certificate_, guarantees=(other,)).recheck(X)

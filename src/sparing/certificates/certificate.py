@@ -24,7 +24,7 @@ from sparing.data import Preprocessing, as_view
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.proof.bounds import BOUNDS
-from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Problem, Spectrum
+from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices, Problem, Spectrum
 from sparing.task import Task
 
 WRONG = "The certificate does NOT hold"
@@ -309,12 +309,11 @@ class Certificate:
 
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
         """What the theorem that is named says about these data and loadings, if its hypothesis was kept."""
-        from sparing.certificates.loss import _promised  # that module is about this class
+        from sparing.certificates.loss import _promised, named_promise  # that module is about this class
 
-        found = Encoder(self.support, self.loadings, self.loadings[:0], np.zeros(0), self.value)
         measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
-        theorem = claimed.reference.where.removeprefix("Theorem ")
-        return next(iter(_promised(theorem, found, pca, self.problem.n_nonzero, measured)), None)
+        promise, task = named_promise(claimed.claim), Task(view, self.problem, pca)
+        return next(iter(_promised(promise, self.loadings, task, measured)), None)
 
     @property
     def components(self) -> Array:

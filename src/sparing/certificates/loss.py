@@ -16,14 +16,9 @@ from sparing.certificates.sentences import can_keep, counted, of_pca, percent_ke
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
+from sparing.linalg.eigen import is_solved_densely
 from sparing.linalg.loss import REBUILT_ENTRIES, RESIDUAL_ENTRIES, TINY_LOSS
-from sparing.linalg.theorem_bounds import (
-    PROJECTED,
-    adaptive_factor,
-    doubly_sparse_factor,
-    dual_set_factor,
-    theorem_11_bound,
-)
+from sparing.linalg.theorem_bounds import PROMISES, SelectionPromise, iterative_bound
 from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Reference, Spectrum
 from sparing.task import Task
 
@@ -34,17 +29,17 @@ def certify_loss(
     bounds: Sequence[Bound],
     preprocessing: Preprocessing,
     *,
-    theorem: str | None = None,
+    promise: str | None = None,
     asked: Spectrum | None = None,
 ) -> Certificate:
     """Recompute the loss from data and loadings, and set the best bound beside it.
 
-    ``theorem`` names the one of [magdonismail2015] whose hypothesis the fit kept: "6(i)" where dual set selection chose
-    or was the safeguard, "6(ii)" where adaptive sampling chose shared features, "11" where it chose those of
-    each component. ``asked`` are as many principal components as were asked for, where these are more than the
-    problem has.
+    ``promise`` names the one of ``PROMISES`` whose hypothesis the fit kept: ``dual_set`` where dual set selection chose
+    or was the safeguard, ``adaptive`` or ``derandomised`` where adaptive sampling chose. For components with features
+    of their own these were chosen one by one. ``asked`` are as many principal components as were asked for, where these
+    are more than the problem has.
     """
-    view, spectrum, problem = task.gram, task.spectrum, task.problem
+    view, spectrum = task.gram, task.spectrum
     value = information_loss_of(view, found.components)
     best = max(bounds, key=lambda bound: bound.value)
     unit = view.square_unit
@@ -58,7 +53,7 @@ def certify_loss(
         **_measured(task, found, best, value, asked),
         preprocessing=preprocessing,
         nothing=spectrum.nothing * unit,
-        guarantees=_promised(theorem, found, spectrum, problem.n_nonzero, spectrum.loss_ratio(value)),
+        guarantees=_promised(promise, found.loadings, task, spectrum.loss_ratio(value)),
     )
 
 
@@ -88,26 +83,39 @@ def compared(asked: Spectrum, view: DataMatrix, unit: float) -> dict[str, Any]:
     }
 
 
-def _promised(
-    theorem: str | None, found: Encoder, spectrum: Spectrum, n_nonzero: int, measured: float
-) -> tuple[Guarantee, ...]:
+def _promised(promise: str | None, loadings: Array, task: Task, measured: float) -> tuple[Guarantee, ...]:
     """What a theorem says about this fit, where its hypothesis holds and PCA loses anything at all."""
-    k, r = spectrum.rank, n_nonzero
-    if theorem is None or spectrum.tail <= spectrum.nothing:
+    spectrum, problem = task.spectrum, task.problem
+    k, r = spectrum.rank, problem.n_nonzero
+    if promise is None or spectrum.tail <= spectrum.nothing:
         return ()
-    claim, strength = f"Loss over PCA's loss for {r} features", "in expectation"
-    if theorem == "6(i)" and r > k:
-        claim, limit = f"{claim} by deterministic selection", dual_set_factor(k, r)
-        strength = "always" if spectrum.exact and len(found.support) == r else "numerical"
-    elif theorem == "6(ii)" and r > k:
-        claim, limit = f"{claim} by adaptive sampling", adaptive_factor(k, r, PROJECTED)
-    elif theorem == "11" and (counts := np.count_nonzero(found.loadings, axis=1)).min() > 5 and len(counts) == k:
-        epsilon = float((5 * np.arange(1, k + 1) / (counts - 5)).max())  # the smallest whose counts these reach
-        limit = float(theorem_11_bound(spectrum.values, spectrum.total, epsilon)[-1]) / spectrum.least_loss
-        claim = "Loss over PCA's loss for components chosen one by one"
+    kept = PROMISES[promise]
+    if problem.shared_support:
+        where, claim, exact = kept.where, f"Loss over PCA's loss for {r} features by {kept.words}", spectrum.exact
+        limit = kept.factor(k, r)
+        exact = exact and int(loadings.any(axis=0).sum()) == r
     else:
+        where, claim = "11", f"Loss over PCA's loss for components chosen one by one by {kept.words}"
+        limit, exact = _one_by_one(kept, len(loadings), task), is_solved_densely(task.gram, 1)
+    if not math.isfinite(limit):
         return ()
-    return (Guarantee(claim, limit, measured, strength, Reference("magdonismail2015", f"Theorem {theorem}")),)
+    strength = "in expectation" if kept.in_expectation else "always" if exact else "numerical"
+    return (Guarantee(claim, limit, measured, strength, Reference("magdonismail2015", f"Theorem {where}")),)
+
+
+def _one_by_one(kept: SelectionPromise, n_found: int, task: Task) -> float:
+    """The recursion of Theorem 11 over PCA's loss; infinite where it promises no more than that something is kept."""
+    spectrum, counts = task.spectrum, task.sizes
+    if not n_found == len(counts) == spectrum.rank:
+        return math.inf
+    most = float(iterative_bound(spectrum.values, spectrum.total, [kept.factor(1, count) for count in counts])[-1])
+    return most / spectrum.least_loss if most < spectrum.total else math.inf
+
+
+def named_promise(words: str) -> str | None:
+    """The one of ``PROMISES`` that a claim speaks of."""
+    fitting = [name for name, kept in PROMISES.items() if words.endswith(f" by {kept.words}")]
+    return fitting[0] if fitting else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -141,11 +149,12 @@ class ReconstructionCertificate(Certificate):
         return super()._unlike(view, value, pca, unit)
 
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
-        """Theorem 6(i) on both sides; for how many data points, which may be more than are used, it says itself."""
+        """A theorem on both sides; for how many data points, which may be more than are used, it says itself."""
         named = re.search(r" and (\d+) data points ", claimed.claim)
         if named is None or not len(self.rows) <= int(named[1]) <= (self.n_samples or 0):
             return None
-        again = _promises(pca, 0.0, self.problem.n_nonzero, int(named[1]))
+        promise = named_promise(claimed.claim)
+        again = _two_sided(promise, pca, 0.0, self.problem.n_nonzero, int(named[1]))
         measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
         return replace(again[0], measured=measured) if again else None
 
@@ -179,13 +188,14 @@ def certify_reconstruction(
     bounds: Sequence[Bound],
     preprocessing: Preprocessing,
     *,
-    promised_rows: int | None = None,
+    n_rows: int,
+    promise: str | None = None,
     asked: Spectrum | None = None,
 ) -> ReconstructionCertificate:
     """Recompute what encoder and decoder lose together, and set the best bound beside it.
 
-    ``row_weights`` are in the units of X. ``promised_rows`` is the number of data points asked for, where the fit kept
-    the hypothesis of Theorem 6(i) on both sides: dual set selection was its safeguard.
+    ``row_weights`` are in the units of X, ``n_rows`` is the number of data points asked for. ``promise`` names the one
+    of ``PROMISES`` whose hypothesis the fit kept on both sides.
     """
     view, spectrum, problem = task.gram, task.spectrum, task.problem
     value = reconstruction_loss(view, found.components, row_weights @ _rows_of(view, rows))
@@ -193,23 +203,27 @@ def certify_reconstruction(
     return ReconstructionCertificate(
         **_measured(task, found, best, value, asked),
         preprocessing=preprocessing,
-        guarantees=_promises(spectrum, value, problem.n_nonzero, promised_rows),
+        guarantees=_two_sided(promise, spectrum, value, problem.n_nonzero, n_rows),
         rows=rows,
         row_weights=row_weights,
     )
 
 
-def _promises(spectrum: Spectrum, value: float, n_nonzero: int, n_rows: int | None) -> tuple[Guarantee, ...]:
-    """Theorem 6(i) for features and for data points, where there are more of both than components."""
+def _two_sided(
+    promise: str | None, spectrum: Spectrum, value: float, n_nonzero: int, n_rows: int
+) -> tuple[Guarantee, ...]:
+    """A theorem for features and for data points, where there are more of both than components."""
     k = spectrum.rank
-    if n_rows is None or min(n_nonzero, n_rows) <= k or spectrum.tail < ZERO_LOSS * spectrum.total:
+    if promise is None or min(n_nonzero, n_rows) <= k or spectrum.tail < ZERO_LOSS * spectrum.total:
         return ()
+    kept = PROMISES[promise]
+    strength = "in expectation" if kept.in_expectation else "always" if spectrum.exact else "numerical"
     return (
         Guarantee(
-            claim=f"Loss over PCA's loss for {n_nonzero} features and {n_rows} data points by deterministic selection",
-            limit=doubly_sparse_factor(k, n_nonzero, n_rows),
+            claim=f"Loss over PCA's loss for {n_nonzero} features and {n_rows} data points by {kept.words}",
+            limit=kept.two_sided(k, n_nonzero, n_rows),
             measured=spectrum.loss_ratio(value),
-            strength="always" if spectrum.exact else "numerical",
+            strength=strength,
             reference=Reference("magdonismail2015", "Theorem 6, comment 5"),
         ),
     )

@@ -13,6 +13,7 @@ from sparing.estimators.base import Fit, too_few
 from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.parameters import component_count, count, resolved
 from sparing.linalg import top_spectrum
+from sparing.linalg.theorem_bounds import PROMISES
 from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
 from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy, applicable_theorem
 from sparing.proof.policy import prove
@@ -166,7 +167,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     def _certify(self, fit: Fit[DoublySparse], task: Task, found: Encoder) -> None:
         asked = task.spectrum
         task = replace(task, target=asked.leading(task.problem.n_components))
-        promised = applicable_theorem(self.selector) == "dual_set"
+        promise = applicable_theorem(self.selector)
         self.certificate_ = certify_reconstruction(
             task,
             found,
@@ -174,7 +175,8 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
             self.row_weights_,
             prove(task, found, fit.run),  # the best decoder loses no more than ours
             fit.preprocessing,
-            promised_rows=fit.n_nonzero[1] if promised else None,
+            n_rows=fit.n_nonzero[1],
+            promise=promise if promise in PROMISES else None,
             asked=asked,
         )
         self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio

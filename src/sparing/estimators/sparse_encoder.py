@@ -26,6 +26,7 @@ from sparing.estimators.parameters import (
 from sparing.estimators.streaming import StreamingEncoder
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
+from sparing.linalg.theorem_bounds import PROMISES
 from sparing.methods.encoders import (
     STRATEGIES,
     Batch,
@@ -88,7 +89,8 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     selector : str or a selector, default="auto"
         How features are chosen: ``auto``, ``greedy``, ``exact``, ``dual_set``, ``adaptive``, ``leverage``,
         ``pivoted_qr`` or ``uniform``. ``auto`` is greedy on the principal components with swaps, safeguarded by dual
-        set selection so that Theorem 6(i) always holds (``batch``). An instance with its own settings is accepted too.
+        set selection so that Theorem 6(i) always holds (``batch``), and Theorem 11 with it (``iterative``). An instance
+        with its own settings is accepted too.
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
@@ -246,10 +248,13 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _task(self, fit: Fit[Strategy], view: DataMatrix, spectrum: Spectrum, found: Encoder) -> Task:
         """What the certificate is about: any components with as many features as these may have."""
         shared, n_nonzero = self._shares_features, fit.n_nonzero
-        used = len(found.support) if shared else int(np.count_nonzero(found.loadings, axis=1).max())
-        count = n_nonzero if isinstance(n_nonzero, int) else used
+        counts: tuple[int, ...] = ()
+        if not isinstance(n_nonzero, int) and not shared:
+            each = np.count_nonzero(found.loadings, axis=1) if n_nonzero is None else n_nonzero
+            counts = tuple(int(one) for one in each)
+        count = n_nonzero if isinstance(n_nonzero, int) else max(counts, default=len(found.support))
         n_components = min(spectrum.rank, count) if shared else spectrum.rank
-        problem = Problem(n_components, count, view.n_features, shared_support=shared, rules=fit.rules)
+        problem = Problem(n_components, count, view.n_features, shared_support=shared, counts=counts, rules=fit.rules)
         return Task(view, problem, spectrum)
 
     def _in_few_passes(self, fit: Fit[Strategy]) -> tuple[Encoder, Spectrum, DataMatrix]:
@@ -306,7 +311,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         auto = isinstance(self.selector, str) and self.selector == "auto"
         selector = Greedy() if auto else resolved("selector", SELECTORS, "select", self.selector, also=("auto",))
         if strategy.selector is None:
-            if auto and isinstance(strategy, Batch) and strategy.safeguard is None:
+            if auto and isinstance(strategy, Batch | Iterative) and strategy.safeguard is None:
                 return replace(strategy, selector=selector, safeguard=DualSet())
             return replace(strategy, selector=selector)
         if not auto:
@@ -409,23 +414,21 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _certify(self, fit: Fit[Strategy], task: Task, found: Encoder) -> None:
         few, asked = task.gram is not fit.view, task.spectrum  # few: features were chosen from a sketch
         task = replace(task, target=asked.leading(task.problem.n_components))
-        bounds, theorem = prove(task, found, fit.run), None if few or fit.rules else _theorem(fit.algorithm)
-        certificate = certify_loss(task, found, bounds, fit.preprocessing, theorem=theorem, asked=asked)
+        bounds, promise = prove(task, found, fit.run), None if few or fit.rules else _promise(fit.algorithm)
+        certificate = certify_loss(task, found, bounds, fit.preprocessing, promise=promise, asked=asked)
         notes = (CHOSEN.format(fit.view.passes),) if few else ()
         self.certificate_ = replace(certificate, notes=notes)
         self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
         self.variance_kept_ = self.certificate_.variance_kept
 
 
-def _theorem(algorithm: Strategy) -> str | None:
-    """Which theorem's hypothesis a fit keeps."""
-    kept = applicable_theorem(algorithm.selector)
-    if isinstance(algorithm, Iterative):
-        return "11" if kept == "adaptive" else None
-    if not isinstance(algorithm, Batch) or algorithm.sketch is not None:
+def _promise(algorithm: Strategy) -> str | None:
+    """The selector whose promise a fit keeps, by the name that theorems speak of it."""
+    if isinstance(algorithm, Joint) or (isinstance(algorithm, Batch) and algorithm.sketch is not None):
         return None  # loadings from a sketch are not the best on their features
-    safe = kept == "dual_set" or applicable_theorem(algorithm.safeguard) == "dual_set"
-    return "6(i)" if safe else "6(ii)" if kept == "adaptive" else None
+    safe = applicable_theorem(algorithm.safeguard) == "dual_set"
+    kept = "dual_set" if safe else applicable_theorem(algorithm.selector)
+    return kept if kept in PROMISES else None
 
 
 def _enough(most: Task, most_loss: float, rng: np.random.Generator) -> int | None:

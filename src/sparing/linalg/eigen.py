@@ -29,11 +29,17 @@ def top_spectrum(
     n, d = view.n_samples, view.n_features
     rank = min(rank, d if n is None else min(n, d))
     tall = n is None or d <= n
-    if tall and d <= min(64 * (rank + 2), GRAM_LIMIT):
-        return _from_gram(view, rank)
-    if not tall and view.has_rows and n is not None and n <= 32 * (rank + 4):
-        return _from_row_gram(view, rank)
+    if is_solved_densely(view, rank):
+        return _from_gram(view, rank) if tall else _from_row_gram(view, rank)
     return _from_products(view, rank, rng, tolerance, by_rows=not tall and view.has_rows)
+
+
+def is_solved_densely(view: DataMatrix, rank: int) -> bool:
+    """Does LAPACK compute the top eigenpairs, with no error but rounding?"""
+    n, d = view.n_samples, view.n_features
+    if n is None or d <= n:
+        return d <= min(64 * (rank + 2), GRAM_LIMIT)
+    return view.has_rows and n <= 32 * (rank + 4)
 
 
 def _from_gram(view: DataMatrix, rank: int) -> Spectrum:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -66,6 +68,29 @@ def theorem_11_bound(values: Array, total: float, epsilon: float, *, uniform: bo
     return np.asarray((math.e * count) ** epsilon * left + epsilon * count ** (1 + epsilon) * after_first)
 
 
+def iterative_bound(values: Array, total: float, factors: Sequence[float]) -> Array:
+    """What the first 1, 2, .. k iterative components lose at most, for any numbers of features and any selector.
+
+    The recursion that [magdonismail2015, Theorem 11] sums up: the j-th component, chosen so that one component loses at
+    most ``factors[j]`` times what the best one loses of the residual, leaves b_j = factors[j] (b_{j-1} - l_j), as some
+    direction of the residual has the variance l_j at least; and never more than there was.
+
+    Parameters
+    ----------
+    values : ndarray of shape (k,)
+        The k largest eigenvalues of X'X, in falling order.
+    total : float
+        ||X||^2.
+    factors : sequence of k floats
+        1 + delta_j: what the selector promises for one component on as many features as the j-th reads.
+    """
+    losses, left = [], total
+    for value, factor in zip(values, factors, strict=True):
+        left = min(left, factor * max(left - float(value), 0.0)) if math.isfinite(factor) else left
+        losses.append(left)
+    return np.array(losses)
+
+
 def _checked_epsilon(epsilon: float) -> None:
     if not epsilon > 0:
         raise errors.not_a_positive_number("epsilon", epsilon)
@@ -93,6 +118,53 @@ def adaptive_factor(n_components: int, n_columns: int, accuracy: float = 1.0) ->
     first = best_split(k, r)
     constant = accuracy * dual_set_factor(k, first)
     return min(1.0 + k / (r - first) * constant, constant)
+
+
+def two_sided_adaptive_factor(n_components: int, n_columns: int, n_rows: int, accuracy: float = 1.0) -> float:
+    """Expected loss over PCA's that adaptive sampling of columns and rows never exceeds: 1 + O(k/c) + O(k/r).
+
+    With B = X_{C,k} of rank k the rows R, s of them drawn by the residuals of X beside the dual set's R1, leave
+    E ||X - B P_R||^2 <= ||X - B||^2 + (k/s) ||X - X P_{R1}||^2, whatever C is [magdonismail2015, Theorem 6, comment 5].
+    """
+    k, r = n_components, n_rows
+    if r <= k + 1:
+        rows = accuracy * dual_set_factor(k, r)
+    else:
+        first = best_split(k, r)
+        rows = min(k / (r - first), 1.0) * accuracy * dual_set_factor(k, first)
+    return adaptive_factor(k, n_columns, accuracy) + rows
+
+
+@dataclass(frozen=True)
+class SelectionPromise:
+    """What a theorem says about a way to choose columns: its factor for k components on r of them, and how firmly."""
+
+    words: str
+    where: str
+    factor: Callable[[int, int], float]
+    two_sided: Callable[[int, int, int], float]
+    in_expectation: bool = False
+
+
+def _derandomised_on_both_sides(n_components: int, n_columns: int, n_rows: int) -> float:
+    """As :func:`doubly_sparse_factor`, for the columns and the rows of derandomised adaptive sampling."""
+    return adaptive_factor(n_components, n_columns) + adaptive_factor(n_components, n_rows)
+
+
+PROMISES = {
+    "dual_set": SelectionPromise("deterministic selection", "6(i)", dual_set_factor, doubly_sparse_factor),
+    "derandomised": SelectionPromise(
+        "derandomised adaptive sampling", "6(ii)", adaptive_factor, _derandomised_on_both_sides
+    ),
+    "adaptive": SelectionPromise(
+        "adaptive sampling",
+        "6(ii)",
+        lambda k, r: adaptive_factor(k, r, PROJECTED),
+        lambda k, c, r: two_sided_adaptive_factor(k, c, r, PROJECTED),
+        in_expectation=True,
+    ),
+}
+"""By the name that ``applicable_theorem`` gives a selector."""
 
 
 def approximation_factor(values: Array, n_features: int, n_nonzero: int, rank: int, *, shifted: bool = False) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.span import encoder_with
+from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.methods.selectors import Greedy, Selector
 from sparing.objectives.joint import LossAlternation
 from sparing.objectives.residual import residual_view
@@ -39,16 +40,23 @@ class Iterative:
         Of the features of each component; that of the estimator, or greedy, where none is given.
     refit : bool
         Fit all loadings together at the end, by turns.
+    safeguard : Selector, optional
+        Tried as well for a component that loses more of the residual than Theorem 6(i) promises for it, so that its
+        promise holds for every component. Not under rules on features, which break the theorem's hypothesis.
 
     Notes
     -----
-    **Guarantee.** With r_j = 5 + ceil(5j/eps) features and the selector of Theorem 7, the prefix of length l loses at
-    most (el)^eps ||X - X_l||^2 + eps l^(1+eps) ||X_l - X_1||^2 in expectation.
+    **Guarantee.** Where a selector loses at most 1 + delta_j times what one principal component loses of each residual,
+    the prefix of length l loses at most b_l, with b_0 = ||X||^2 and b_j = (1 + delta_j)(b_{j-1} - lambda_j): see
+    ``sparing.linalg.theorem_bounds.iterative_bound``. The delta_j are those of dual set selection, also as safeguard,
+    or of adaptive sampling. With the selector of Theorem 7 and r_j = 5 + ceil(5j/eps) features this is at most
+    (el)^eps ||X - X_l||^2 + eps l^(1+eps) ||X_l - X_1||^2 in expectation.
     **Differs from the paper.** The default selector is greedy; the uniform-sparsity remark should read 5 + 5/eps.
     """
 
     selector: Selector | None = None
     refit: bool = True
+    safeguard: Selector | None = None
 
     reference: ClassVar = Reference("magdonismail2015", "Theorem 11")
 
@@ -70,7 +78,7 @@ class Iterative:
         view, spectrum = task.gram, task.spectrum
         rows, selector = compact(view), self.selector or Greedy()
         rules, sizes = separate_rules(selector, task, run)
-        H = residual_directions(selector, view, spectrum, sizes, run, rows=rows, rules=rules)
+        H = residual_directions(selector, view, spectrum, sizes, run, rows=rows, rules=rules, safeguard=self.safeguard)
         support = np.flatnonzero(H.any(axis=1))
         gram_columns = view.gram_columns(support)
         if self.refit and H.shape[1] > 1:
@@ -103,11 +111,12 @@ def residual_directions(
     *,
     rows: Array | None = None,
     rules: Rules = NO_RULES,
+    safeguard: Selector | None = None,
 ) -> Array:
     """One sparse direction per size (columns, d x k), each on what the earlier ones leave: steps 2 to 6.
 
     ``rows`` are those of :func:`compact`, where there are any. A required feature goes to the first component that
-    chooses it, or to the last that has room for it.
+    chooses it, or to the last that has room for it. ``safeguard`` is that of :class:`Iterative`.
     """
     H, waiting = np.zeros((view.n_features, 0)), rules.required
     for number, size in enumerate(sizes):
@@ -125,6 +134,10 @@ def residual_directions(
         if not (np.diagonal(chosen.inside()) > 0).any():  # the features that may be read say no more
             break
         found = encoder_on(chosen, 1, residual.total)
+        promised = leading.loss_ratio(found.loss) <= dual_set_factor(1, size)
+        if safeguard is not None and not rules and not promised:
+            other = encoder_on(safeguard.select(asked, run), 1, residual.total)
+            found = other if other.loss < found.loss else found
         H, waiting = np.column_stack([H, found.components[0]]), np.setdiff1d(waiting, chosen.columns)
     return H
 
