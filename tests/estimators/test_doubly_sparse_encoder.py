@@ -354,3 +354,19 @@ def test_missing_values_are_means_where_that_is_asked_for(storage, rng, tmp_path
     again = load_model(tmp_path / "found.model")
     np.testing.assert_array_equal(again.transform(storage(holes)), found.transform(storage(holes)))
     assert not hasattr(found.set_params(missing="error").fit(whole), "imputation_")
+
+
+def test_whole_weights_count_as_copies(rng):
+    X = rng.standard_normal((30, 3)) @ rng.standard_normal((3, 9)) + 0.3 * rng.standard_normal((30, 9)) + 2
+    weights = rng.integers(0, 4, 30)
+    model = DoublySparseEncoder(2, n_nonzero=4, n_rows=5, effort="quick")
+    copied = clone(model).fit(np.repeat(X, weights, axis=0))
+    weighted = model.fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(weighted.support_, copied.support_)
+    np.testing.assert_array_equal(weighted.rows_, np.repeat(np.arange(30), weights)[copied.rows_])
+    np.testing.assert_allclose(weighted.components_, copied.components_, atol=1e-8)
+    np.testing.assert_allclose(weighted.decoder_, copied.decoder_, atol=1e-8)
+    np.testing.assert_allclose(weighted.row_weights_ @ (X[weighted.rows_] - weighted.mean_), weighted.decoder_)
+    np.testing.assert_allclose(weighted.certificate_.value, copied.certificate_.value)
+    assert weighted.certificate_.recheck(X, sample_weight=weights)
+    assert not weighted.certificate_.recheck(X)  # control

@@ -539,3 +539,26 @@ def test_counts_may_be_any_kind_of_integer(rng):
     narrow = SparsePCARegressor(np.int8(2), n_nonzero=np.int8(3), random_state=0).fit(X, y)  # 150 exceeds an int8
     plain = SparsePCARegressor(2, n_nonzero=3, random_state=0).fit(X, y)
     np.testing.assert_allclose(narrow.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("selector", ["auto", "response", "dual_set"])
+@pytest.mark.parametrize(("center", "fit_intercept"), [(True, True), (False, True), (False, False)])
+def test_whole_weights_count_as_copies(selector, center, fit_intercept, rng):
+    X = rng.standard_normal((40, 4)) @ rng.standard_normal((4, 10)) + 0.3 * rng.standard_normal((40, 10)) + 3
+    y, weights = X[:, :2] @ rng.standard_normal((2, 2)) + rng.standard_normal((40, 2)) + 5, rng.integers(0, 4, 40)
+    settings = {"n_nonzero": 4, "selector": selector, "center": center, "fit_intercept": fit_intercept}
+
+    def make():
+        return SparsePCARegressor(2, **settings, effort="quick")
+
+    weighted = make().fit(X, y, sample_weight=weights)
+    copied = make().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights, axis=0))
+    np.testing.assert_allclose(weighted.coef_, copied.coef_, atol=1e-8)
+    np.testing.assert_allclose(weighted.intercept_, copied.intercept_, atol=1e-8)
+    for name in ("value", "pca_value", "total"):
+        np.testing.assert_allclose(getattr(weighted.certificate_, name), getattr(copied.certificate_, name))
+    ours, theirs = ([each.limit for each in model.certificate_.guarantees] for model in (weighted, copied))
+    np.testing.assert_allclose(ours, theirs)
+    assert weighted.certificate_.recheck(X, y, weights)
+    assert not weighted.certificate_.recheck(X, y)  # control
+    assert not np.allclose(make().fit(X, y).coef_, weighted.coef_)

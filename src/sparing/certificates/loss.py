@@ -127,7 +127,8 @@ class ReconstructionCertificate(Certificate):
     rows : ndarray of int
         Numbers of the data points.
     row_weights : ndarray of shape (n_components, len(rows))
-        The decoder is these weights times the centred and scaled data points, in the units of X.
+        The decoder is these weights times the centred and scaled data points, in the units of X, each multiplied by the
+        root of its sample weight.
     """
 
     rows: Indices

@@ -44,7 +44,8 @@ class RegressionCertificate:
     ----------
     value, pca_value, total : float
         Norms in the unit of y: of the residual, of what regression on ``n_components`` principal components of all
-        features leaves, and of the targets (less their means where there is an intercept).
+        features leaves, and of the targets (less their means where there is an intercept). Squares are weighted where
+        samples are.
     guarantees : tuple of Guarantee
         What theorems promised for this fit, and what was measured.
     """
@@ -87,23 +88,25 @@ class RegressionCertificate:
         """1, nothing known, unless nothing is left to explain."""
         return 0.0 if self.value <= EXPLAINED * self.total else 1.0
 
-    def recheck(self, X: Any, y: Any) -> Recheck:
+    def recheck(self, X: Any, y: Any, sample_weight: Any = None) -> Recheck:
         """Verify the claim again from the data: residual, PCA regression and the theorems' limits.
 
         Parameters
         ----------
         X, y : the data of the fit, in any storage
+        sample_weight : array-like of shape (n_samples,), optional
+            Those of the fit.
 
         Returns
         -------
         Recheck
             True where the claim holds; printed, it says what was found.
         """
-        view, fitted = _views(X, self.preprocessing, self.fit_intercept)
+        view, fitted = _views(X, self.preprocessing, self.fit_intercept, sample_weight)
         if view.n_features != self.n_features:
             raise errors.wrong_n_features(view.n_features, self.n_features, "this certificate")
         assert view.n_samples is not None
-        targets = Targets.of(y, view.n_samples, center=self.fit_intercept)
+        targets = Targets.of(y, view.n_samples, center=self.fit_intercept, sample_weight=sample_weight)
         if targets.values.shape[1] != len(self.coefficients):
             raise errors.targets_wrong_shape(targets.values.shape)
         fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
@@ -217,19 +220,21 @@ def certify_regression(
     )
 
 
-def _views(X: Any, preprocessing: Preprocessing, fit_intercept: bool) -> tuple[DataMatrix, DataMatrix]:
+def _views(
+    X: Any, preprocessing: Preprocessing, fit_intercept: bool, sample_weight: Any
+) -> tuple[DataMatrix, DataMatrix]:
     """What the components are of, and what the targets are regressed on; one and the same where both are centred."""
-    view = as_view(X, preprocessing)
+    view = as_view(X, preprocessing, sample_weight)
     if preprocessing.center == fit_intercept:
         return view, view
-    return view, as_view(X, replace(preprocessing, center=fit_intercept))
+    return view, as_view(X, replace(preprocessing, center=fit_intercept), sample_weight)
 
 
 def _pca_residual(view: DataMatrix, spectrum: Spectrum, targets: Targets, fit_intercept: bool) -> float:
     """||Y - U_k U_k'Y||, from residuals: a difference of squares would have lost its digits where the fit is good."""
     scores = view.matmat(spectrum.basis)
     if fit_intercept:
-        scores -= scores.mean(axis=0)
+        scores = targets.centred(scores)
     Q = np.linalg.qr(scores)[0]
     return float(np.linalg.norm(targets.values - Q @ (Q.T @ targets.values))) * targets.unit
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
+from sparing.data.ingest import checked_weights
 from sparing.data.standardized import ROUNDED
 from sparing.results import Array
 
@@ -19,16 +20,20 @@ TARGET_SIZES = (1e-150, 1e150)
 class Targets:
     """Targets Y as a regression sees them: n x w, centred or not, in a unit where their largest is near 1.
 
-    In the user's terms y = values * unit + mean; ``is_vector`` says that y came as a vector.
+    In the user's terms y = values * unit + mean; ``is_vector`` says that y came as a vector. With sample weights w rows
+    are multiplied by ``roots`` = sqrt(w), as those of X are, so that squares of residuals are weighted.
     """
 
     values: Array
     mean: Array
     unit: float
     is_vector: bool
+    roots: Array | None = None
 
     @classmethod
-    def of(cls, y: Any, n_samples: int, *, center: bool, who: str = "A regression") -> Targets:
+    def of(
+        cls, y: Any, n_samples: int, *, center: bool, sample_weight: Any = None, who: str = "A regression"
+    ) -> Targets:
         """Check y, in whatever it came, against the number of rows of X."""
         Y = _numbers_in(y, who)
         is_vector = Y.ndim == 1
@@ -53,15 +58,22 @@ class Targets:
                 f"y holds values of size {size:.3g}; sums of their squares leave the range of double precision, which "
                 "covers values between about 1e-150 and 1e+150. Change the unit of y (multiply it by a constant)."
             )
-        mean = np.zeros(Y.shape[1])
+        weights = None if sample_weight is None else checked_weights(sample_weight, n_samples)
+        mean, roots = np.zeros(Y.shape[1]), None if weights is None else np.sqrt(weights)
         if center:
-            mean = Y.mean(axis=0)
-            mean = mean + (Y - mean).mean(axis=0)  # sums of large numbers lose digits
+            mean = np.average(Y, axis=0, weights=weights)
+            mean = mean + np.average(Y - mean, axis=0, weights=weights)  # sums of large numbers lose digits
             Y = Y - mean
             Y[:, np.abs(Y).max(axis=0) <= ROUNDED * np.abs(mean)] = 0.0
+        Y = Y if roots is None else Y * roots[:, None]
         size = float(np.abs(Y).max())
         unit = 1.0 if size == 0 else float(2.0 ** np.round(np.log2(size)))
-        return cls(Y / unit, mean, unit, is_vector)
+        return cls(Y / unit, mean, unit, is_vector, roots)
+
+    def centred(self, scores: Array) -> Array:
+        """Scores of the same rows without what an intercept explains of them."""
+        ones = np.ones(len(scores)) if self.roots is None else self.roots
+        return scores - np.multiply.outer(ones, ones @ scores) / (ones @ ones)
 
     @property
     def norm(self) -> float:

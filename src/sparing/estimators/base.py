@@ -53,6 +53,7 @@ class Fit(Generic[Algorithm]):
     n_nonzero: Any  # a count, one for each component, or None: to be found
     targets: Any = None
     rules: Rules = NO_RULES
+    sample_weight: Any = None
 
 
 class HasSupport:
@@ -163,7 +164,7 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, Any]:
         """Checked numbers of components and of features."""
 
-    def _targets(self, y: Any, n_samples: int | None) -> Any:
+    def _targets(self, y: Any, n_samples: int | None, sample_weight: Any) -> Any:
         """Checked targets, where there are any."""
         return None
 
@@ -187,7 +188,8 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         self._learn_imputation(view)
         counts = self._counts(view.n_features, view.n_samples)
         rules = self._rules(view.n_features, view.n_samples)
-        return Fit(algorithm, view, preprocessing, run, *counts, self._targets(y, view.n_samples), rules)
+        targets = self._targets(y, view.n_samples, sample_weight)
+        return Fit(algorithm, view, preprocessing, run, *counts, targets, rules, sample_weight)
 
     @contextmanager
     def _surroundings(self, fit: Fit[Algorithm]) -> Iterator[None]:

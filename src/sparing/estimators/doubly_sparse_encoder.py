@@ -9,6 +9,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.certificates.loss import certify_reconstruction
+from sparing.data.ingest import checked_weights
 from sparing.estimators.base import Fit, too_few
 from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.parameters import component_count, count, resolved
@@ -127,19 +128,21 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> DoublySparseEncoder:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DoublySparseEncoder:
         """Choose features and samples, and learn encoder and decoder.
 
         Parameters
         ----------
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Whole numbers count as that many copies of a row. A sample of weight zero is never in ``rows_``.
 
         Returns
         -------
         DoublySparseEncoder
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight)
 
     def _algorithm(self) -> DoublySparse:
         if isinstance(self.selector, str) and self.selector == "auto":
@@ -165,6 +168,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         return replace(task, target=pca), replace(fit.algorithm, n_rows=n_rows).encode(task, fit.run)
 
     def _certify(self, fit: Fit[DoublySparse], task: Task, found: Encoder) -> None:
+        assert isinstance(found, RowEncoder)
         asked = task.spectrum
         task = replace(task, target=asked.leading(task.problem.n_components))
         promise = applicable_theorem(self.selector)
@@ -172,7 +176,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
             task,
             found,
             self.rows_,
-            self.row_weights_,
+            found.row_weights / np.sqrt(fit.view.square_unit),
             prove(task, found, fit.run),  # the best decoder loses no more than ours
             fit.preprocessing,
             n_rows=fit.n_nonzero[1],
@@ -187,6 +191,9 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         assert isinstance(found, RowEncoder)
         self.rows_: Indices = found.rows
         self.row_weights_: Array = found.row_weights / np.sqrt(fit.view.square_unit)
+        if fit.sample_weight is not None:  # samples of the view are multiplied by the roots of their weights
+            weights = checked_weights(fit.sample_weight, fit.view.n_samples or 0)
+            self.row_weights_ = self.row_weights_ * np.sqrt(weights[found.rows])
 
     def _shortcoming(self, fit: Fit[DoublySparse], task: Task) -> str | None:
         k, (n_nonzero, n_rows) = fit.n_components, fit.n_nonzero

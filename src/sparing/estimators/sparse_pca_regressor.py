@@ -159,22 +159,25 @@ class SparsePCARegressor(
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> SparsePCARegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparsePCARegressor:
         """Choose the features and fit the targets on them.
 
         Parameters
         ----------
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+            Whole numbers count as that many copies of a row.
 
         Returns
         -------
         SparsePCARegressor
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight)
 
-    def _targets(self, y: Any, n_samples: int | None) -> Targets:
-        return Targets.of(y, n_samples or 0, center=self.fit_intercept, who=type(self).__name__)
+    def _targets(self, y: Any, n_samples: int | None, sample_weight: Any) -> Targets:
+        who = type(self).__name__
+        return Targets.of(y, n_samples or 0, center=self.fit_intercept, sample_weight=sample_weight, who=who)
 
     def _solve(self, fit: Fit[Regression]) -> tuple[Task, Regressed]:
         view, other = fit.view, fit.preprocessing.center != self.fit_intercept
