@@ -63,7 +63,6 @@ def crossed(axis, values, smoke):
         SparseEncoder(),
         SparseEncoder(n_components=1, n_nonzero=1, scale=True, effort="quick"),
         SparsePCA(),
-        SparsePCA(n_components=2, n_nonzero=1, effort="quick"),
         SparsePCA(n_components=2, min_variance=0.7, scale=True, effort="quick"),
         NonnegativeSparsePCA(),
         NonnegativeSparsePCA(n_components=2, n_nonzero=1, scale=True, solver="spannogram_net", effort="quick"),

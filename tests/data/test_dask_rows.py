@@ -97,9 +97,10 @@ def cluster():
             distributed.LocalCluster(
                 n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
             ) as cluster,
-            distributed.Client(cluster) as client,
+            distributed.Client(cluster, timeout=60) as client,
         ):
             yield client
+            client.wait_for_workers(2, timeout=60)  # a worker that is being started again holds up the end
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -122,7 +123,7 @@ def test_a_worker_that_dies_costs_time_and_nothing_else(cluster, X):
     killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
     killer.start()
     found = SparseEncoder(2, n_nonzero=4, random_state=0).fit(slow)
-    killer.join()
+    killer.join(60)
     same(found, wanted)
 
 

@@ -61,5 +61,6 @@ def test_values_and_settings():
 
 def test_other_processes_agree():
     code = "from sparing.data.checkpoint import fingerprint as f; print(f(({'a', 'b', 'c'}, {'x': 1.5}, 'text')))"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert said == fingerprint(({"c", "b", "a"}, {"x": 1.5}, "text"))
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == fingerprint(({"c", "b", "a"}, {"x": 1.5}, "text"))

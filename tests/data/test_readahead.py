@@ -111,7 +111,7 @@ def test_nested_and_parallel_readings_do_not_meet(tmp_path, rng):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     for found in results:
         np.testing.assert_array_equal(found, results[0])
     assert len(results) == 4

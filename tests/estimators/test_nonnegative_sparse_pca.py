@@ -71,7 +71,7 @@ def test_theorems_are_cited_for_the_solvers_that_they_are_about():
 
 @pytest.mark.parametrize("deflation", ["auto", *DEFLATIONS])
 def test_several_components_for_every_deflation(deflation):
-    model = fitted(n_components=3, n_nonzero=4, deflation=deflation)
+    model = fitted(n_components=3, n_nonzero=4, deflation=deflation, effort="quick")
     assert model.components_.shape == (3, 13)
     assert model.components_.min() >= 0
     assert np.count_nonzero(model.components_, axis=1).max() <= 4
@@ -90,7 +90,7 @@ def test_several_components_for_every_deflation(deflation):
 
 def test_together_components_have_no_less_than_one_after_the_other():
     X = load_wine().data
-    for k, r in ((2, 4), (3, 5)):
+    for k, r in ((3, 5),):
         together = fitted(X, k, n_nonzero=r, scale=True)
         assert together.components_.min() >= 0
         for deflation in ("generalized", "disjoint", "schur"):
@@ -106,7 +106,7 @@ def test_the_fewest_features_for_a_share_of_the_nonnegative_variance():
     assert model.variance_[0] >= 0.9 * dense
     assert fitted(n_nonzero=count - 1).variance_[0] < 0.9 * dense
     X = load_digits().data
-    assert fitted(X, 2).components_.shape == (2, 64)
+    assert fitted(X, 2, effort="quick").components_.shape == (2, 64)
 
 
 def test_counts_of_their_own():
@@ -196,8 +196,8 @@ def test_the_data_of_the_paper(name, r, share, ratio, shared):
 def test_orthogonal_components_are_found_together():
     """Features are shared out, not taken in turn: more in all, where the greedy first one takes too much."""
     X = load_digits().data
-    in_turn = fitted(X, 4, n_nonzero=8, deflation="disjoint")
-    together = fitted(X, 4, n_nonzero=8, constraint="orthogonal")
+    in_turn = fitted(X, 4, n_nonzero=8, deflation="disjoint", effort="quick")
+    together = fitted(X, 4, n_nonzero=8, constraint="orthogonal", effort="quick")
     assert together.components_.min() >= 0
     np.testing.assert_array_equal(together.components_ @ together.components_.T > 0, np.eye(4, dtype=bool))
     assert np.count_nonzero(together.components_, axis=1).max() <= 8

@@ -26,8 +26,7 @@ from sparing.run import EFFORTS
 @parametrize_with_checks(
     [
         SparseKMeans(n_permutations=2, n_init=2),
-        SparseKMeans(weight_bound=1.0, scale=True),
-        SparseKMeans(n_features=1, n_init=2),
+        SparseKMeans(n_features=1, n_init=2, scale=True),
     ]
 )
 def test_scikit_learn(estimator, check):

@@ -49,7 +49,6 @@ def data(rng, n=80, d=12, n_targets=None):
 @parametrize_with_checks(
     [
         SparsePCARegressor(),
-        SparsePCARegressor(selector="response"),
         SparsePCARegressor(2, n_nonzero=2, selector=Response(by="targets"), scale=True),
     ]
 )

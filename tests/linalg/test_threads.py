@@ -34,7 +34,7 @@ def test_overlapping_fits_restore_what_the_first_one_found():
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join()
+        worker.join(60)
     assert seen == [{1}]  # still capped although the first has left
     assert blas_threads() == before
 

@@ -39,7 +39,7 @@ class Sandbox:
         answer = self._process.stdout.readline()
         if answer:
             return str(json.loads(answer))
-        ended = self._process.wait()
+        ended = self._process.wait(120)
         with suppress(OSError):
             self._process.stdin.close()
         self._process.stdout.close()
@@ -52,7 +52,7 @@ class Sandbox:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
             self._process.stdin.close()
-            self._process.wait()
+            self._process.wait(120)
             self._process.stdout.close()
 
 

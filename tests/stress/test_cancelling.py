@@ -263,7 +263,7 @@ class Full:
 
 
 def page(path: Path) -> None:
-    explore(X[:, :8], path, n_components=2, random_state=0)
+    explore(X[:, :5], path, n_components=1, effort="quick", random_state=0)
 
 
 @examples_of(5)

@@ -164,7 +164,7 @@ def test_dask_without_a_cluster_in_a_fresh_process():
         "X = np.random.default_rng(0).standard_normal((30, 5))\n"
         "print(len(SparseEncoder(1, n_nonzero=2).fit(da.from_array(X, chunks=(7, 5))).support_))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
 
 
@@ -305,7 +305,8 @@ def test_blocks_that_another_thread_still_reads_are_closed_after_it():
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    loose.join()
+    loose.join(60)
+    assert not loose.is_alive()
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,8 @@ def test_a_process_that_may_write_no_large_file_gets_the_sentence(tmp_path):
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
         "from sparing import open_data; open_data(sys.argv[1])"
     )
-    done = subprocess.run([sys.executable, "-c", code, tmp_path / "X.csv"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", code, tmp_path / "X.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert "UnwritableError: Cannot write to the folder of temporary files" in done.stderr
     assert "file too large" in done.stderr
 
@@ -76,16 +77,15 @@ def test_a_process_that_is_killed_leaves_nothing(tmp_path):
     temporary = tmp_path / "scratch"
     temporary.mkdir()
     command = [sys.executable, "-c", KILLED, *(str(FORMATS[name](tmp_path)) for name in SET_ASIDE)]
-    done = subprocess.run(
-        command, env={**os.environ, "TMPDIR": str(temporary)}, capture_output=True, text=True, check=False
-    )
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
 
 
 def test_a_file_with_a_name_would_be_left(tmp_path):
     """The control: what the process above does not do."""
     code = f"import os, tempfile; tempfile.mkstemp(dir={str(tmp_path)!r}); os.kill(os.getpid(), 9)"
-    subprocess.run([sys.executable, "-c", code], check=False)
+    subprocess.run([sys.executable, "-c", code], timeout=120, check=False)
     assert len(os.listdir(tmp_path)) == 1
 
 

@@ -117,6 +117,7 @@ def test_the_program_itself_on_a_terminal_of_few_signs(folder):
         capture_output=True,
         encoding="latin-1",
         env=environment,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr
