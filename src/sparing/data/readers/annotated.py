@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sparing import errors
 from sparing.data.readers.compressed import is_tenx, layout_of, whole
 
@@ -76,6 +78,15 @@ def row_names(path: Path, table: Any) -> list[str] | None:
     return None if values is None else [_text(value) for value in values]
 
 
+def text_column(path: Path, table: Any, name: str) -> list[str] | None:
+    """A column of a table of AnnData as text."""
+    if hasattr(table, "dtype"):  # files of AnnData before 0.7
+        values = whole(path, table)[name] if name in (table.dtype.names or ()) else None
+    else:
+        values = _column(path, table, name)
+    return None if values is None else [_text(value) for value in values]
+
+
 def _column(path: Path, table: Any, name: str) -> Any:
     """A column of names: plain, categorical or with a mask."""
     if name not in table:
@@ -84,7 +95,9 @@ def _column(path: Path, table: Any, name: str) -> Any:
     if hasattr(column, "dtype"):
         return whole(path, column)
     if "categories" in column and "codes" in column:
-        return whole(path, column["categories"])[whole(path, column["codes"])]
+        codes = np.asarray(whole(path, column["codes"]))
+        values = np.append(np.asarray(whole(path, column["categories"]), dtype=object), "")
+        return values[codes]  # a missing value has the code -1
     return whole(path, column["values"]) if "values" in column else None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
-from sparing.data.readers.annotated import feature_names, row_names, table_key
+from sparing.data.readers.annotated import feature_names, row_names, table_key, text_column
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows
 from sparing.data.rows import RawBlock
@@ -80,6 +80,12 @@ def sample_names(path: Path) -> list[str] | None:
     """AnnData's names of observations."""
     with readable(path, WHAT), _sound(path) as file:
         return row_names(path, file["obs"]) if "obs" in file else None
+
+
+def feature_column(path: Path, name: str) -> tuple[list[str] | None, list[str] | None]:
+    """Names of AnnData's variables, and a column of their table."""
+    with readable(path, WHAT), _sound(path) as file:
+        return (row_names(path, file["var"]), text_column(path, file["var"], name)) if "var" in file else (None, None)
 
 
 SIGNATURE = b"GCOL\x01\x00\x00\x00"

@@ -63,6 +63,16 @@ def sample_names(path: str | Path) -> list[str] | None:
         return [line.split()[1] for line in read_lines(people)]
 
 
+def feature_column(path: str | Path, name: str) -> tuple[list[str], list[str]] | None:
+    """Names of AnnData's variables and a column of their table (``var``), if the file has both."""
+    place = Path(path).expanduser()
+    readers = {".h5ad": hdf5.feature_column, ".h5": hdf5.feature_column, ".zarr": zarrs.feature_column}
+    if (read := readers.get(place.suffix.lower())) is None:
+        return None
+    names, cells = read(place, name)
+    return None if names is None or cells is None else (names, cells)
+
+
 def column_place(path: str | Path, name: str) -> int | None:
     """Where a column of a text table is, if just one has this name."""
     place = Path(path).expanduser()

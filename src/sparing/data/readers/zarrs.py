@@ -11,7 +11,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
-from sparing.data.readers.annotated import feature_names, row_names, table_key
+from sparing.data.readers.annotated import feature_names, row_names, table_key, text_column
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows, check_codecs
 from sparing.data.rows import RawBlock
@@ -73,6 +73,15 @@ def sample_names(path: Path) -> list[str] | None:
     with readable(path, WHAT):
         top = opened(path)
         return row_names(path, top["obs"]) if not hasattr(top, "dtype") and "obs" in top else None
+
+
+def feature_column(path: Path, name: str) -> tuple[list[str] | None, list[str] | None]:
+    """Names of AnnData's variables, and a column of their table."""
+    with readable(path, WHAT):
+        top = opened(path)
+        if hasattr(top, "dtype") or "var" not in top:
+            return None, None
+        return row_names(path, top["var"]), text_column(path, top["var"], name)
 
 
 @contextmanager

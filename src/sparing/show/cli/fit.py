@@ -7,12 +7,19 @@ from typing import Any
 import click
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, save_model
-from sparing.show.cli import options, records, text
+from sparing.show.cli import options, records, rules, text
 from sparing.show.cli.opening import asked_for, progress, writable
 
 METHODS = {"encoder": SparseEncoder, "pca": SparsePCA, "nonnegative": NonnegativeSparsePCA}
-OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": set(METHODS)}
+OF_ENCODER = (
+    *("max_loss", "strategy", "columns", "costs", "max_cost", "groups", "max_per_group"),
+    *("include", "exclude", "exclude_matching"),
+)
+OF_METHODS = {"min_variance": set(METHODS), **{name: {"encoder"} for name in OF_ENCODER}}
 """Options that not every method has."""
+
+COUNTS = ("max_loss", "min_variance", "columns")
+"""Options that say how many features to use, beside -r."""
 
 
 @click.command()
@@ -45,6 +52,9 @@ OF_METHODS = {"max_loss": {"encoder"}, "strategy": {"encoder"}, "min_variance": 
     type=click.Choice(["batch", "iterative", "joint"]),
     help="Features shared by all components (batch, the default of encoder), or each component's own.",
 )
+@rules.own_columns
+@rules.reading
+@rules.limits
 @options.fitting
 @click.option("--save", metavar="MODEL", type=click.Path(), help="Save the model, for `sparing transform`.")
 @options.force
@@ -62,19 +72,27 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
       sparing fit wine.csv --method pca -k 2 -r 4 --scale --json
       sparing fit wine.csv --method nonnegative -k 2 --min-variance 0.8 --scale --label cultivar
       sparing fit wine.csv -k 2 -r 5 --scale --save wine.model
+      sparing fit wine.csv -k 2 -r 5 --scale --include ash,hue --exclude proline
+      sparing fit wine.csv -k 2 --scale --columns alcohol,ash,hue
+      sparing fit cells.h5ad -k 10 -r 500 --include @panel.txt --exclude-matching '^RP[SL]' --save panel.model
+      sparing fit cells.h5ad -k 10 --costs costs.csv --max-cost 100 --groups chromosome --max-per-group 2
     """
-    given = {name: chosen[name] for name in OF_METHODS if chosen[name] is not None}
+    given = {name: chosen[name] for name in OF_METHODS if chosen[name] not in (None, ())}
     _check(method, given, chosen["features"])
+    rules.check_pairs(chosen)
     writable(save, force, data)
     table = asked_for(data, chosen)
+    kept = rules.rules_of(chosen, table)
+    passed = {name: given[name] for name in ("max_loss", "min_variance", "strategy") if name in given}
     with progress(quiet) as verbose:
         model = METHODS[method](
             chosen["components"],
-            n_nonzero=chosen["features"],
+            n_nonzero=len(kept["include"]) if chosen["columns"] else chosen["features"],
             verbose=verbose,
             random_state=chosen["seed"],
             **{name: chosen[name] for name in ("precomputed", "center", "scale", "missing", "effort", "time_limit")},
-            **given,
+            **passed,
+            **kept,
         ).fit(table.rows)
     if save is not None:
         model.verbose = False
@@ -90,5 +108,5 @@ def _check(method: str, given: dict[str, Any], features: int | None) -> None:
             raise click.UsageError(
                 f"{option} is for --method {' or '.join(sorted(OF_METHODS[name]))}, not for {method}."
             )
-        if features is not None and name != "strategy":
+        if features is not None and name in COUNTS:
             raise click.UsageError(f"-r and {option} both say how many features to use; give one of them.")

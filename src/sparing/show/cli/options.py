@@ -97,6 +97,8 @@ OF_PARAMETERS = {
     "max_loss": "--max-loss",
     "min_variance": "--min-variance",
     "max_features": "--max-features",
+    "max_cost": "--max-cost",
+    "max_per_group": "--max-per-group",
     "time_limit": "--time-limit",
 }
 """What the library's parameters are called here, where no column is likely to have such a name."""
@@ -121,6 +123,9 @@ FLAGS = {
     "drop_unreadable=True": "--drop-unreadable",
 }
 
+OF_RULES = r"(?<!['\"\w-])(include|exclude|(?:costs|groups)(?= (?:has|was|must|says|say|names|and)))(?![\w'\"])"
+"""The same for rules on features: words that no other sentence of the library has in this place."""
+
 
 def as_options(sentence: str) -> str:
     """A sentence of the library in the words of the command line; what is quoted in it stays as it is."""
@@ -133,4 +138,5 @@ def as_options(sentence: str) -> str:
         long, word, given, _, value = found.groups()
         return (OF_PARAMETERS[long] if long else WORDS[word]) + (f" {value or ''}" if given else "")
 
-    return re.sub(r"\b(as|Leave) key\b", r"\1 --key", re.sub(named, option, sentence))
+    sentence = re.sub(OF_RULES, r"--\1", re.sub(named, option, sentence))
+    return re.sub(r"\b(as|Leave) key\b", r"\1 --key", sentence)

@@ -11,7 +11,7 @@ import click
 from sparing import SparsityPath, sparsity_path
 from sparing.certificates.sentences import percent, percent_kept
 from sparing.results import PROVED
-from sparing.show.cli import options, records
+from sparing.show.cli import options, records, rules
 from sparing.show.cli.opening import Table, asked_for, progress
 from sparing.show.cli.text import NARROWEST, shortened, terminal_width
 
@@ -40,6 +40,8 @@ PASSED_ON = (
 )
 @click.option("--min-variance", type=float, help="Stop as soon as this share of PCA's variance is kept.")
 @click.option("--max-loss", type=float, help="Stop as soon as at most this many times what PCA loses is lost.")
+@rules.reading
+@rules.limits
 @options.fitting
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
 @options.quiet
@@ -53,10 +55,13 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
       sparing path wine.csv -k 2 --scale
       sparing path wine.csv -k 2 --scale --min-variance 0.95
       sparing path wine.csv -k 3 --max-features 6 --csv
+      sparing path wine.csv -k 2 --scale --include ash,hue --exclude proline
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv both say how to print; give one of them.")
+    rules.check_pairs(chosen)
     table = asked_for(data, chosen)
+    kept = rules.rules_of(chosen, table)
     with progress(quiet) as verbose:
         found = sparsity_path(
             table.rows,
@@ -64,6 +69,7 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
             random_state=chosen["seed"],
             verbose=verbose,
             **{name: chosen[name] for name in PASSED_ON},
+            **kept,
         )
     wanted = {name: chosen[name] for name in ("min_variance", "max_loss") if chosen[name] is not None}
     enough = _enough(found, **wanted)
@@ -74,9 +80,11 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
     else:
         click.echo(_text(found, table.labels))
         if enough is not None:
-            click.echo(f"\n{enough} of {table.rows.shape[1]} features {_asked(found, enough - 1, **wanted)}")
+            step = enough - int(found.n_features[0])
+            click.echo(f"\n{enough} of {table.rows.shape[1]} features {_asked(found, step, **wanted)}")
     if wanted and enough is None:
-        click.echo(f"Note: what was asked for is not reached: {len(found)} features {_asked(found, -1)}", err=True)
+        most = found.n_features[-1]
+        click.echo(f"Note: what was asked for is not reached: {most} features {_asked(found, -1)}", err=True)
 
 
 def _enough(found: SparsityPath, min_variance: float | None = None, max_loss: float | None = None) -> int | None:

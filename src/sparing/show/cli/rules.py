@@ -1,0 +1,166 @@
+"""Rules on features as options: names, patterns, files of costs and groups."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sparing import errors
+from sparing.data.readers.base import readable
+from sparing.data.readers.text_columns import feature_column, read_lines
+from sparing.show.cli.opening import Table
+from sparing.show.cli.options import combined
+
+reading = combined(
+    click.option(
+        "--include",
+        metavar="NAMES",
+        multiple=True,
+        help="Features that must be read: names with commas between them, or @FILE with one name on each line. May be "
+        "given several times.",
+    ),
+    click.option(
+        "--exclude",
+        metavar="NAMES",
+        multiple=True,
+        help="Features that may not be read, likewise. They are still predicted; --drop takes a column out of the "
+        "data.",
+    ),
+    click.option(
+        "--exclude-matching",
+        metavar="REGEX",
+        multiple=True,
+        help="Exclude every feature whose name has a match of this regular expression, such as '^RP[SL]' for "
+        "ribosomal genes, except those of --include.",
+    ),
+)
+
+limits = combined(
+    click.option(
+        "--costs",
+        metavar="FILE",
+        type=click.Path(),
+        help="A CSV file with two columns: the name of each feature and its cost. Needs --max-cost.",
+    ),
+    click.option("--max-cost", type=float, help="The most that all features may cost together; needs --costs."),
+    click.option(
+        "--groups",
+        metavar="COLUMN|FILE",
+        help="A CSV file with two columns, the name of a feature and its group, or a column of .var of AnnData. Needs "
+        "--max-per-group.",
+    ),
+    click.option(
+        "--max-per-group",
+        type=click.IntRange(min=0),
+        help="The most features of one group; needs --groups.",
+    ),
+)
+
+own_columns = click.option(
+    "--columns",
+    metavar="NAMES",
+    multiple=True,
+    help="Use exactly these features, as --include takes them, and report what they keep.",
+)
+
+PAIRS = (("costs", "max_cost"), ("groups", "max_per_group"))
+
+
+def check_pairs(chosen: Mapping[str, Any]) -> None:
+    """Of two options that go together both must be given."""
+    for pair in PAIRS:
+        given = [name for name in pair if chosen.get(name) is not None]
+        if len(given) == 1:
+            other = pair[1 - pair.index(given[0])]
+            raise click.UsageError(f"{_option(given[0])} needs {_option(other)}; give both or neither.")
+
+
+def rules_of(chosen: Mapping[str, Any], table: Table) -> dict[str, Any]:
+    """The rules that the options ask for, as parameters of the library; files are read before the data are."""
+    names = table.labels if table.feature_names is None else table.feature_names
+    included = _named([*chosen["include"], *chosen.get("columns", ())], names)
+    matching = [name for name in _matching(chosen["exclude_matching"], names) if name not in included]
+    rules: dict[str, Any] = {
+        "include": included,
+        "exclude": list(dict.fromkeys([*_named(chosen["exclude"], names), *matching])),
+        "costs": _pairs(chosen, "costs", names, float),
+        "max_cost": chosen.get("max_cost"),
+        "groups": _groups(chosen, table, names),
+        "max_per_group": chosen.get("max_per_group"),
+    }
+    return {name: value for name, value in rules.items() if value is not None and value != []}
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _named(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names out of several options; one that holds a comma itself is taken whole."""
+    known, found = set(names), list[str]()
+    for value in given:
+        if value in known:
+            found.append(value)
+        elif value.startswith("@"):
+            found += [name for name in read_lines(value[1:]) if name]
+        else:
+            found += [name for part in value.split(",") if (name := part.strip())]
+    return list(dict.fromkeys(found))
+
+
+def _matching(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names that have a match of one of the patterns."""
+    found = list[str]()
+    for pattern in patterns:
+        try:
+            matched = [name for name in names if re.search(pattern, name)]
+        except re.error as wrong:
+            raise click.UsageError(f"--exclude-matching {pattern!r} is not a regular expression: {wrong}.") from None
+        if not matched:
+            click.echo(f"Note: --exclude-matching {pattern!r} matches no feature.", err=True)
+        found += matched
+    return found
+
+
+def _groups(chosen: Mapping[str, Any], table: Table, names: Sequence[str]) -> Any:
+    """A group for each feature: from a file of pairs, or from the table of features of AnnData."""
+    given = chosen.get("groups")
+    if given is None or Path(given).expanduser().is_file():
+        return _pairs(chosen, "groups", names, str)
+    labels = feature_column(table.path, given)
+    if labels is None:
+        raise ValueError(
+            f"--groups {given!r} is neither a file nor a column of .var of AnnData. Pass a CSV file with two columns: "
+            "the name of a feature and its group."
+        )
+    listed = dict(zip(*labels, strict=True))
+    return {name: listed[name] or None for name in names if name in listed}
+
+
+def _pairs(chosen: Mapping[str, Any], option: str, names: Sequence[str], kind: Callable[[str], Any]) -> Any:
+    """Values by name from a CSV file with two columns; features that the data do not have are left out."""
+    if (path := chosen.get(option)) is None:
+        return None
+    place = Path(path).expanduser()
+    what = "a CSV file in UTF-8 with two columns"
+    with readable(place, what), place.open(encoding="utf-8-sig", newline="") as file:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    known, found = set(names), dict[str, Any]()
+    for number, row in enumerate(rows, start=1):
+        if len(row) != 2:
+            raise errors.unreadable(path, f"row {number} has {len(row)} cells; two are needed: a name and its value")
+        if row[0] in known:
+            try:
+                found[row[0]] = kind(row[1])
+            except ValueError:
+                raise errors.unreadable(
+                    path, f"row {number} gives {row[0]!r} the value {row[1]!r}, no number"
+                ) from None
+    if not found:
+        raise errors.unreadable(path, f"it names none of the features, which are {errors.listed(names)}")
+    return found
