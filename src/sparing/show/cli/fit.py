@@ -72,10 +72,8 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
       sparing fit wine.csv --method pca -k 2 -r 4 --scale --json
       sparing fit wine.csv --method nonnegative -k 2 --min-variance 0.8 --scale --label cultivar
       sparing fit wine.csv -k 2 -r 5 --scale --save wine.model
-      sparing fit wine.csv -k 2 -r 5 --scale --include ash,hue --exclude proline
+      sparing fit wine.csv -k 2 -r 5 --scale --include ash,hue --exclude-matching '^pro' --save panel.model
       sparing fit wine.csv -k 2 --scale --columns alcohol,ash,hue
-      sparing fit cells.h5ad -k 10 -r 500 --include @panel.txt --exclude-matching '^RP[SL]' --save panel.model
-      sparing fit cells.h5ad -k 10 --costs costs.csv --max-cost 100 --groups chromosome --max-per-group 2
     """
     given = {name: chosen[name] for name in OF_METHODS if chosen[name] not in (None, ())}
     _check(method, given, chosen["features"])
