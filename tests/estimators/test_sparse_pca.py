@@ -216,6 +216,10 @@ def test_rows_are_needed_for_sparse_vectors_of_samples():
         fitted(1, n_nonzero=3, n_rows=3)
     with pytest.raises(ValueError, match="n_rows"):
         SparsePCA(1, n_nonzero=3, n_rows=500, random_state=0).fit(load_wine().data)
+    counted = SparsePCA(2, n_nonzero=3, n_rows=[4, 9], effort="quick", certify=False).fit(load_wine().data)
+    np.testing.assert_array_equal(np.count_nonzero(counted.row_components_, axis=1), [4, 9])
+    with pytest.raises(ValueError, match="n_rows has 1 counts, but n_components=2"):
+        SparsePCA(2, n_nonzero=3, n_rows=[4]).fit(load_wine().data)
 
 
 def test_a_covariance_that_is_none():

@@ -9,7 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparing import SparsePCA
 from sparing.linalg.soft_threshold import l1_l2_maximiser
+from sparing.linalg.theorem_bounds import rounding_draws_needed
+from sparing.methods.solvers import Rounding
 from sparing.methods.solvers.rounding import sparsify
 
 K, EPSILON, N = 2, 0.25, 20000
@@ -187,7 +190,36 @@ def test_theorem_1_algebra():
     for k in (1, 2, 5, 50):
         for epsilon in (0.01, 0.3, 1.0):
             assert total(k, epsilon, 200) <= epsilon
+            assert rounding_draws_needed(k, epsilon) == np.ceil(200 * k / epsilon**2)
     assert total(1, 1.0, 100) > 1.0
+    assert rounding_draws_needed(3, 0.5, row_norm=10.0) == rounding_draws_needed(3, 0.05)  # A / 10 and a tenth of eps
+    for wrong in ({"accuracy": 0.0}, {"accuracy": 2.0}, {"accuracy": 0.1, "row_norm": -1.0}):
+        with pytest.raises(ValueError, match=r"accuracy|row_norm"):
+            rounding_draws_needed(3, **wrong)
+
+
+def test_algorithm_1_as_printed_has_a_random_count_of_the_right_mean(rng):
+    """From the estimator: as many entries as were drawn, s at most in expectation, and the relaxation itself whole."""
+    X = rng.standard_normal((60, 30)) * np.linspace(2, 1, 30)
+
+    def counts(**settings):
+        fits = [
+            SparsePCA(n_nonzero=8, solver=Rounding(repeats=1, **settings), certify=False, random_state=seed).fit(X)
+            for seed in range(25)
+        ]
+        return np.array([len(model.support_) for model in fits])
+
+    printed = counts(exact_count=False)
+    assert printed.std() > 0
+    assert printed.mean() <= 8 + 3 * printed.std() / 5
+    assert set(counts()) == {8}  # control: at equal counts
+    assert counts(exact_count=False, draws=2).mean() < printed.mean() - 1
+    uncut = SparsePCA(n_nonzero=8, solver=Rounding(rounding=False, exact_count=False), refit=False).fit(X)
+    x = uncut.components_[0]
+    assert np.count_nonzero(x) > 8
+    assert np.abs(x).sum() <= np.sqrt(8) * (1 + 1e-6)
+    assert uncut.certificate_.problem.n_nonzero == np.count_nonzero(x)  # it speaks of as many as there are
+    assert uncut.certificate_.recheck(X)
 
 
 def test_best_of_several_draws_favours_draws_with_many_entries(problem):

@@ -73,9 +73,21 @@ def feature_counts(value: Any, n_components: int, n_features: int) -> int | list
     if np.ndim(value) == 0:
         return feature_count("n_nonzero", value, n_features)
     counts = [feature_count("n_nonzero", each, n_features) for each in value]
+    return one_for_each("n_nonzero", counts, n_components)
+
+
+def row_counts(value: Any, n_components: int) -> int | list[int]:
+    """A number of samples, or one for each component."""
+    if np.ndim(value) == 0:
+        return count("n_rows", value)
+    return one_for_each("n_rows", [count("n_rows", each) for each in value], n_components)
+
+
+def one_for_each(name: str, counts: list[int], n_components: int) -> list[int]:
+    """Counts, if there are as many as components."""
     if len(counts) != n_components:
         raise ValueError(
-            f"n_nonzero has {len(counts)} counts, but n_components={n_components}. Pass one count for each component, "
+            f"{name} has {len(counts)} counts, but n_components={n_components}. Pass one count for each component, "
             "or one integer for all of them."
         )
     return counts

@@ -13,7 +13,7 @@ import numpy as np
 from sparing import errors
 from sparing.certificates import VarianceCertificate
 from sparing.estimators.components import ComponentsEstimator
-from sparing.estimators.parameters import count, one_of, resolved
+from sparing.estimators.parameters import one_of, resolved, row_counts
 from sparing.gram import DataMatrix
 from sparing.methods.deflation import (
     CONSTRAINTS,
@@ -70,9 +70,9 @@ class SparsePCA(ComponentsEstimator):
         Loadings orthogonal to one another, or scores uncorrelated with one another; exact. Both at once is PCA.
     refit : bool, default=True
         Best loadings for the features found. Otherwise those of the solver, where it has its own.
-    n_rows : int, optional
-        Also find sparse vectors on the side of the samples, as many as components, each with ``n_rows`` samples:
-        ``row_components_``.
+    n_rows : int or sequence of int, optional
+        Also find sparse vectors on the side of the samples, as many as components, each with ``n_rows`` samples, or one
+        count for each: ``row_components_``.
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
@@ -150,7 +150,7 @@ class SparsePCA(ComponentsEstimator):
         deflation: Any = "auto",
         constraint: str | None = None,
         refit: bool = True,
-        n_rows: int | None = None,
+        n_rows: int | Sequence[int] | None = None,
         center: bool = True,
         scale: bool = False,
         certify: bool = True,
@@ -201,7 +201,7 @@ class SparsePCA(ComponentsEstimator):
                     "n_rows asks for sparse vectors on both sides by Algorithm 2 of [fountoulakis2016], which deflates "
                     f"by projection; it does not go with {parameter}. Leave {parameter} at its default."
                 )
-            return TwoSided(solver, count("n_rows", self.n_rows))
+            return TwoSided(solver, row_counts(self.n_rows, self.n_components))
         joint = auto_deflation and isinstance(solver, Auto)
         for parameter in ("constraint", "n_nonzero_total"):
             wish = getattr(self, parameter)

@@ -192,6 +192,38 @@ def approximation_factor(values: Array, n_features: int, n_nonzero: int, rank: i
     return max(share, 1 / (1 + following / (share * float(values[0]))))
 
 
+def rounding_draws_needed(n_nonzero: int, accuracy: float, *, row_norm: float = 1.0) -> int:
+    """Entries s for which a rounding loses at most ``accuracy``: 200 k / eps^2 [fountoulakis2016, Theorem 1].
+
+    For the *global* optimum x of the relaxation |x|_2 <= 1, |x|_1 <= sqrt(k), which no solver is known to return, the
+    rounding y of expected size s has y'Ay >= OPT - eps with probability 3/4, and |y|_2 <= 1 + 0.15 eps with
+    probability 3/4. So no certificate cites it; it says how far s = k is from what is proved.
+
+    Parameters
+    ----------
+    n_nonzero : int
+        k, the entries that the best sparse vector may have.
+    accuracy : float
+        eps, in the units of A; at most ``row_norm``.
+    row_norm : float
+        The largest Euclidean norm of a row of A. The theorem is stated for 1; for others it speaks of A / ``row_norm``.
+
+    Returns
+    -------
+    int
+        The s of ``Rounding(draws=s, exact_count=False)``.
+    """
+    for name, value in (("accuracy", accuracy), ("row_norm", row_norm)):
+        if not value > 0:
+            raise errors.not_a_positive_number(name, value)
+    if accuracy > row_norm:
+        raise ValueError(
+            f"accuracy={accuracy:g} is above row_norm={row_norm:g}: Theorem 1 is about errors up to the largest norm "
+            "of a row of A. Pass a smaller accuracy."
+        )
+    return math.ceil(200 * n_nonzero * (row_norm / accuracy) ** 2)
+
+
 def rank_needed(values: Array, n_features: int, n_nonzero: int, accuracy: float) -> int | None:
     """The least rank that loses no more than the share ``accuracy``, whatever A is besides its eigenvalues ``values``.
 

@@ -45,6 +45,10 @@ class Rounding:
         norm, its "naive" one.
     max_iter : int
         Steps of the relaxation at most.
+    exact_count : bool
+        Bring every rounding to r entries. Without it a rounding keeps as many as were drawn, r (or ``draws``) of them
+        in expectation: Algorithm 1 as printed, with ``repeats=1``. And with ``rounding=False`` the relaxation is
+        returned whole.
 
     Notes
     -----
@@ -53,7 +57,7 @@ class Rounding:
     direction is sparser (``datasets.make_hidden_direction``): the three leading ones and the feature of most variance
     are tried, unless ``start`` says otherwise.
     **Guarantee.** None. Theorem 1 of the paper needs the global optimum of the relaxation, which no iteration is known
-    to reach, and 200 r / eps^2 features instead of r.
+    to reach, and 200 r / eps^2 features instead of r (``sparing.linalg.theorem_bounds.rounding_draws_needed``).
     **Differs from the paper.** The best of several draws tends to be one that kept many entries. All are therefore
     brought to r: of too many the largest stay, too few are filled up with the largest entries not drawn. The cut
     without any draw competes as well. An A that is not positive semidefinite is shifted until it is. With a metric the
@@ -66,6 +70,7 @@ class Rounding:
     rounding: bool = True
     refit: bool = True
     max_iter: int = 1000
+    exact_count: bool = True
 
     reference: ClassVar = Reference("fountoulakis2016", "Algorithm 1")
 
@@ -84,13 +89,17 @@ class Rounding:
             feature = unit_vectors(view.n_features, np.flatnonzero(largest))
             start = np.column_stack([leading_directions(view, 3, run.rng), feature])
         x = self._relaxed(view, np.where(objective.usable[:, None], start, 0.0), n_nonzero, shift, run.budget)
-        candidates = [keep_largest(x[:, None], n_nonzero)[:, 0]]
+        return best_component(objective, np.column_stack(self._rounded(x, n_nonzero, run)), refit=self.refit)
+
+    def _rounded(self, x: Array, n_nonzero: int, run: Run) -> list[Array]:
+        """What competes: draws at equal counts beside the plain cut, or draws as they come."""
+        candidates = [keep_largest(x[:, None], n_nonzero)[:, 0]] if self.exact_count else []
         for _ in range(self.repeats if self.rounding else 0):
-            if run.budget.expired:
+            if run.budget.expired and candidates:
                 break
             drawn = sparsify(x, n_nonzero if self.draws is None else self.draws, run.rng)
-            candidates.append(_with_count(drawn, x, n_nonzero))
-        return best_component(objective, np.column_stack(candidates), refit=self.refit)
+            candidates.append(_with_count(drawn, x, n_nonzero) if self.exact_count else drawn)
+        return candidates or [x]
 
     def _relaxed(self, view: DataMatrix, starts: Array, n_nonzero: int, shift: float, budget: Budget) -> Array:
         """The best stationary point of x'Ax over |x|_2 <= 1, |x|_1 <= sqrt(r) from the starts."""
