@@ -77,14 +77,20 @@ class PathSearch:
         most = np.minimum((spectrum.total - self.least) / spectrum.least_variance, 1.0)
         return np.maximum(most, self.variance_kept)
 
-    def certificates(self, run: Run) -> list[Certificate]:
-        """The best encoder on each support with what is proved of it; the proofs of the path are not made again."""
+    def encoders(self) -> list[Encoder]:
+        """The best encoder on each support."""
         view = self.view.cached()
-        out = []
         with fit_context(self.view, self.spectrum.rank):
             view.gram_columns(np.unique(np.concatenate(self.supports)))  # all that follows reads no more of X
-            for size, support, proof in zip(self.sizes.tolist(), self.supports, self.proofs, strict=True):
-                found = _encoder(view, self.spectrum, support).including(self.rules.required)
+            return [_encoder(view, self.spectrum, S).including(self.rules.required) for S in self.supports]
+
+    def certificates(self, run: Run, encoders: list[Encoder] | None = None) -> list[Certificate]:
+        """What is proved of the encoders; the proofs of the path are not made again."""
+        view, out = self.view.cached(), []
+        encoders = self.encoders() if encoders is None else encoders
+        with fit_context(self.view, self.spectrum.rank):
+            view.gram_columns(np.unique(np.concatenate(self.supports)))
+            for size, found, proof in zip(self.sizes.tolist(), encoders, self.proofs, strict=True):
                 judge = self.view if self.view.has_gram else view
                 pca = self.spectrum.leading(size)
                 task = Task(judge, Problem(pca.rank, size, view.n_features, rules=self.rules), pca)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from sparing.data import as_rows
 from sparing.show import report
+from sparing.show.cli.explore import _opened as is_opened
 
 
 @pytest.fixture
@@ -91,3 +94,17 @@ def test_the_page_itself(run, folder):
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "flavanoids" in page
     assert "type 2" in page
+
+
+@pytest.mark.parametrize(("at_a_terminal", "screen"), [(True, True), (False, True), (True, False)])
+def test_the_page_opens_where_there_is_somebody_to_see_it(tmp_path, monkeypatch, at_a_terminal, screen):
+    places = []
+    monkeypatch.setattr("webbrowser.open", lambda address: places.append(address) or True)
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: at_a_terminal))
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    if screen:
+        monkeypatch.setenv("DISPLAY", ":0")
+    assert is_opened(tmp_path / "page.html") == (at_a_terminal and screen)
+    assert places == ([(tmp_path / "page.html").as_uri()] if at_a_terminal and screen else [])

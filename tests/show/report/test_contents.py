@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import base64
+import itertools
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from sparing import information_loss, sparsity_path
+from sparing import SparseEncoder, information_loss, sparsity_path
 from sparing.data import Preprocessing
 from sparing.datasets import make_spiked
 from sparing.estimators.path_search import path_search
 from sparing.run import Run
 from sparing.show.report import contents
-from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
+from sparing.show.report.contents import (
+    opening_step,
+    oriented,
+    predicted_features,
+    sampled,
+    searchable,
+    steps_of,
+    suggestions,
+)
 from sparing.show.wording import equation
 
 X = 100 + 20 * make_spiked(300, 12, n_nonzero=4, random_state=3).X
@@ -24,13 +33,26 @@ NAMES = [f"f{j}" for j in range(12)]
 def steps_for(X, n_components=2, samples=None, **preprocessing):
     rng = np.random.default_rng(0)
     walk = path_search(X, n_components, Preprocessing(**preprocessing), 8, Run(rng))
-    certificates = walk.certificates(Run(rng))
+    encoders = walk.encoders()
+    certificates = walk.certificates(Run(rng), encoders)
     samples = np.arange(X.shape[0]) if samples is None else samples
-    return certificates, *steps_of(certificates, walk.view, NAMES, samples)
+    predicted = predicted_features(walk.view.gram_diagonal(), walk.supports, 8)
+    steps, pca, _, unit = steps_of(walk, encoders, certificates, NAMES, samples, predicted)
+    assert len(pca["scores"]) == walk.spectrum.rank
+    return certificates, steps, unit
 
 
 def unpacked(step):
     return np.array([np.frombuffer(base64.b64decode(text), dtype="<f4") for text in step["scores"]]).T
+
+
+def same_components(first, second):
+    """The same rows up to order and signs: the page turns them towards PCA."""
+    key = np.abs(first @ second.T)
+    order = key.argmax(axis=1)
+    assert sorted(order) == list(range(len(second)))
+    signs = np.sign((first * second[order]).sum(axis=1))
+    np.testing.assert_allclose(first, second[order] * signs[:, None], atol=2e-6)
 
 
 @pytest.mark.parametrize("scale", [False, True])
@@ -52,7 +74,13 @@ def test_steps_agree_with_the_path_and_the_data(scale):
         assert lost == pytest.approx(information_loss(H, X, scale=scale), rel=1e-4)
         np.testing.assert_allclose(unpacked(step), Z @ H.T, rtol=1e-4, atol=1e-4 * np.abs(Z).max())
         assert step["sentence"] == str(certificate).splitlines()
-        assert step["equations"][0] == equation("component 1", certificate.components[0], NAMES)
+        same_components(H, certificate.components)
+        assert step["equations"][0] == equation("component 1", H[0], NAMES)
+        model = SparseEncoder(
+            min(2, len(support)), n_nonzero=len(support), scale=scale, include=support, certify=False
+        ).fit(X)
+        r2 = np.frombuffer(base64.b64decode(step["r2"]), dtype="<u2") / 1000
+        np.testing.assert_allclose(r2, model.feature_r2_, atol=1e-3)
         assert certificate.recheck(X)
 
 
@@ -86,6 +114,38 @@ def test_where_pca_loses_nothing():
     assert steps[-1]["keptText"] == "100.0%"
 
 
+def test_components_keep_order_and_signs_along_the_path():
+    """Scores of neighbouring numbers of features point the same way; as fitted they need not."""
+    _, steps, _ = steps_for(X)
+    full = [unpacked(step) for step in steps[1:]]
+    for first, second in itertools.pairwise(full):
+        alike = np.corrcoef(first.T, second.T)[:2, 2:]
+        assert (np.diagonal(alike) > 0).all()
+        assert (np.abs(alike).argmax(axis=1) == [0, 1]).all()
+    loadings, pulls = np.eye(2), np.array([[0.1, -2.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(oriented(loadings, pulls), [[0.0, 1.0], [-1.0, 0.0]])
+
+
+def test_suggestions_have_reasons():
+    steps = [
+        {"features": r, "kept": kept, "loadings": [[1.0]], "held": held, "heldSe": 0.05}
+        for r, kept, held in zip(range(1, 6), (0.5, 0.8, 0.91, 0.96, 0.99), (0.3, 0.57, 0.6, 0.55, 0.5), strict=True)
+    ]
+    assert [(one["features"], one["reason"]) for one in suggestions(steps)] == [
+        (3, "fewest that keep 90%"),
+        (4, "fewest that keep 95%"),
+        (2, "one-standard-error rule on new samples"),
+    ]
+
+
+def test_predictions_of_many_features_are_those_that_vary_most():
+    squares = np.arange(1e6)
+    shown = predicted_features(squares, [np.array([3, 5])], 40)
+    assert len(shown) == contents.MOST_PREDICTIONS // 40 + 2
+    assert set(shown[:2]) == {3, 5}
+    assert shown[-1] == 999_999
+
+
 def test_the_page_opens_where_most_is_kept():
     _, steps, _ = steps_for(X)
     first = opening_step(steps)
@@ -106,6 +166,6 @@ def test_too_many_names_leave_those_in_use():
     used = {j for step in steps for j in step["support"]}
     assert len(used) < 12
     for length, kept in ((1, 12), (contents.NAMES_LENGTH // 12, 12), (contents.NAMES_LENGTH // 12 + 1, len(used))):
-        names = searchable([name.ljust(length, "x") for name in NAMES], steps)
+        names = searchable([name.ljust(length, "x") for name in NAMES], steps, np.array([], dtype=int))
         assert len(names) == kept
         assert set(names) >= used

@@ -14,9 +14,10 @@ from sparing import certify, sparsity_path
 from sparing.certificates.sentences import percent, percent_kept
 from sparing.data import as_view
 from sparing.datasets import make_spiked
-from sparing.linalg import encoder_on
+from sparing.linalg import encoder_on, top_spectrum
 from sparing.results import Selection
 from sparing.show.report import explore
+from sparing.show.report.contents import oriented
 from sparing.show.wording import equation, shown
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
@@ -107,6 +108,7 @@ def test_the_slider_moves_every_number(opened):
     page = opened()
     path = sparsity_path(X, K, random_state=0)
     view = as_view(X)
+    spectrum = top_spectrum(view, K, np.random.default_rng(0))
     assert [row[:3] for row in cells(page, "kept-table")] == [
         [str(r), percent_kept(kept), percent(most)]
         for r, kept, most in zip(path.n_features, path.variance_kept, path.variance_kept_bound, strict=True)
@@ -126,12 +128,18 @@ def test_the_slider_moves_every_number(opened):
         shortened = [name if len(name) < 120 else name[:119] + "…" for name in told_apart]
         loadings = {row[0]: [float(cell) for cell in row[1:]] for row in cells(page, "loadings-table")}
         assert set(loadings) == {shown(shortened[j]) for j in support}
-        np.testing.assert_allclose([loadings[shown(shortened[j])] for j in support], found.loadings.T, atol=6e-5)
+        turned = oriented(found.loadings, spectrum.cross[support])
+        np.testing.assert_allclose([loadings[shown(shortened[j])] for j in support], turned.T, atol=6e-5)
+        H = np.zeros((len(turned), 12))
+        H[:, support] = turned
         assert page.locator("#equations li").all_text_contents() == [
-            equation(f"component {i + 1}", row, shortened) for i, row in enumerate(found.components)
+            equation(f"component {i + 1}", row, shortened) for i, row in enumerate(H)
         ]
         scores = np.array([row[2:] for row in cells(page, "scores-table")], dtype=float)
-        np.testing.assert_allclose(scores, (X - X.mean(axis=0)) @ found.components.T, atol=2e-3)
+        np.testing.assert_allclose(scores, (X - X.mean(axis=0)) @ H.T, atol=2e-3)
+        predicted = {row[0]: float(row[2]) for row in cells(page, "r2-table")}
+        r2 = found.explained / view.gram_diagonal()
+        np.testing.assert_allclose([predicted[shown(name)] for name in shortened], r2, atol=1e-3)
         drawn(page, r * len(found.loadings))
         page.keyboard.press("ArrowRight")
     sync_api.expect(page.locator("#announced")).to_contain_text("6 of 12 features")
@@ -141,9 +149,9 @@ def test_hovering_shows_values_and_clicking_moves_the_slider(opened):
     page = opened()
     path = sparsity_path(X, K, random_state=0)
     tooltip = page.locator("#vg-tooltip-element")
-    page.locator("#kept-chart .role-mark.mark-rule line").nth(8).hover(force=True)
+    page.locator("#kept-chart .role-mark.mark-rule").last.locator("line").nth(8).hover(force=True)
     assert percent_kept(path.variance_kept[8]) in tooltip.inner_text()
-    page.locator("#kept-chart .role-mark.mark-rule line").nth(11).click(force=True)
+    page.locator("#kept-chart .role-mark.mark-rule").last.locator("line").nth(11).click(force=True)
     assert page.locator("#count").inner_text() == "12"
     drawn(page, 12 * K)
     page.locator("#scores-chart .role-mark.mark-symbol path").first.hover(force=True)
@@ -181,25 +189,74 @@ def test_everything_fits_the_window(opened, width):
     page.locator("#features").fill("12")
     drawn(page, 12 * K)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    boxes = [page.locator(f"#{name}-chart svg").bounding_box() for name in ("kept", "scores", "loadings")]
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
-    kept, scores, loadings = boxes
-    assert scores["y"] >= kept["y"] + kept["height"]
-    equations = page.locator("#equations").bounding_box()
-    assert equations["y"] >= loadings["y"] + loadings["height"]
-    assert (loadings["x"] > kept["x"] + kept["width"] / 2) == (width == 1280)  # beside it, or below
+    names = ("kept", "pca", "scores", "loadings", "r2")
+    boxes = {name: page.locator(f"#{name}-chart svg").bounding_box() for name in names}
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes.values())
+    assert boxes["pca"]["y"] >= boxes["kept"]["y"] + boxes["kept"]["height"]
+    for left, right in (("pca", "scores"), ("loadings", "r2")):  # beside one another, or one below the other
+        assert (boxes[right]["x"] > boxes[left]["x"] + boxes[left]["width"] / 2) == (width == 1280)
 
 
 def test_light_dark_and_print(opened):
     colours = """() => [getComputedStyle(document.documentElement).backgroundColor,
         getComputedStyle(document.querySelector('#kept-chart svg text')).fill]"""
-    assert opened(scheme="light").evaluate(colours) == ["rgb(255, 255, 255)", "rgb(27, 31, 36)"]
+    assert opened(scheme="light").evaluate(colours) == ["rgb(251, 251, 250)", "rgb(27, 31, 36)"]
     page = opened(scheme="dark")
-    assert page.evaluate(colours) == ["rgb(20, 23, 28)", "rgb(232, 235, 239)"]
+    assert page.evaluate(colours) == ["rgb(16, 19, 23)", "rgb(232, 235, 239)"]
     page.emulate_media(media="print")
     assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
     assert not page.locator("#features").is_visible()
     assert page.locator("#sentence").is_visible()
+
+
+def test_pca_beside_the_chosen_features_with_linked_hover(opened):
+    page = opened()
+    points = {name: page.locator(f"#{name}-chart .role-mark.mark-symbol path") for name in ("pca", "scores")}
+    assert points["pca"].count() == points["scores"].count() == 90
+    points["scores"].nth(7).hover(force=True)
+    lit = "#pca-chart .role-mark.mark-symbol path[stroke='#d1253b']"
+    sync_api.expect(page.locator(lit)).to_have_count(1)
+    assert page.locator(lit).evaluate("node => [...node.parentNode.children].indexOf(node)") == 7
+
+
+def test_the_address_holds_the_view(opened, place):
+    page = opened()
+    page.locator("#features").fill("5")
+    page.locator("#colour").select_option(label="none")
+    page.locator("#chips .toggle").first.click()
+    link = page.evaluate("location.href")
+    again = opened()
+    again.goto(link)
+    again.reload()
+    again.wait_for_selector("body[data-ready]")
+    assert again.locator("#count").inner_text() == "5"
+    assert again.locator("#colour").input_value() == ""
+    assert again.locator("#chips .toggle[aria-pressed='true']").count() == 1
+    again.evaluate("location.hash = '#features=9999&pin=77.x&ban=-1&colour=%3Cb%3E'")  # nonsense changes nothing
+    sync_api.expect(again.locator("#chips .toggle[aria-pressed='true']")).to_have_count(0)
+    assert again.locator("#count").inner_text() == "5"
+
+
+def test_pins_and_bans_name_computed_panels_and_the_command(opened):
+    page = opened()
+    page.locator("#features").fill("4")
+    page.locator("#chips li").first.get_by_title("Ban").click()
+    banned = page.locator("#chips bdi").first.inner_text()
+    assert "without" in page.locator("#rules").inner_text()
+    assert "--exclude" in page.locator("#command").inner_text()
+    assert banned.strip("\u2068\u2069") in page.locator("#python").inner_text().replace('\\"', '"')
+    page.get_by_role("button", name="Clear rule").click()
+    assert page.locator("#rules").inner_text() == ""
+    assert page.locator("#command").inner_text() == "sparing fit data.csv -k 2 -r 4"
+
+
+def test_copies_are_what_is_shown(opened, browser):
+    page = opened()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for what, wanted in (("command", "sparing fit"), ("sentence", "2 components on"), ("equations", "component 1 = ")):
+        page.locator(f"[data-copies={what}]").first.evaluate("node => node.click()")
+        sync_api.expect(page.locator("#copied")).to_have_text("Copied.")
+        assert page.evaluate("navigator.clipboard.readText()").startswith(wanted)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -90,7 +90,7 @@ def test_structure_that_assistive_technology_needs(page):
     assert "features" in labelled <= names
     slider = next(a for a, _ in reader.all("input") if a["id"] == "features")
     assert slider["type"] == "range"
-    assert len(reader.all("table")) == len(reader.all("caption")) == 3
+    assert len(reader.all("table")) == len(reader.all("caption")) == 5
     assert len(reader.all("h1")) == 1
     assert {a["aria-labelledby"] for a, _ in reader.all("section") if "aria-labelledby" in a} <= names
     assert [a for _, a in reader.tags if a.get("role") == "status"]

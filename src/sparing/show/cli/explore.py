@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,16 +30,19 @@ PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "t
 @options.missing
 @options.columns
 @click.option("--names", metavar="COLUMN", help="A column with names of the samples.")
-@click.option("--title", help="Of the page.")
+@click.option("--title", help="Page title.")
+@click.option(
+    "--open/--no-open", "opens", default=True, help="Open the page in a browser when run in a terminal; on by default."
+)
 @options.effort
 @options.force
 @options.quiet
 def explore(
-    data: str, output: str, label: str | None, names: str | None, force: bool, quiet: bool, **chosen: Any
+    data: str, output: str, label: str | None, names: str | None, opens: bool, force: bool, quiet: bool, **chosen: Any
 ) -> None:
-    """Write one HTML page about DATA: a slider over the number of features moves loss, loadings and scores.
+    """Write one HTML page about DATA: how many features, which ones, and how they compare with PCA.
 
-    The page works offline and holds all it needs. --label colours the scores by a column of the table.
+    The page is a single file that works offline. --label colours the scores by a column of the table.
 
     \b
     Examples:
@@ -55,14 +61,22 @@ def explore(
             labels=None if label is None else _numbers_or_text(read_column(data, label, chosen["delimiter"])),
             feature_names=table.feature_names,
             sample_names=None if names is None else read_column(data, names, chosen["delimiter"]),
+            source=Path(data).name,
             random_state=chosen["seed"],
             verbose=verbose,
-            **{
-                name: chosen[name]
-                for name in ("max_features", "scale", "center", "missing", "title", "effort", "time_limit")
-            },
+            **{name: chosen[name] for name in PASSED_ON},
         )
-    click.echo(f"Wrote {place}. Open it in a browser.")
+    click.echo(f"Wrote {place}.{'' if opens and _opened(place) else ' Open it in a browser.'}")
+
+
+def _opened(place: Path) -> bool:
+    """Open the page where somebody sits at a terminal with a graphical browser."""
+    has_screen = sys.platform in {"win32", "darwin"} or bool({"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ))
+    if not (sys.stdout.isatty() and has_screen):
+        return False
+    import webbrowser
+
+    return webbrowser.open(place.resolve().as_uri())
 
 
 def _numbers_or_text(cells: list[str]) -> list[Any]:

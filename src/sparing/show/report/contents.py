@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from sparing.certificates import Certificate
 from sparing.certificates.sentences import percent, percent_kept
 from sparing.data.jobs import Stacked
-from sparing.gram import DataMatrix
-from sparing.results import Array, Indices
+from sparing.estimators.encoding import share_explained
+from sparing.estimators.path_search import PathSearch
+from sparing.results import Array, Encoder, Indices
 from sparing.show.wording import component_name, equation, shown
 
 MOST_SAMPLES = 2000
@@ -25,21 +27,26 @@ MOST_SCORES = 400_000
 NAMES_LENGTH = 1_000_000
 """Signs of all names together up to which features can be searched that are never used."""
 
-COMFORTABLE_SHARE = 0.9
-"""The page opens at the fewest features that keep this share of PCA's variance."""
+MOST_PREDICTIONS = 400_000
+"""Numbers of all R² of the page together: one megabyte."""
+
+SUGGESTED_SHARES = (0.9, 0.95)
+"""The page suggests the fewest features that keep these shares of PCA's variance, and opens at the first of them."""
 
 
 @dataclass(frozen=True, eq=False)
-class SampledColumns(Stacked):
-    """``X[samples][:, features]`` of sorted samples, dense: small however many rows there are."""
+class SampledRows(Stacked):
+    """``X[samples][:, features]`` beside ``X[samples] @ V``, of sorted samples: small however many rows there are."""
 
     samples: Indices
     features: Indices
+    V: Array
 
     def map(self, block: Any) -> list[Array]:
         """The block's share of the samples."""
         first, last = np.searchsorted(self.samples, [block.start, block.stop])
-        return [block.columns(self.features)[self.samples[first:last] - block.start]]
+        here = self.samples[first:last] - block.start
+        return [np.hstack([block.columns(self.features)[here], block.matmat(self.V)[here]])]
 
 
 def sampled(n_samples: int, n_steps: int, n_components: int, rng: np.random.Generator) -> Indices:
@@ -51,44 +58,97 @@ def sampled(n_samples: int, n_steps: int, n_components: int, rng: np.random.Gene
 
 
 def steps_of(
-    certificates: Sequence[Certificate], view: DataMatrix, names: Sequence[str], samples: Indices
-) -> tuple[list[dict[str, Any]], float]:
-    """For each number of features what is kept, bound, sentence, loadings, equations, scores; and the unit of those."""
+    walk: PathSearch,
+    encoders: Sequence[Encoder],
+    certificates: Sequence[Certificate],
+    names: Sequence[str],
+    samples: Indices,
+    predicted: Indices,
+) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, str], float]:
+    """For each number of features its numbers and sentences; PCA's scores; values of features to colour by; the unit.
+
+    Components are ordered and oriented as PCA's, so that pictures of neighbouring numbers of features look alike.
+    """
+    view, spectrum = walk.view, walk.spectrum
     union = np.unique(np.concatenate([certificate.support for certificate in certificates]))
-    values: Array = view.one_pass(SampledColumns(samples, union))[0] * np.sqrt(view.square_unit)
-    unit = _unit(values)
+    drawn = SampledRows(samples, union, spectrum.basis)
+    both: Array = view.one_pass(drawn)[0] * np.sqrt(view.square_unit)
+    columns, pca = both[:, : len(union)], both[:, len(union) :]
+    unit = _unit(pca)
+    diagonal, pulls = view.gram_diagonal()[predicted], spectrum.cross
     steps = []
-    for number, certificate in enumerate(certificates, start=1):
+    for number, (certificate, found) in enumerate(zip(certificates, encoders, strict=True), start=1):
+        loadings = oriented(certificate.loadings, pulls[certificate.support])
         used = [names[j] for j in certificate.support]
-        scores = values[:, np.searchsorted(union, certificate.support)] / unit @ certificate.loadings.T
+        scores = columns[:, np.searchsorted(union, certificate.support)] / unit @ loadings.T
         steps.append(
             {
                 "features": number,
                 **_kept(certificate),
                 "sentence": str(certificate).splitlines(),
-                "equations": [
-                    equation(component_name(i), loadings, used) for i, loadings in enumerate(certificate.loadings)
-                ],
+                "equations": [equation(component_name(i), row, used) for i, row in enumerate(loadings)],
                 "support": certificate.support.tolist(),
-                "loadings": [[_rounded(value) for value in loadings] for loadings in certificate.loadings],
+                "loadings": [[_rounded(value) for value in row] for row in loadings],
                 "scores": [_packed(column) for column in scores.T],
+                "r2": _packed(1000 * np.clip(share_explained(found.explained[predicted], diagonal), 0, 1), "<u2"),
             }
         )
-    return steps, unit
+    explained = percent_kept(spectrum.least_variance / spectrum.total)
+    of_pca = {"scores": [_packed(column) for column in pca.T / unit], "explainedText": explained}
+    most = MOST_SCORES // max(len(samples), 1)
+    colours = {int(j): _packed(column) for j, column in zip(union[:most], columns.T / unit, strict=False)}
+    return steps, of_pca, colours, unit
+
+
+def oriented(loadings: Array, pulls: Array) -> Array:
+    """Loadings (m x r) in the order and with the signs of the principal components that their scores are most like.
+
+    ``pulls`` (r x k) are rows of A V: what scores have in common with those of PCA.
+    """
+    alike = loadings @ pulls
+    components, matches = linear_sum_assignment(-np.abs(alike) / np.linalg.norm(alike, axis=1, keepdims=True))
+    order = components[np.argsort(matches, kind="stable")]
+    signs = np.where(alike[order, np.sort(matches)] < 0, -1.0, 1.0)
+    return np.asarray(loadings[order] * signs[:, None])
+
+
+def predicted_features(squares: Array, supports: Sequence[Indices], n_steps: int) -> Indices:
+    """Features whose predictions are shown: all, or those that vary most and those ever chosen."""
+    most = max(MOST_PREDICTIONS // max(n_steps, 1), 1)
+    if len(squares) <= most:
+        return np.arange(len(squares))
+    largest = np.argsort(-squares, kind="stable")[:most]
+    return np.unique(np.concatenate([largest, *supports]))
+
+
+def suggestions(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Numbers of features worth a look, each with its reason; the first is where the page opens."""
+    full = [step for step in steps if len(step["loadings"]) == max(len(other["loadings"]) for other in steps)]
+    out = []
+    for share in SUGGESTED_SHARES:
+        first = next((step for step in full if step["kept"] >= share), None)
+        if first is not None:
+            out.append({"features": first["features"], "reason": f"fewest that keep {share:.0%}"})
+    held = [step for step in full if "held" in step]
+    if held:
+        best = max(held, key=lambda step: step["held"])
+        one_se = next(step for step in held if step["held"] >= best["held"] - best["heldSe"])
+        out.append({"features": one_se["features"], "reason": "one-standard-error rule on new samples"})
+    return out
 
 
 def opening_step(steps: Sequence[dict[str, Any]]) -> int:
     """The number of features that the page opens with: with all components that there are, so that they are seen."""
-    full = [step for step in steps if len(step["loadings"]) == max(len(other["loadings"]) for other in steps)]
-    fits = (step["features"] for step in full if step["kept"] >= COMFORTABLE_SHARE)
-    return int(next(fits, steps[-1]["features"]))
+    return int(next((one["features"] for one in suggestions(steps)), steps[-1]["features"]))
 
 
-def searchable(names: Sequence[str], steps: Sequence[dict[str, Any]]) -> dict[int, str]:
+def searchable(names: Sequence[str], steps: Sequence[dict[str, Any]], predicted: Indices) -> dict[int, str]:
     """Names by feature: all of them, or those in use where all would make the page too large."""
     if sum(map(len, names)) <= NAMES_LENGTH:
         return {j: shown(name) for j, name in enumerate(names)}
-    return {j: shown(names[j]) for j in sorted({j for step in steps for j in step["support"]})}
+    used = {j for step in steps for j in step["support"]}
+    used |= {j for step in steps for one in step.get("substitutes", ()) for j, _ in one}
+    return {j: shown(names[j]) for j in sorted(used | set(predicted.tolist()))}
 
 
 def _kept(certificate: Certificate) -> dict[str, Any]:
@@ -115,6 +175,7 @@ def _rounded(value: float, digits: int = 6) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def _packed(column: Array) -> str:
-    """Single precision, in the byte order of all browsers."""
-    return base64.b64encode(column.astype("<f4").tobytes()).decode("ascii")
+def _packed(column: Array, dtype: str = "<f4") -> str:
+    """Single precision, or whole numbers, in the byte order of all browsers."""
+    values = np.rint(column) if dtype == "<u2" else column
+    return base64.b64encode(values.astype(dtype).tobytes()).decode("ascii")

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from sparing.certificates.sentences import counted
-from sparing.data import as_rows
+from sparing.data import Preprocessing, as_rows
 from sparing.data.writing import replacing
 from sparing.estimators.inputs import features_called
 from sparing.estimators.parameters import preprocessing_from, run_from
 from sparing.estimators.path_search import PathSearch, path_search
-from sparing.show.report.contents import opening_step, sampled, searchable, steps_of
+from sparing.show.report.contents import opening_step, predicted_features, sampled, searchable, steps_of, suggestions
 from sparing.show.report.labels import coloured, label_column, page_names, readable, sample_column
 from sparing.show.report.page import chart_script, html_page, place_for
 
 LONGEST_SUPPORT = 40
 """Features of the longest support where nothing else is asked for: more are no longer few."""
 
-TITLE = "How few features say what PCA says"
+TITLE = "Which few features keep what PCA keeps?"
 
 
 def explore(
@@ -36,6 +36,7 @@ def explore(
     feature_names: Sequence[object] | None = None,
     sample_names: Sequence[object] | None = None,
     title: str | None = None,
+    source: str = "data.csv",
     effort: str = "default",
     random_state: Any = 0,
     time_limit: float | None = None,
@@ -63,6 +64,8 @@ def explore(
     feature_names, sample_names : sequence, optional
         The columns of X, and numbers, by default.
     title : str, optional
+    source : str, default="data.csv"
+        File name of the data in the command that the page shows.
     effort : {"quick", "default", "thorough"}, default="default"
         How much is tried, where there is no time limit.
     random_state : int, Generator, RandomState or None
@@ -93,24 +96,47 @@ def explore(
     longest = LONGEST_SUPPORT if max_features is None else max_features
     with features_called(names):
         walk = path_search(rows, n_components, preprocessing, longest, run)
-    certificates = walk.certificates(run)
+    encoders = walk.encoders()
+    certificates = walk.certificates(run, encoders)
     width = max(len(certificate.loadings) for certificate in certificates)
     samples = sampled(n_samples, len(certificates), width, run.rng)
-    steps, unit = steps_of(certificates, walk.view, names, samples)
+    predicted = predicted_features(walk.view.gram_diagonal(), walk.supports, len(certificates))
+    steps, pca, values, unit = steps_of(walk, encoders, certificates, names, samples, predicted)
     said = TITLE if title is None or not str(title).strip() else readable(title)
     contents = {
         "shape": [n_samples, n_features],
+        "asked": n_components,
         "components": width,
         "unit": "" if unit == 1 else f"{unit:g}",
         "start": opening_step(steps),
-        "names": searchable(names, steps),
+        "suggestions": suggestions(steps),
+        "names": searchable(names, steps, predicted),
         "samples": sample_column(sample_names, n_samples, samples),
         "labels": coloured(colours, samples),
+        "pca": pca,
+        "values": values,
+        "predicted": predicted.tolist(),
         "steps": steps,
+        "source": _source(source, preprocessing),
     }
     with replacing(place) as file:
         file.write(html_page(said, _summary(walk, len(samples)), contents, script).encode("utf-8"))
     return place
+
+
+def _source(source: str, preprocessing: Preprocessing) -> dict[str, Any]:
+    """What the commands of the page say about the data: file, options of the command line, settings in Python."""
+    said = (
+        (preprocessing.scale, "--scale", "scale=True"),
+        (not preprocessing.center, "--no-center", "center=False"),
+        (preprocessing.missing != "error", f"--missing {preprocessing.missing}", f'missing="{preprocessing.missing}"'),
+    )
+    chosen = [(option, setting) for is_set, option, setting in said if is_set]
+    return {
+        "file": readable(source),
+        "options": [option for option, _ in chosen],
+        "settings": [setting for _, setting in chosen],
+    }
 
 
 def _summary(walk: PathSearch, drawn: int) -> str:

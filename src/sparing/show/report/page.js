@@ -2,16 +2,20 @@
 // Links the slider with all views. Every string of the data is set as text, never as markup.
 
 const page = JSON.parse(document.getElementById("contents").textContent);
-const { steps, names, samples, labels, charts } = page;
+const { steps, names, samples, labels, charts, pca, values, predicted, suggestions, source } = page;
 const at = (id) => document.getElementById(id);
 const slider = at("features");
 const options = { actions: false, renderer: "svg", ast: true, tooltip: { disableDefaultStyle: true } };
 const views = {};
-const MOST_FOUND = 20;
+const MOST_FOUND = 20, MOST_BARS = 40, FRAMES = 8, LONG_EQUATION = 160;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const pinned = new Set(), banned = new Set();
 
 const componentName = (i) => `component ${i + 1}`;
 const scoreName = (i) => componentName(i) + (page.unit && `, in units of ${page.unit}`);
 const current = () => steps[slider.valueAsNumber - 1];
+const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const percentKept = (share) => `${(Math.floor(share * 1000 + 1e-9) / 10).toFixed(1)}%`;
 
 // ---- small pieces of document ----
 
@@ -25,9 +29,11 @@ function element(tag, text, attributes = {}) {
 function row(head, cells, scope = "row") {
   const made = element("tr");
   made.append(element("th", head, { scope, dir: "auto" }));
-  for (const text of cells) {
+  for (const content of cells) {
     const inHead = scope === "col";
-    made.append(element(inHead ? "th" : "td", text, inHead ? { scope, dir: "auto" } : { dir: "auto" }));
+    const cell = element(inHead ? "th" : "td", undefined, inHead ? { scope, dir: "auto" } : { dir: "auto" });
+    cell.append(content);
+    made.append(cell);
   }
   return made;
 }
@@ -38,29 +44,68 @@ function fill(table, caption, head, rows) {
   table.tBodies[0].replaceChildren(...rows);
 }
 
-const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+// ---- numbers ----
 
-// ---- numbers of a step ----
+const bytes = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer;
+const floats = (text) => new Float32Array(bytes(text));
 
 function scoresOf(step) {
-  const bytes = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-  step.unpacked ??= step.scores.map((text) => new Float32Array(bytes(text).buffer));
+  step.unpacked ??= step.scores.map(floats);
   return step.unpacked;
 }
+
+function r2Of(step) {
+  step.unpackedR2 ??= new Uint16Array(bytes(step.r2));
+  return step.unpackedR2;
+}
+
+function deviation(column) {
+  let sum = 0, squares = 0;
+  for (const value of column) { sum += value; squares += value * value; }
+  return Math.sqrt(Math.max(squares / column.length - (sum / column.length) ** 2, 0)) || 1;
+}
+
+// Scores in standard deviations: charts of any number of features, and PCA's, have the same axes.
+const inDeviations = (columns) => columns.map((column) => {
+  const unit = deviation(column);
+  return Float32Array.from(column, (value) => value / unit);
+});
+const drawnScores = (step) => (step.drawn ??= inDeviations(scoresOf(step)));
+const pcaScores = inDeviations(pca.scores.map(floats));
 
 function largestFirst(step) {
   const size = (place) => Math.max(...step.loadings.map((component) => Math.abs(component[place])));
   return step.support.map((_, place) => place).sort((a, b) => size(b) - size(a));
 }
 
-function labelOf(i) {
-  if (labels === null) return undefined;
-  return labels.kind === "groups" ? labels.groups[labels.values[i]] : labels.values[i];
+// ---- colours ----
+
+let colouring = null;  // {kind, values, groups, title} of the samples drawn
+function chooseColour() {
+  const chosen = at("colour").value;
+  if (chosen === "label") colouring = { ...labels, title: "label" };
+  else if (chosen === "") colouring = null;
+  else colouring = { kind: "scale", values: [...floats(values[chosen])], title: names[chosen] };
+}
+
+function labelOf(i, by = colouring) {
+  if (by === null) return undefined;
+  return by.kind === "groups" ? by.groups[by.values[i]] : by.values[i];
+}
+
+function prepareColours() {
+  const select = at("colour");
+  if (labels !== null) select.append(element("option", "label", { value: "label" }));
+  select.append(element("option", "none", { value: "" }));
+  for (const feature of Object.keys(values)) select.append(element("option", names[feature], { value: feature }));
+  select.addEventListener("change", () => { chooseColour(); remember(); drawScores(); });
 }
 
 // ---- charts ----
 
-const keptRows = () => steps.map(({ scores, loadings, sentence, equations, unpacked, ...numbers }) => ({ ...numbers, pca: 1 }));
+const keptRows = () => steps.map(({ features, kept, most, held, heldSe, keptText, mostText, heldText, explainedText }) => (
+  { features, kept, most, held, keptText, mostText, heldText, explainedText,
+    heldLow: held - heldSe, heldHigh: held + heldSe, suggested: suggestions.some((one) => one.features === features) }));
 
 function loadingsRows(step) {
   const places = largestFirst(step);
@@ -76,43 +121,66 @@ function axes(step) {
   return { across, up: up < step.scores.length && up !== across ? up : null };
 }
 
-function scoresRows(step) {
-  const { across, up } = axes(step);
-  const scores = scoresOf(step);
-  return samples.map((sample, i) => (
-    { sample, label: labelOf(i), x: scores[across][i], y: up === null ? i + 1 : scores[up][i] }));
+function scoresRows(scores, exact, { across, up }) {
+  return samples.map((sample, i) => ({
+    i, sample, label: labelOf(i), x: scores[across][i], y: up === null ? i + 1 : scores[up][i],
+    score: exact[across][i], second: up === null ? null : exact[up][i],
+  }));
 }
 
-function scoresSpec(step) {
+let extents;
+function extentOf(component) {
+  extents ??= [...Array(page.components).keys()].map((i) => {
+    let low = 0, high = 0;
+    for (const scores of [pcaScores, ...steps.map(drawnScores)]) {
+      for (const value of scores[i] ?? []) { low = Math.min(low, value); high = Math.max(high, value); }
+    }
+    return [1.03 * low, 1.03 * high];
+  });
+  return extents[component];
+}
+
+function scoresSpec(step, name) {
   const { across, up } = axes(step);
   const spec = structuredClone(charts.scores);
-  const titles = [scoreName(across), up === null ? "sample, in the order of the data" : scoreName(up)];
-  [spec.encoding.x.title, spec.encoding.y.title] = titles;
+  const titles = [componentName(across), up === null ? "sample, in the order of the data" : componentName(up)];
+  spec.encoding.x.title = `${titles[0]}, in standard deviations`;
+  spec.encoding.y.title = titles[1];
+  spec.encoding.x.scale = { domain: extentOf(across), nice: false };
+  spec.encoding.y.scale = up === null ? { zero: false } : { domain: extentOf(up), nice: false };
   if (up === null) spec.encoding.y.axis = { tickMinStep: 1, format: "d" };
-  if (labels !== null) {
-    Object.assign(spec.encoding, structuredClone(charts[labels.kind]));
-    spec.encoding.tooltip.push({ field: "label" });
-    if (labels.kind === "scale" && labels.values.includes(null)) spec.encoding.color.title = "label (missing: grey)";
-    if (labels.kind === "groups") {
-      spec.encoding.color.scale.domain = labels.groups;
-      spec.encoding.shape.scale.domain = labels.groups;
-      const longest = Math.max(...labels.groups.map((group) => group.length));
+  if (colouring !== null) {
+    Object.assign(spec.encoding, structuredClone(charts[colouring.kind]));
+    spec.encoding.tooltip.push({ field: "label", title: colouring.title });
+    if (colouring.kind === "scale") {
+      const missing = colouring.values.includes(null) ? " (missing: grey)" : "";
+      spec.encoding.color.title = colouring.title + missing;
+    } else {
+      spec.encoding.color.scale.domain = colouring.groups;
+      spec.encoding.shape.scale.domain = colouring.groups;
+      const longest = Math.max(...colouring.groups.map((group) => group.length));
       const entry = 40 + 7 * Math.min(longest, 25);
       spec.encoding.color.legend.columns = Math.max(1, Math.floor(at("scores-chart").clientWidth / entry));
     }
   }
-  spec.encoding.tooltip.push({ field: "x", title: titles[0], format: ".4~g" });
-  if (up !== null) spec.encoding.tooltip.push({ field: "y", title: titles[1], format: ".4~g" });
+  spec.encoding.tooltip.push({ field: "score", title: scoreName(across), format: ".4~g" });
+  if (up !== null) spec.encoding.tooltip.push({ field: "second", title: scoreName(up), format: ".4~g" });
   const who = counted(samples.length, "sample");
-  spec.description = `Scores of ${who} along ${titles.join(" and ")}; the table below has the numbers.`;
-  return { key: titles.join(), spec };
+  spec.description = `${name} scores of ${who} along ${titles.join(" and ")}; the table below has the numbers.`;
+  return { key: JSON.stringify([titles, at("colour").value]), spec };
 }
 
 function keptSpec() {
   const spec = structuredClone(charts.kept);
   spec.encoding.x.scale.domain = [0.5, steps.length + 0.5];
   spec.encoding.x.axis.values = steps.map((step) => step.features);
-  spec.description = `What 1 to ${steps.length} features keep of PCA's variance, with its proved band; the table below has the numbers.`;
+  const isHeld = steps.some((step) => step.held !== undefined);
+  if (!isHeld) {
+    spec.layer = spec.layer.filter((layer) => !layer.transform?.[0].filter.includes("held"));
+    spec.layer.at(-1).encoding.tooltip = spec.layer.at(-1).encoding.tooltip.filter(({ field }) => field !== "heldText");
+  }
+  const held = isHeld ? " and the share kept on new samples" : "";
+  spec.description = `What 1 to ${steps.length} features keep of PCA's variance, with its proved upper bound${held}; the table below has the numbers.`;
   return spec;
 }
 
@@ -124,17 +192,39 @@ function cutInTheMiddle(width) {
   return `length(datum.label) > ${most} ? ${short} : datum.label`;
 }
 
+const longestName = (features) => Math.max(...features.map((j) => names[j].length));
+
+function nameAxis(axis, room, longest) {
+  const words = Math.min(180, Math.floor(room * 0.35), 8 * longest + 12);
+  Object.assign(axis, { labelLimit: words - 8, labelExpr: cutInTheMiddle(words - 8) });
+  return words;
+}
+
 function loadingsSpec() {
   const spec = structuredClone(charts.loadings);
   const room = at("loadings-chart").clientWidth;
-  const longest = Math.max(...steps.flatMap((step) => step.support.map((j) => names[j].length)));
-  const words = Math.min(180, Math.floor(room * 0.35), 8 * longest + 12);
+  const words = nameAxis(spec.spec.encoding.y.axis, room, longestName(steps.flatMap((step) => step.support)));
   const each = Math.floor((room - words - 24) / page.components) - 20;
   const beside = each >= 90;  // components beside one another while bars stay legible, else one below the other
   spec.columns = beside ? page.components : 1;
   spec.spec.width = beside ? Math.min(each, 320) : room - words - 24;
-  Object.assign(spec.spec.encoding.y.axis, { labelLimit: words - 8, labelExpr: cutInTheMiddle(words - 8) });
-  spec.description = "Loadings by feature and component; the table of features below has the numbers.";
+  spec.description = "Loadings by feature and component; the table below has the numbers.";
+  return spec;
+}
+
+function r2Rows(step) {
+  const chosen = new Set(step.support), r2 = r2Of(step);
+  return predicted.map((j, place) => ({ feature: names[j], r2: r2[place] / 1000, chosen: chosen.has(j) }))
+    .sort((a, b) => b.r2 - a.r2)
+    .map((one, rank) => ({ ...one, rank, next: rank + 1 }));
+}
+
+function r2Spec() {
+  const few = predicted.length <= MOST_BARS;
+  const spec = structuredClone(few ? charts.bars : charts.strip);
+  const room = at("r2-chart").clientWidth;
+  if (few) spec.width = room - nameAxis(spec.encoding.y.axis, room, longestName(predicted)) - 16;
+  spec.description = "R squared of each feature, best predicted first; the table below has the numbers.";
   return spec;
 }
 
@@ -162,41 +252,85 @@ const drawKept = () => queued("kept", async () => {
   await views.kept.signal("current", slider.valueAsNumber).runAsync();
 });
 
-let loadingsWidth = null;
-const drawLoadings = () => queued("loadings", async () => {
-  const width = at("loadings-chart").clientWidth;
-  if (width !== loadingsWidth) await embed("loadings", loadingsSpec(), { loadings: loadingsRows(current()) });
-  loadingsWidth = width;
-  await views.loadings.signal("wanted", wanted()).data("loadings", loadingsRows(current())).resize().runAsync();
+// A chart whose width decides its layout is made anew when that changes, else only given other data.
+const widths = {};
+const drawWide = (name, spec, rows) => queued(name, async () => {
+  const width = at(`${name}-chart`).clientWidth;
+  const dataset = name === "r2" ? "r2" : "loadings";
+  if (width !== widths[name]) await embed(name, spec(), { [dataset]: rows(current()) });
+  widths[name] = width;
+  await views[name].signal("wanted", wanted()).data(dataset, rows(current())).resize().runAsync();
+});
+const drawLoadings = () => drawWide("loadings", loadingsSpec, loadingsRows);
+const drawR2 = () => drawWide("r2", r2Spec, r2Rows);
+
+const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+let scoresKey = null, lastRows = null;
+const drawScores = () => queued("scores", async () => {
+  const step = current(), along = axes(step);
+  const { key, spec } = scoresSpec(step, "Sparse");
+  const rows = scoresRows(drawnScores(step), scoresOf(step), along);
+  if (key !== scoresKey) {
+    await embed("scores", spec, { scores: rows });
+    await embed("pca", scoresSpec(step, "PCA").spec, { scores: scoresRows(pcaScores, pca.scores.map(floats), along) });
+    for (const view of [views.scores, views.pca]) linkHover(view);
+  } else {
+    const frames = still.matches || lastRows === null ? 1 : FRAMES;
+    for (let frame = 1; frame <= frames && step === current(); frame++) {
+      const part = frame / frames;
+      const between = rows.map((one, i) => ({
+        ...one, x: lastRows[i].x + part * (one.x - lastRows[i].x), y: lastRows[i].y + part * (one.y - lastRows[i].y) }));
+      await views.scores.data("scores", part === 1 ? rows : between).runAsync();
+      if (frame < frames) await nextFrame();
+    }
+  }
+  scoresKey = key;
+  lastRows = rows;
 });
 
-let scoresKey = null;
-const drawScores = () => queued("scores", async () => {
-  const { key, spec } = scoresSpec(current());
-  if (key !== scoresKey) await embed("scores", spec, { scores: scoresRows(current()) });
-  else await views.scores.data("scores", scoresRows(current())).runAsync();
-  scoresKey = key;
-});
+function linkHover(view) {
+  const light = (number) => {
+    for (const other of [views.scores, views.pca]) other?.signal("hot", number).runAsync();
+  };
+  view.addEventListener("mouseover", (_, item) => light(item?.datum?.i ?? -1));
+  view.addEventListener("mouseout", () => light(-1));
+}
 
 // ---- text and tables ----
 
-function writeSentence(step) {
+function writeAnswer(step) {
+  at("answer-title").textContent = counted(step.features, "feature");
+  at("share").textContent = step.keptText;
   at("sentence").replaceChildren(...step.sentence.map((line) => element("p", line)));
+  at("held-out").textContent = step.heldText ? `New samples: keeps ${step.heldText} (${page.heldHow}).` : "";
   at("equations").replaceChildren(...step.equations.map((line) => element("li", line, { dir: "auto" })));
+  at("equations-details").open ||= step.equations.every((line) => line.length <= LONG_EQUATION) && !narrow.matches;
+  at("chips").replaceChildren(...largestFirst(step).map((place) => chip(step.support[place])));
+  at("scores-title").textContent = `${counted(step.features, "feature")}: same samples, same orientation`;
 }
+const narrow = matchMedia("(max-width: 48rem)");
 
 function writeKept() {
-  const head = ["features", "kept of PCA's variance", "at most", "explained of all variance"];
-  const rows = steps.map((step) => row(step.features, [step.keptText, step.mostText, step.explainedText]));
-  const caption = "What each number of features keeps, and what no choice of that number can pass";
-  fill(at("kept-table"), caption, head, rows);
+  const held = steps.some((step) => step.heldText !== undefined);
+  const head = ["features", "kept of PCA's variance", "at most", ...(held ? ["on new samples"] : []), "explained of all variance"];
+  const rows = steps.map((step) => row(
+    step.features, [step.keptText, step.mostText, ...(held ? [step.heldText ?? ""] : []), step.explainedText]));
+  fill(at("kept-table"), "Share kept by each number of features, and what no choice of that number can exceed", head, rows);
+  const keys = [["kept", "#1f77c9"], ["the most any choice could keep", "#2e8b57"]];
+  if (held) keys.push(["on new samples, ± one standard error", "#8560c0"]);
+  at("kept-legend").replaceChildren(...keys.map(([text, colour]) => element("span", text, { class: "legend-key", style: `--key: ${colour}` })));
+  at("suggestions").replaceChildren(...suggestions.map(({ features, reason }) => {
+    const line = element("li"), button = element("button", `${features}: ${reason}`, { type: "button", "data-number": features });
+    button.addEventListener("click", () => move(features));
+    line.append(button);
+    return line;
+  }));
 }
 
-function markKept() {
-  [...at("kept-table").tBodies[0].rows].forEach((line, i) => {
-    if (i + 1 === slider.valueAsNumber) line.setAttribute("aria-current", "true");
-    else line.removeAttribute("aria-current");
-  });
+function markCurrent() {
+  const mark = (node, on) => (on ? node.setAttribute("aria-current", "true") : node.removeAttribute("aria-current"));
+  [...at("kept-table").tBodies[0].rows].forEach((line, i) => mark(line, i + 1 === slider.valueAsNumber));
+  for (const button of at("suggestions").querySelectorAll("button")) mark(button, button.dataset.number === slider.value);
 }
 
 function writeLoadings(step) {
@@ -207,6 +341,8 @@ function writeLoadings(step) {
   });
   const head = ["feature", ...step.loadings.map((_, i) => componentName(i))];
   fill(at("loadings-table"), `Loadings with ${counted(step.features, "feature")}`, head, rows);
+  const lines = r2Rows(step).map((one) => row(one.feature, [one.chosen ? "chosen" : "", one.r2.toFixed(3)]));
+  fill(at("r2-table"), `R² with ${counted(step.features, "feature")}`, ["feature", "", "R²"], lines);
 }
 
 function writeScores(step) {
@@ -214,10 +350,153 @@ function writeScores(step) {
   const scores = scoresOf(step);
   const head = ["sample", ...(labels === null ? [] : ["label"]), ...scores.map((_, i) => scoreName(i))];
   const rows = samples.map((sample, i) => {
-    const label = labels === null ? [] : [labelOf(i) ?? "missing"];
+    const label = labels === null ? [] : [labelOf(i, labels) ?? "missing"];
     return row(sample, [...label, ...scores.map((component) => component[i].toPrecision(4))]);
   });
   fill(at("scores-table"), `Scores with ${counted(step.features, "feature")}`, head, rows);
+}
+
+function writeSubstitutes(step) {
+  at("substitutes").hidden = !step.substitutes;
+  if (!step.substitutes) return;
+  const often = step.frequency !== undefined;
+  const rows = largestFirst(step).map((place) => {
+    const list = element("ul", undefined, { class: "plain chips" });
+    for (const [j, kept] of step.substitutes[place]) {
+      const line = element("li");
+      line.append(element("bdi", names[j]), ` ${percentKept(kept)}`);
+      list.append(line);
+    }
+    return row(names[step.support[place]], [...(often ? [`${Math.round(100 * step.frequency[place])}%`] : []), list]);
+  });
+  const head = ["chosen", ...(often ? ["chosen again in resamples"] : []), "could be replaced by (share then kept)"];
+  fill(at("substitutes-table"), `Substitutes with ${counted(step.features, "feature")}, one at a time`, head, rows);
+}
+
+// ---- rules: pin and ban ----
+
+function toggle(set, other, j) {
+  if (set.has(j)) set.delete(j);
+  else { set.add(j); other.delete(j); }
+  remember();
+  return show();
+}
+
+function ruleButtons(j) {
+  return [[pinned, banned, "+", "Pin"], [banned, pinned, "×", "Ban"]].map(([set, other, sign, verb]) => {
+    const button = element("button", sign, {
+      type: "button", class: "toggle", title: `${verb} ${names[j]}`, "aria-label": `${verb} ${names[j]}`, "aria-pressed": set.has(j) });
+    button.addEventListener("click", async () => {
+      await toggle(set, other, j);
+      document.querySelector(`[aria-label="${CSS.escape(`${verb} ${names[j]}`)}"]`)?.focus();
+    });
+    return button;
+  });
+}
+
+function chip(j) {
+  const made = element("li");
+  made.append(element("bdi", names[j]), ...ruleButtons(j));
+  return made;
+}
+
+// The panels of this size that were computed: the one found, and those with one feature replaced.
+function panelsOf(step) {
+  const swapped = (step.substitutes ?? []).flatMap((list, place) =>
+    list.map(([j, kept]) => ({ kept, support: step.support.map((feature, i) => (i === place ? j : feature)) })));
+  return [{ kept: step.kept, support: step.support }, ...swapped];
+}
+
+function writeRules(step) {
+  const active = pinned.size + banned.size > 0;
+  if (!active) { at("rules").replaceChildren(); return; }
+  const allowed = panelsOf(step)
+    .filter(({ support }) => [...pinned].every((j) => support.includes(j)) && support.every((j) => !banned.has(j)))
+    .sort((a, b) => b.kept - a.kept);
+  const clauses = [
+    ...(pinned.size ? [`with ${[...pinned].map((j) => names[j]).join(", ")}`] : []),
+    ...(banned.size ? [`without ${[...banned].map((j) => names[j]).join(", ")}`] : [])];
+  const lines = [`Rule: ${clauses.join("; ")}.`];
+  if (allowed.length) {
+    const best = allowed[0], isSame = best.support.every((j) => step.support.includes(j));
+    lines.push(isSame ? "The panel above keeps this rule."
+      : `Best computed panel: ${best.support.map((j) => names[j]).join(", ")}; keeps ${percentKept(best.kept)}.`);
+  } else lines.push("No panel of this size that was computed keeps this rule.");
+  lines.push("Only computed panels are compared here; the command below finds the best one.");
+  const clear = element("button", "Clear rule", { type: "button" });
+  clear.addEventListener("click", () => { pinned.clear(); banned.clear(); remember(); show(); });
+  at("rules").replaceChildren(...lines.map((line) => element("p", line, { dir: "auto" })), clear);
+}
+
+// ---- commands that repeat the view ----
+
+const plainName = (j) => names[j].replace(/^\u2068|\u2069$/g, "");
+const shellQuoted = (text) => (/^[\w.,:%@/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const listOf = (set) => `[${[...set].map((j) => JSON.stringify(plainName(j))).join(", ")}]`;
+
+function commandFor(step) {
+  const rules = [["--include", pinned], ["--exclude", banned]].flatMap(([option, set]) =>
+    [...set].map((j) => `${option} ${shellQuoted(plainName(j))}`));
+  const parts = ["sparing fit", shellQuoted(source.file), `-k ${page.asked}`, `-r ${step.features}`, ...source.options, ...rules];
+  return parts.join(" ");
+}
+
+function pythonFor(step) {
+  const rules = [["include", pinned], ["exclude", banned]].filter(([, set]) => set.size).map(([name, set]) => `${name}=${listOf(set)}`);
+  const settings = [`n_components=${page.asked}`, `n_nonzero=${step.features}`, ...source.settings, ...rules].join(", ");
+  return ["from sparing import SparseEncoder", "", `model = SparseEncoder(${settings}).fit(X)`, "print(model.certificate_)"].join("\n");
+}
+
+function writeCommands(step) {
+  at("command").textContent = commandFor(step);
+  at("python").textContent = pythonFor(step);
+}
+
+const copies = {
+  sentence: () => [...current().sentence, at("held-out").textContent].filter(Boolean).join("\n"),
+  equations: () => current().equations.join("\n"),
+  command: () => commandFor(current()),
+  python: () => pythonFor(current()),
+  link: () => location.href,
+};
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {  // without permission, or in an older browser: by way of a selection
+    const area = element("textarea", text, { "aria-hidden": "true", class: "unseen" });
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  at("copied").textContent = "Copied.";
+  setTimeout(() => { at("copied").textContent = ""; }, 2000);
+}
+
+// ---- the view in the address ----
+
+const state = () => new URLSearchParams({
+  features: slider.value, across: at("across").value, up: at("up").value, colour: at("colour").value,
+  pin: [...pinned].join("."), ban: [...banned].join("."),
+});
+const remember = () => history.replaceState(null, "", `#${state()}`);
+
+function recall() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const number = Number(asked.get("features"));
+  if (Number.isInteger(number) && number >= 1 && number <= steps.length) slider.value = number;
+  for (const id of ["across", "up", "colour"]) {
+    const wantedValue = asked.get(id);
+    if (wantedValue !== null && [...at(id).options].some((option) => option.value === wantedValue)) at(id).value = wantedValue;
+  }
+  for (const [name, set] of [["pin", pinned], ["ban", banned]]) {
+    set.clear();
+    for (const j of (asked.get(name) ?? "").split(".").filter((text) => /^\d+$/.test(text)).map(Number)) {
+      if (names[j] !== undefined) set.add(j);
+    }
+  }
+  chooseColour();
 }
 
 // ---- search ----
@@ -236,6 +515,8 @@ function whenUsed(feature) {
   return runs.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`)).join(", ");
 }
 
+const places = new Map(predicted.map((j, place) => [j, place]));
+
 function search() {
   const found = wanted() === "" ? [] : Object.keys(names).filter((j) => matches(names[j])).map(Number);
   const lines = found.slice(0, MOST_FOUND).map((j) => {
@@ -243,7 +524,8 @@ function search() {
     const line = element("li", undefined, { dir: "auto" });
     const most = counted(steps.length, "feature");
     const said = when ? `: chosen with ${when} of ${most}` : `: not chosen with up to ${most}`;
-    line.append(element("bdi", names[j]), said);
+    const r2 = places.has(j) ? `; R² ${(r2Of(current())[places.get(j)] / 1000).toFixed(3)} with ${current().features}` : "";
+    line.append(element("bdi", names[j]), said + r2, ...ruleButtons(j));
     return line;
   });
   const list = element("ul");
@@ -252,8 +534,13 @@ function search() {
   const more = found.length > MOST_FOUND ? `; the first ${MOST_FOUND} are shown` : "";
   const said = element("p", `${counted(found.length, "feature")} found${few}${more}.`);
   at("found").replaceChildren(...(wanted() === "" ? [] : [said, list]));
+}
+
+function searched() {
+  search();
   writeLoadings(current());
   drawLoadings();
+  drawR2();
 }
 
 // ---- download ----
@@ -292,16 +579,21 @@ function show() {
   const step = current();
   at("count").textContent = step.features;
   slider.setAttribute("aria-valuetext", `${counted(step.features, "feature")}. ${step.sentence[0]}`);
-  writeSentence(step);
+  writeAnswer(step);
+  writeRules(step);
   writeLoadings(step);
   writeScores(step);
-  markKept();
-  return Promise.all([drawKept(), drawLoadings(), drawScores()]);
+  writeSubstitutes(step);
+  writeCommands(step);
+  search();
+  markCurrent();
+  return Promise.all([drawKept(), drawLoadings(), drawScores(), drawR2()]);
 }
 
 function move(number) {
   slider.value = number;
   announce(current());
+  remember();
   return show();
 }
 
@@ -309,18 +601,26 @@ function prepareAxes() {
   for (const [id, chosen] of [["across", 0], ["up", 1]]) {
     for (let i = 0; i < page.components; i++) at(id).append(element("option", componentName(i), { value: i }));
     at(id).value = Math.min(chosen, page.components - 1);
-    at(id).addEventListener("change", () => drawScores());
+    at(id).addEventListener("change", () => { remember(); drawScores(); });
+    at(`${id}-label`).hidden = page.components < 3;
   }
-  at("axes").hidden = page.components < 3;
 }
 
 slider.max = steps.length;
 slider.value = page.start;
+at("pca-title").textContent = `PCA: reads all ${page.shape[1]} features, keeps ${pca.explainedText} of the variance`;
+at("r2-which").textContent = predicted.length < page.shape[1] ? `Shown: the ${predicted.length} features that vary most, or are chosen.` : "";
 prepareAxes();
+prepareColours();
+recall();
 writeKept();
 slider.addEventListener("input", () => move(slider.valueAsNumber));
-at("search").addEventListener("input", search);
+addEventListener("hashchange", () => { recall(); show(); });
+at("search").addEventListener("input", searched);
 at("download").addEventListener("click", download);
+for (const button of document.querySelectorAll("[data-copies]")) {
+  button.addEventListener("click", () => copy(copies[button.dataset.copies]()));
+}
 at("scores-details").addEventListener("toggle", () => writeScores(current()));
-new ResizeObserver(() => drawLoadings()).observe(at("loadings-chart"));
+new ResizeObserver(() => { drawLoadings(); drawR2(); }).observe(at("loadings-chart"));
 show().then(() => { document.body.dataset.ready = "yes"; });
