@@ -50,8 +50,9 @@ def test_a_process_that_may_write_no_large_file_gets_the_sentence(tmp_path):
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
         "from sparing import open_data; open_data(sys.argv[1])"
     )
-    command = [sys.executable, "-c", code, tmp_path / "X.csv"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    # -B: compiled modules would be cut off at the limit, too, and break every later process that imports them
+    command = [sys.executable, "-B", "-c", code, tmp_path / "X.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert "UnwritableError: Cannot write to the folder of temporary files" in done.stderr
     assert "file too large" in done.stderr
 
