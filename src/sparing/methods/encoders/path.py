@@ -25,6 +25,10 @@ SAME = 1e-9
 """Share of a loss by which a longer support must better it, where a budget lets it stay shorter."""
 
 
+ALIKE = 1e-11
+"""Share of what is captured that rounding may decide: where PCA loses next to nothing, losses differ by less."""
+
+
 @dataclass(frozen=True)
 class Path:
     """Supports of 1, 2, 3, ... features, from as many as are required on, and the loss of the best encoder on each.
@@ -134,7 +138,11 @@ def neighbouring_descents(
         size = len(starts[0])
         if n_supports(objective.size - n_empty, n_empty, len(rules.required), size) <= effort.enumerated:
             best_one = best_of_all(objective, rules, n_empty, size)
-            return best_one, float(objective.fitted(best_one[None])[0][0])
+            tried = np.array([*starts, best_one])
+            values = objective.fitted(tried)[0]
+            alike = values >= values[-1] * (1 - ALIKE)  # what is captured does not tell these apart: the first
+            best = int(alike.argmax())
+            return tried[best], float(values[best])
         descent = Descent(objective, np.array(starts), shortlist=effort.shortlist, refined=effort.refined, rules=rules)
         descent.run(run.budget)
         best = first_largest(descent.values)
