@@ -7,7 +7,7 @@ import pytest
 
 from sparing.clustering import bound_for_count, bound_grid, permutation_gap, read_table
 from sparing.data import as_rows
-from sparing.linalg.soft_threshold import l1_l2_maximiser
+from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.run import Budget
 
 
@@ -61,10 +61,38 @@ def test_the_grid_lies_between_one_feature_and_all():
         assert np.all(np.diff(grid) > 0)
 
 
+def never(w):
+    raise AssertionError("time is not up")
+
+
+def test_a_count_is_met_where_time_is_up(rng):
+    a = rng.random(40)
+    over = Budget(deadline=0.0)
+
+    def pruned(w):
+        bound = bound_for_nonzeros(a, 7)
+        return bound, l1_l2_maximiser(a, bound)
+
+    calls = []
+    bound, w = bound_for_count(lambda c: calls.append(c) or l1_l2_maximiser(a, c), pruned, lambda w: w, 7, 40, over)
+    assert calls == [np.sqrt(40)]
+    assert set(np.flatnonzero(w)) == set(np.argsort(-a)[:7])
+    assert w.sum() == pytest.approx(bound)
+
+
+def test_a_bound_in_closed_form_leaves_the_number_asked_for(rng):
+    for a in (rng.random(30), rng.integers(0, 5, 30).astype(float), np.ones(4), np.arange(5.0)):
+        for wanted in range(1, len(a) + 1):
+            left = np.count_nonzero(l1_l2_maximiser(a, bound_for_nonzeros(a, wanted)))
+            sizes = np.sort(a)[::-1]
+            fits = [m for m in range(1, wanted + 1) if m == len(a) or sizes[m - 1] > sizes[m]]
+            assert left == (min(fits[-1], np.count_nonzero(a)) if fits else np.count_nonzero(a == a.max()))
+
+
 def test_a_count_is_met_exactly_wherever_features_differ(rng):
     a = rng.random(40)
     for wanted in (1, 2, 7, 39, 40):
-        bound, w = bound_for_count(lambda c: l1_l2_maximiser(a, c), lambda w: w, wanted, 40, Budget())
+        bound, w = bound_for_count(lambda c: l1_l2_maximiser(a, c), never, lambda w: w, wanted, 40, Budget())
         assert np.count_nonzero(w) == wanted
         np.testing.assert_array_equal(w, l1_l2_maximiser(a, bound))
 
@@ -72,5 +100,5 @@ def test_a_count_is_met_exactly_wherever_features_differ(rng):
 def test_where_features_tie_the_most_that_are_fewer():
     a = np.repeat([3.0, 2.0, 1.0], 4)
     for wanted, got in ((4, 4), (7, 4), (8, 8), (11, 8), (12, 12)):
-        _, w = bound_for_count(lambda c: l1_l2_maximiser(a, c), lambda w: w, wanted, 12, Budget())
+        _, w = bound_for_count(lambda c: l1_l2_maximiser(a, c), never, lambda w: w, wanted, 12, Budget())
         assert np.count_nonzero(w) == got

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from sparing.clustering import best_clusters, cluster_path, means_of, read_table, uniform
-from sparing.clustering.kmeans import alternate_clusters, between, lloyd, seeded, weighted_table
+from sparing.clustering.kmeans import WeightedSamples, alternate_clusters, between, lloyd, seeded
 from sparing.data import as_rows
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.run import Budget
@@ -47,15 +47,32 @@ def test_sums_of_squares_between_clusters_are_what_is_not_within(storage, rng):
     np.testing.assert_allclose(between(table, labels, 3) / table.unit**2, total - inside, atol=1e-12)
 
 
+def unweighted(Z):
+    return WeightedSamples(Z, np.ones(Z.shape[1]))
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("n_used", [3, 6])
+def test_weighted_distances_are_those_of_features_times_roots_of_weights(storage, n_used, rng):
+    X, w = rng.standard_normal((9, 8)), np.zeros(8)
+    w[:n_used] = rng.random(n_used)
+    samples = WeightedSamples.of(read(storage(X)), w)
+    assert (samples.values.shape[1] == 8) == (n_used == 6)  # many are not copied
+    scores, _ = samples.scores(np.vstack([samples.sample(i) for i in range(9)]))
+    Z = read(storage(X)).columns(slice(None)) * np.sqrt(w)
+    np.testing.assert_allclose(samples.norms()[:, None] + scores, ((Z[:, None] - Z) ** 2).sum(axis=2), atol=1e-12)
+
+
 def test_lloyd_never_raises_the_loss_and_is_as_good_as_scikit_learn(rng):
     X, _ = planted(rng, shift=1.0)
     Z = X[:, :6]
+    samples = unweighted(Z)
     ends = []
     for _ in range(60):
-        labels = seeded(Z, 3, rng)
-        after = lloyd(Z, labels, 3)
+        labels = seeded(samples, 3, rng)
+        after = lloyd(samples, labels, 3)
         assert within(Z, after, 3) <= within(Z, labels, 3) + 1e-9
-        np.testing.assert_array_equal(lloyd(Z, after, 3), after)
+        np.testing.assert_array_equal(lloyd(samples, after, 3), after)
         means, _ = means_of(Z, after, 3)
         np.testing.assert_array_equal(np.argmin(((Z[:, None] - means) ** 2).sum(axis=2), axis=1), after)
         ends.append(within(Z, after, 3))
@@ -64,8 +81,8 @@ def test_lloyd_never_raises_the_loss_and_is_as_good_as_scikit_learn(rng):
 
 def test_empty_clusters_are_filled_and_equal_samples_are_no_trouble(rng):
     Z = rng.standard_normal((12, 2))
-    assert len(np.unique(lloyd(Z, np.zeros(12, dtype=np.intp), 4))) == 4
-    same = np.repeat(rng.standard_normal((2, 2)), 5, axis=0)
+    assert len(np.unique(lloyd(unweighted(Z), np.zeros(12, dtype=np.intp), 4))) == 4
+    same = unweighted(np.repeat(rng.standard_normal((2, 2)), 5, axis=0))
     assert len(np.unique(lloyd(same, seeded(same, 3, rng), 3))) == 2
 
 
@@ -95,7 +112,7 @@ def test_constraints_and_a_criterion_that_never_falls(seed, n, p, k, share, inte
     a = between(table, found.labels, k)
     assert found.criterion == pytest.approx(a @ w, abs=1e-12)
     np.testing.assert_allclose(w, l1_l2_maximiser(a, bound), atol=1e-12)
-    again = lloyd(weighted_table(table, w), found.labels, k)
+    again = lloyd(WeightedSamples.of(table, w), found.labels, k)
     assert l1_l2_maximiser(between(table, again, k), bound) @ between(table, again, k) <= found.criterion * (1 + 1e-8)
 
 

@@ -48,9 +48,9 @@ def test_permuting_moves_values_within_their_feature_and_what_is_missing_with_th
     X = data(rng)
     X[0, 0] = X[3, 1] = np.nan
     table = read(storage(X), missing=True)
-    other = table.permuted(rng)
-    before, after = table.columns(slice(None)), other.columns(slice(None))
-    gone = [part.missing if storage is np.asarray else part.missing.toarray() for part in (table, other)]
+    with table.permuted(rng) as other:
+        before, after = table.columns(slice(None)), other.columns(slice(None))
+        gone = [part.missing if storage is np.asarray else part.missing.toarray() for part in (table, other)]
     assert not np.array_equal(before, after)
     np.testing.assert_array_equal(np.sort(before, axis=0), np.sort(after, axis=0))
     np.testing.assert_array_equal(gone[0].sum(axis=0), gone[1].sum(axis=0))
@@ -60,8 +60,21 @@ def test_permuting_moves_values_within_their_feature_and_what_is_missing_with_th
 @STORAGES
 def test_permutations_of_features_are_independent(storage, rng):
     X = np.arange(1.0, 201.0)[:, None] * np.ones(3)
-    after = read(storage(X)).permuted(rng).columns(slice(None))
-    assert np.abs(np.corrcoef(after.T) - np.eye(3)).max() < 0.3
+    with read(storage(X)).permuted(rng) as other:
+        assert np.abs(np.corrcoef(other.columns(slice(None)).T) - np.eye(3)).max() < 0.3
+
+
+@pytest.mark.parametrize("block_entries", [1, 100, 2**20])
+def test_values_are_moved_back_after_a_permutation_and_the_next_one_is_another(block_entries, rng):
+    table = read(rng.standard_normal((30, 7)), block_entries=block_entries)
+    before, seen = table.columns(slice(None)).copy(), []
+    for _ in range(2):
+        with table.permuted(rng) as other:
+            seen.append(other.columns(slice(None)).copy())
+            np.testing.assert_array_equal(np.sort(seen[-1], axis=0), np.sort(before, axis=0))
+        np.testing.assert_array_equal(table.columns(slice(None)), before)
+    assert not np.array_equal(seen[0], seen[1])
+    assert not np.array_equal(seen[0], before)
 
 
 @STORAGES

@@ -3,7 +3,14 @@
 from sparing.clustering.dissimilarity import LINKAGES, Complement, Dissimilarity, SquaredDifferences, cut, tree_of
 from sparing.clustering.elementwise import ElementwiseDissimilarity, absolute_difference
 from sparing.clustering.gap import GapSearch, bound_for_count, bound_grid, permutation_gap
-from sparing.clustering.kmeans import Partition, best_clusters, cluster_path, means_of, weighted_squares
+from sparing.clustering.kmeans import (
+    Partition,
+    best_clusters,
+    cluster_path,
+    means_of,
+    pruned_clusters,
+    weighted_squares,
+)
 from sparing.clustering.table import Table, check_varies, read_table
 from sparing.clustering.weights import (
     AGREEMENT,
@@ -11,6 +18,7 @@ from sparing.clustering.weights import (
     alternate,
     best_weights,
     fewest_agreeing,
+    pruned_weights,
     spread,
     uniform,
     weight_path,
@@ -39,6 +47,8 @@ __all__ = [
     "fewest_agreeing",
     "means_of",
     "permutation_gap",
+    "pruned_clusters",
+    "pruned_weights",
     "read_table",
     "spread",
     "tree_of",

@@ -69,8 +69,9 @@ def permutation_gap(
     """
     observed, counts = path(table, bounds)
     logs = []
-    for b in range(n_permutations):
-        criteria, _ = path(table.permuted(rng), bounds)
+    for b in range(0 if budget.expired else n_permutations):
+        with table.permuted(rng) as null:
+            criteria, _ = path(null, bounds)
         if budget.expired:  # perhaps cut short in the middle
             break
         logs.append(np.log(np.maximum(criteria, np.finfo(float).tiny)))
@@ -90,19 +91,27 @@ def permutation_gap(
 
 
 def bound_for_count(
-    solve: Callable[[float], Fit], weights: Callable[[Fit], Any], wanted: int, n_features: int, budget: Budget
+    solve: Callable[[float], Fit],
+    pruned: Callable[[Fit], tuple[float, Fit]],
+    weights: Callable[[Fit], Any],
+    wanted: int,
+    n_features: int,
+    budget: Budget,
 ) -> tuple[float, Fit]:
     """The bound whose fit uses ``wanted`` features, by bisection; else the most that are fewer.
 
     Where the number jumps over ``wanted``, because features tie or the fit does, the largest bound below is returned.
+    Where time is up, so is ``pruned(fit)``: the features that suit a fit with more of them best, and their bound.
     """
     low, high = 1.0, math.sqrt(n_features)
     best_bound, best = high, solve(high)
     best_count = int(np.count_nonzero(weights(best)))
     if best_count <= wanted:
         return best_bound, best
-    best_bound, best = low, solve(low)
-    best_count = int(np.count_nonzero(weights(best)))
+    above = best
+    if not budget.expired:
+        best_bound, best = low, solve(low)
+        best_count = int(np.count_nonzero(weights(best)))
     for _ in range(PROBES):
         if best_count == wanted or high - low <= 1e-9 * high or budget.expired:
             break
@@ -115,5 +124,5 @@ def bound_for_count(
             if got >= best_count or best_count > wanted:
                 best_bound, best, best_count = middle, found, got
         else:
-            high = middle
-    return best_bound, best
+            high, above = middle, found
+    return pruned(above) if best_count != wanted and budget.expired else (best_bound, best)

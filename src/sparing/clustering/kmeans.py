@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sparing.clustering.table import Table, dense, scaled_columns
+from sparing.clustering.table import Table, dense, inner, is_sparse
 from sparing.clustering.weights import BETTER, uniform
-from sparing.linalg.soft_threshold import l1_l2_maximiser
+from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
 from sparing.run import DEFAULT, Budget
 from sparing.search.truncated_power import distinct_ranks
@@ -21,6 +21,10 @@ LLOYD_TURNS = 300
 
 DISTANCE_ROUNDING = 1e-12
 """Squared distances below this share of the squared norms of both ends are rounding."""
+
+COPIED_SHARE = 0.4
+"""Features of positive weight are copied where they are at most this share of all: more would hold half the data again,
+and products with all of them cost little more."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,37 @@ def between(table: Table, labels: Indices, n_clusters: int) -> Array:
     return np.asarray(counts @ (means - overall) ** 2)
 
 
-def weighted_table(table: Table, w: Array) -> Any:
-    """X diag(w)^1/2, features of weight zero left out; sparse where X is."""
-    support = np.flatnonzero(w)
-    return scaled_columns(table.values[:, support], np.sqrt(w[support]))
+@dataclass(frozen=True)
+class WeightedSamples:
+    """Samples with squared distances sum_j w_j (x_ij - x_i'j)^2; weights are part of centres, so X is not copied."""
+
+    values: Any
+    weights: Array
+
+    @classmethod
+    def of(cls, table: Table, w: Array) -> WeightedSamples:
+        """The features of positive weight, copied where they are few."""
+        support = np.flatnonzero(w)
+        if len(support) <= COPIED_SHARE * len(w):
+            return cls(table.values[:, support], w[support])
+        return cls(table.values, w)
+
+    def norms(self) -> Array:
+        """Weighted sums of squares of every sample."""
+        if is_sparse(self.values):
+            return np.asarray(self.values.power(2) @ self.weights)
+        return np.asarray(np.einsum("ij,ij,j->i", self.values, self.values, self.weights))
+
+    def scores(self, centers: Array) -> tuple[Array, Array]:
+        """Squared distances from every centre, less the norms of the samples; and the norms of the centres."""
+        weighted = centers * self.weights
+        sizes = np.einsum("kj,kj->k", centers, weighted)
+        scores: Array = sizes - 2.0 * np.asarray(self.values @ weighted.T)
+        return scores, sizes
+
+    def sample(self, i: int) -> Array:
+        """One of them."""
+        return np.asarray(dense(self.values[[i]])[0])
 
 
 def weighted_squares(table: Table, centers: Array, w: Array) -> Array:
@@ -75,16 +106,17 @@ def weighted_squares(table: Table, centers: Array, w: Array) -> Array:
     return out
 
 
-def lloyd(Z: Any, labels: Indices, n_clusters: int) -> Indices:
-    """Labels of k-means begun at the means of given clusters, run until no sample moves.
+def lloyd(samples: WeightedSamples, labels: Indices, n_clusters: int, budget: Budget | None = None) -> Indices:
+    """Labels of k-means begun at the means of given clusters, run until no sample moves or time is up.
 
     A cluster that loses all members restarts at the sample farthest from its mean.
     """
-    norms = np.asarray((Z * Z).sum(axis=1)).ravel()
+    norms = samples.norms()
     for _ in range(LLOYD_TURNS):
-        means, counts = means_of(Z, labels, n_clusters)
-        sizes = np.einsum("kj,kj->k", means, means)
-        scores = sizes - 2.0 * np.asarray(Z @ means.T)
+        if budget is not None and budget.expired:
+            break
+        means, counts = means_of(samples.values, labels, n_clusters)
+        scores, sizes = samples.scores(means)
         scores[:, counts == 0] = np.inf
         moved = np.argmin(scores, axis=1)
         rounding = DISTANCE_ROUNDING * (norms + sizes[labels] + sizes[moved])
@@ -104,19 +136,19 @@ def lloyd(Z: Any, labels: Indices, n_clusters: int) -> Indices:
     return labels
 
 
-def seeded(Z: Any, n_clusters: int, rng: np.random.Generator) -> Indices:
+def seeded(samples: WeightedSamples, n_clusters: int, rng: np.random.Generator) -> Indices:
     """Labels by the nearest of ``n_clusters`` samples, each drawn in proportion to its squared distance (k-means++)."""
-    n = Z.shape[0]
-    norms = np.asarray((Z * Z).sum(axis=1)).ravel()
+    norms = samples.norms()
+    n = len(norms)
     nearest, labels = np.full(n, np.inf), np.zeros(n, dtype=np.intp)
     for k in range(n_clusters):
         mass = float(nearest.sum())
         if mass == 0:  # no further sample differs from those drawn
             break
         i = int(rng.choice(n, p=nearest / mass)) if k else int(rng.integers(n))
-        center = np.asarray(dense(Z[[i]]))[0]
-        sums = norms + center @ center
-        distances = sums - 2.0 * np.asarray(Z @ center)
+        scores, size = samples.scores(samples.sample(i)[None, :])
+        sums = norms + size[0]
+        distances = norms + scores[:, 0]
         distances[distances < DISTANCE_ROUNDING * sums] = 0.0
         closer = distances < nearest
         nearest, labels = np.where(closer, distances, nearest), np.where(closer, k, labels)
@@ -133,7 +165,7 @@ def alternate_clusters(
     w, value = _suited(table, labels, n_clusters, bound)
     criteria, converged = [value], False
     while len(criteria) < max_iter and not budget.expired:
-        moved = lloyd(weighted_table(table, w), labels, n_clusters)
+        moved = lloyd(WeightedSamples.of(table, w), labels, n_clusters, budget)
         update, value = _suited(table, moved, n_clusters, bound)
         if (moved == labels).all() or value <= criteria[-1]:
             converged = True
@@ -152,11 +184,20 @@ def _suited(table: Table, labels: Indices, n_clusters: int, bound: float) -> tup
     return w, float(a @ w)
 
 
+def pruned_clusters(table: Table, n_clusters: int, found: Partition, wanted: int) -> tuple[float, Partition]:
+    """The same clusters with the weights that suit them best on ``wanted`` features, and their bound."""
+    a = between(table, found.labels, n_clusters)
+    bound = bound_for_nonzeros(a, wanted)
+    w = l1_l2_maximiser(a, bound)
+    value = float(a @ w)
+    return bound, replace(found, weights=w, criterion=value, criteria=(*found.criteria, value), converged=False)
+
+
 def spread_features(table: Table, bound: float) -> Array:
     """Equal weights of the features of largest variance, twice as many as the bound has room for."""
     labels = np.arange(table.shape[0])
     overall, _ = means_of(table.values, np.zeros_like(labels), 1)
-    squares = np.asarray((table.values * table.values).sum(axis=0)).ravel() - len(labels) * overall[0] ** 2
+    squares = inner(table.values, table.values) - len(labels) * overall[0] ** 2
     many = min(2 * math.ceil(bound * bound), table.shape[1])
     w = np.zeros(table.shape[1])
     w[np.argsort(distinct_ranks(squares))[:many]] = uniform(many, bound)
@@ -182,12 +223,16 @@ def best_clusters(
     either.
     """
 
+    def begun(w: Array) -> Indices:
+        """K-means with these weights, from a new seeding."""
+        samples = WeightedSamples.of(table, w)
+        return lloyd(samples, seeded(samples, n_clusters, rng), n_clusters, budget)
+
     def settled(labels: Indices) -> Partition:
         found = alternate_clusters(table, n_clusters, bound, labels, tol=tol, max_iter=max_iter, budget=budget)
         failures = 0
         while failures < fresh and found.n_iter < max_iter and not budget.expired:
-            Z = weighted_table(table, found.weights)
-            again = lloyd(Z, seeded(Z, n_clusters, rng), n_clusters)
+            again = begun(found.weights)
             if _suited(table, again, n_clusters, bound)[1] <= found.criterion * (1 + BETTER):
                 failures += 1
                 continue
@@ -200,17 +245,11 @@ def best_clusters(
         return found
 
     begin = uniform(table.shape[1], bound), spread_features(table, bound)
-    views = [weighted_table(table, w) for w in begin]
     best: Partition | None = None
     for start in range(len(known) + n_init):
         if best is not None and budget.expired:
             break
-        if start < len(known):
-            labels = known[start]
-        else:
-            Z = views[(start - len(known)) % 2]
-            labels = lloyd(Z, seeded(Z, n_clusters, rng), n_clusters)
-        found = settled(labels)
+        found = settled(known[start] if start < len(known) else begun(begin[(start - len(known)) % 2]))
         if best is None or found.criterion > best.criterion * (1 + BETTER):
             best = found
     assert best is not None  # there is always a first start
@@ -230,6 +269,9 @@ def cluster_path(
     """Clusters for every bound, in rising order: each begun where the next larger one ended, and once more."""
     found: list[Partition] = []
     for bound in bounds[::-1]:
+        if found and budget.expired:  # a path cut short is not used; only its length matters
+            found.append(replace(found[-1], converged=False))
+            continue
         known = [found[-1].labels] if found else []
         found.append(
             best_clusters(
@@ -246,7 +288,9 @@ def cluster_path(
             )
         )
     found.reverse()
-    for place in range(1, len(bounds)):  # what a smaller bound found may serve a larger one, too
+    for place in range(
+        1, 0 if budget.expired else len(bounds)
+    ):  # what a smaller bound found may serve a larger one, too
         labels = found[place - 1].labels
         other = alternate_clusters(
             table, n_clusters, float(bounds[place]), labels, tol=tol, max_iter=max_iter, budget=budget

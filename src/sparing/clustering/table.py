@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,22 +79,48 @@ class Table:
     def around_medians(self) -> Table:
         """The same with the median of every feature at zero, so that no outlier takes the digits of the others.
 
-        Sparse values stay where they are.
+        The values themselves are shifted: tables are large. Sparse ones stay where they are.
         """
         if self.is_sparse:
             return self
-        values, medians = self.values.copy(), np.empty(self.shape[1])
+        medians = np.empty(self.shape[1])
         for J, C, _ in self.blocks():
             medians[J] = np.median(C, axis=0)
-        values -= medians
-        return replace(self, values=values, center=self.center + medians / self.unit * self.scale)
+        np.subtract(self.values, medians, out=self.values)
+        return replace(self, center=self.center + medians / self.unit * self.scale)
 
-    def permuted(self, rng: np.random.Generator) -> Table:
-        """The values of every feature in a random order of their own: nothing is left to be clustered."""
+    @contextmanager
+    def permuted(self, rng: np.random.Generator) -> Iterator[Table]:
+        """The values of every feature in a random order of their own: nothing is left to be clustered.
+
+        Where no value is missing those of a dense table are moved, and moved back in the end, so that they are held
+        once: do not use the table itself meanwhile.
+        """
+        if not self.is_sparse and self.missing is None:
+            state = rng.bit_generator.state
+            rng.permuted(self.values, axis=0, out=self.values)
+            after = rng.bit_generator.state
+            try:
+                yield replace(self)
+            finally:
+                rng.bit_generator.state = state
+                self._move_back(rng)
+                rng.bit_generator.state = after
+            return
+        yield self._permuted_copy(rng)
+
+    def _move_back(self, rng: np.random.Generator) -> None:
+        """Undo the permutations that this generator made."""
+        n, p = self.shape
+        width = max(self.block_entries // n, 1)
+        for first in range(0, p, width):
+            block = self.values[:, first : first + width]
+            orders = rng.permuted(np.broadcast_to(np.arange(n)[:, None], block.shape), axis=0)
+            np.put_along_axis(block, orders, block.copy(), axis=0)
+
+    def _permuted_copy(self, rng: np.random.Generator) -> Table:
         n, p = self.shape
         if not self.is_sparse:
-            if self.missing is None:
-                return replace(self, values=rng.permuted(self.values, axis=0))
             orders = rng.permuted(np.broadcast_to(np.arange(n)[:, None], (n, p)), axis=0)
             shuffled = (np.take_along_axis(part, orders, axis=0) for part in (self.values, self.missing))
             return replace(self, values=next(shuffled), missing=next(shuffled))

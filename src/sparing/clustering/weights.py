@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from sparing.clustering.dissimilarity import Dissimilarity
-from sparing.linalg.soft_threshold import l1_l2_maximiser
+from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
 from sparing.run import DEFAULT, Budget
 from sparing.search.truncated_power import distinct_ranks
@@ -142,6 +142,15 @@ def best_weights(
             best = found
     assert best is not None  # there is always a first start
     return best
+
+
+def pruned_weights(D: Dissimilarity, found: Weighting, wanted: int) -> tuple[float, Weighting]:
+    """The next weights on ``wanted`` features, and their bound."""
+    pull = np.maximum(D.normal(found.weights), 0.0)
+    bound = bound_for_nonzeros(pull, wanted)
+    w = l1_l2_maximiser(pull, bound)
+    value = _root(w, D.normal(w))
+    return bound, replace(found, weights=w, criterion=value, criteria=(*found.criteria, value), converged=False)
 
 
 def weight_path(

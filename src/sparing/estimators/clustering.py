@@ -47,6 +47,7 @@ class Weighted(Protocol):
 Weights = TypeVar("Weights", bound=Weighted)
 Solve = Callable[[float], Weights]
 Path = Callable[[Table, Array], tuple[Array, list[Weights]]]
+Pruned = Callable[[Weights, int], tuple[float, Weights]]
 
 
 @dataclass(frozen=True)
@@ -157,16 +158,17 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         solve: Solve[Weights],
         path: Path[Weights],
         labels: Callable[[Weights], Indices],
+        pruned: Pruned[Weights],
         run: Run,
     ) -> tuple[WeightBound, Weights]:
         """The bound that the parameters ask for, and the answer that keeps it.
 
         ``solve(bound)`` fits to one bound; ``path(table, bounds)`` quickly to many, and says what a permutation gap is
-        to compare; ``labels(found)`` are the clusters of an answer.
+        to compare; ``labels(found)`` are the clusters of an answer; ``pruned(found, wanted)`` leaves the best features.
         """
         p = table.shape[1]
         if self.n_features is not None:
-            return self._bound_for_count(table, solve, run)
+            return self._bound_for_count(table, solve, pruned, run)
         if self._by_name("auto", "fewest"):
             return self._bound_by_gap(table, solve, path, labels, run)
         if not is_number(self.weight_bound) or not 1 <= self.weight_bound <= math.sqrt(p) * (1 + 1e-12):
@@ -178,7 +180,9 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         bound = float(self.weight_bound)
         return WeightBound(bound), solve(bound)
 
-    def _bound_for_count(self, table: Table, solve: Solve[Weights], run: Run) -> tuple[WeightBound, Weights]:
+    def _bound_for_count(
+        self, table: Table, solve: Solve[Weights], pruned: Pruned[Weights], run: Run
+    ) -> tuple[WeightBound, Weights]:
         """The bound that leaves ``n_features``."""
         varying = int(np.count_nonzero(table.varying))
         if not is_whole(self.n_features) or not 1 <= self.n_features <= varying:
@@ -187,7 +191,9 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
                 f"integer between 1 and {varying}, or None to let weight_bound decide."
             )
         wanted = int(self.n_features)
-        value, found = bound_for_count(solve, lambda fit: fit.weights, wanted, table.shape[1], run.budget)
+        value, found = bound_for_count(
+            solve, lambda fit: pruned(fit, wanted), lambda fit: fit.weights, wanted, table.shape[1], run.budget
+        )
         bound = WeightBound(value)
         if found.n_used != wanted and run.budget.expired:
             bound.notes.append(

@@ -57,6 +57,8 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         while features are judged. ``transform`` leaves NaN as they are.
     effort : {"quick", "default", "thorough"}, default="default"
         How much is tried, in search and in proof, where no time limit says so.
+    time_limit : float, optional
+        Seconds after which the best features so far are kept.
     random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
 
@@ -110,6 +112,7 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         scale: bool = False,
         missing: str = "error",
         effort: str = "default",
+        time_limit: float | None = None,
         random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
@@ -126,6 +129,7 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         self.scale = scale
         self.missing = missing
         self.effort = effort
+        self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 

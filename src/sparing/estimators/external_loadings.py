@@ -18,6 +18,7 @@ from sparing.methods.encoders.joint import core_features
 from sparing.objectives.joint import Alternation, LossAlternation, VarianceAlternation
 from sparing.proof.policy import prove
 from sparing.results import Array, Encoder, Problem
+from sparing.run import Budget
 from sparing.task import Task
 
 OBJECTIVES = ("loss", "variance")
@@ -101,6 +102,7 @@ def polish(
     center: bool = True,
     scale: bool = False,
     precomputed: bool = False,
+    time_limit: float | None = None,
 ) -> Array:
     """Better loadings on the same features: variational renormalization [moghaddam2006, Sec. 3], all together.
 
@@ -115,6 +117,8 @@ def polish(
         What gets better: the variance of the span of the loadings, or what the best decoder can rebuild.
     center, scale, precomputed : bool
         As in :class:`SparseEncoder`.
+    time_limit : float, optional
+        Seconds after which the best loadings so far are returned.
 
     Returns
     -------
@@ -136,23 +140,24 @@ def polish(
     if objective not in OBJECTIVES:
         raise errors.unknown_choice("objective", objective, OBJECTIVES)
     preprocessing = Preprocessing(flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
+    budget = Budget.of(time_limit)
     view, rows = prepared(components, X, preprocessing)
     H = rows.T / np.linalg.norm(rows, axis=1)
     with fit_context(view, len(rows)):
         core = np.flatnonzero(H.any(axis=1))
         if objective == "variance" and (flag("swaps", swaps) or len(core) > GRAM_LIMIT):
             view = view.cached()
-            search = VarianceAlternation(view)
-            better = max(_candidates(search, VarianceAlternation(view, GUARD), H, swaps), key=search.captured)
+            search, apart = VarianceAlternation(view, budget=budget), VarianceAlternation(view, GUARD, budget)
+            better = max(_candidates(search, apart, H, swaps), key=search.captured)
         elif objective == "variance":  # no other features come in, so theirs is all that is read
-            inside = VarianceAlternation(view_of_gram(view.restricted(core).gram()))
+            inside = VarianceAlternation(view_of_gram(view.restricted(core).gram()), budget=budget)
             better = np.zeros_like(H)
             better[core] = max(_candidates(inside, inside, H[core], swaps), key=inside.captured)
         else:
             if swaps:
                 others = core_features(view, top_spectrum(view, len(rows), np.random.default_rng(0)), H)
                 core = np.union1d(core, others)  # features without variance are given, but never chosen
-            within = LossAlternation(view.restricted(core).gram(), view.gram_squared(core))
+            within = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), budget)
             found = []
             for inner in _candidates(within, within, H[core], flag("swaps", swaps)):
                 found.append(np.zeros_like(H))

@@ -162,7 +162,7 @@ def _proofs(path: PathSearch, run: Run) -> list[Bound | None]:
     proofs, view, spectrum = list(path.proofs), path.view, path.spectrum
     nodes = run.effort.proof.path_work * run.effort.proof.tree_nodes(view.n_features)
     for i, (size, support) in enumerate(zip(path.sizes.tolist(), path.supports, strict=True)):
-        if run.budget.deadline is None and nodes < 1:
+        if run.budget.expired or (run.budget.deadline is None and nodes < 1):
             break
         found = _encoder(view, spectrum, support)
         problem = Problem(min(spectrum.rank, size), size, view.n_features, rules=path.rules)

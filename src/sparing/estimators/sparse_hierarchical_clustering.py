@@ -19,6 +19,7 @@ from sparing.clustering import (
     absolute_difference,
     best_weights,
     cut,
+    pruned_weights,
     spread,
     tree_of,
     weight_path,
@@ -204,7 +205,10 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
         def labels(fit: Weighting) -> Indices:
             return cut(tree_of(D.weighted(fit.weights), self.linkage), int(self.n_clusters or 1))
 
-        return self._bounded(D.table, lambda bound: self._best(D, bound, run), path, labels, run)
+        def pruned(found: Weighting, wanted: int) -> tuple[float, Weighting]:
+            return pruned_weights(D, found, wanted)
+
+        return self._bounded(D.table, lambda bound: self._best(D, bound, run), path, labels, pruned, run)
 
     def _best(self, D: Dissimilarity, bound: float, run: Run) -> Weighting:
         """The best weights within one bound."""

@@ -11,7 +11,16 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
-from sparing.clustering import Partition, Table, best_clusters, cluster_path, means_of, read_table, weighted_squares
+from sparing.clustering import (
+    Partition,
+    Table,
+    best_clusters,
+    cluster_path,
+    means_of,
+    pruned_clusters,
+    read_table,
+    weighted_squares,
+)
 from sparing.data import Rows
 from sparing.data.checkpoint import Checkpoint
 from sparing.estimators.clustering import ClusteringEstimator, ClusteringFit, WeightBound
@@ -165,7 +174,10 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
             fits = cluster_path(data, k, bounds, again, tol=tol, **limits)
             return np.array([fit.criterion for fit in fits]), fits
 
-        return self._bounded(table, solve, path, lambda fit: fit.labels, run)
+        def pruned(found: Partition, wanted: int) -> tuple[float, Partition]:
+            return pruned_clusters(table, k, found, wanted)
+
+        return self._bounded(table, solve, path, lambda fit: fit.labels, pruned, run)
 
     def _publish(self, fit: ClusteringFit, task: WeightBound, found: Partition) -> None:
         table, unit = fit.table, fit.table.unit

@@ -36,6 +36,18 @@ def l1_l2_maximiser(a: Array, bound: float) -> Array:
     return np.asarray(np.sign(a) * (kept / np.linalg.norm(kept)))
 
 
+def bound_for_nonzeros(a: Array, wanted: int) -> float:
+    """A bound with which :func:`l1_l2_maximiser` leaves ``wanted`` entries of a >= 0, or fewer where entries tie."""
+    sizes = np.sort(a)[::-1]
+    following = np.append(sizes[1:], 0.0)
+    ends = np.flatnonzero(sizes - following > TIE * sizes[0])  # a threshold fits below these entries
+    if wanted >= int(np.count_nonzero(sizes)) or not (ends < wanted).any():
+        return math.sqrt(len(a)) if wanted >= int(np.count_nonzero(sizes)) else 1.0
+    last = ends[ends < wanted][-1]
+    kept = sizes[: last + 1] - (sizes[last] + following[last]) / 2
+    return max(float(kept.sum() / np.linalg.norm(kept)), 1.0)
+
+
 def _threshold_drop(drops: Array, top: float, square: float, n_tied: int) -> float:
     """How far below the largest entry, ``top``, the threshold lies; ``top`` itself is no threshold at all.
 

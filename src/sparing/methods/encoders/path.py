@@ -155,9 +155,13 @@ def neighbouring_descents(
 
     found = [climbed([order[:first]])]
     for size in range(first + 1, len(order) + 1):
-        more = extended(found[-1][0])
-        found.append(climbed([order[:size], *([more] if len(more) == size else [])]))
+        starts = [order[:size]]
+        if not run.budget.expired and len(more := extended(found[-1][0])) == size:
+            starts.append(more)
+        found.append(climbed(starts))
     for place in range(len(found) - 2, -1, -1):
+        if run.budget.expired:
+            break
         fewer = objective.pruned(found[place + 1][0], rules.required)
         if (trial := climbed([fewer]))[1] > found[place][1]:
             found[place] = trial

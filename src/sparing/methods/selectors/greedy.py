@@ -77,12 +77,14 @@ def _improved(known: DataMatrix, chosen: Indices, left: float, task: Task, run: 
     by_span, by_loss = (
         CapturedVariance(known, target, by_loss=flag, rules=rules, empty=empty) for flag in (False, True)
     )
-    for effort in (level.for_shared(size) for level in run.effort.levels):
+    for effort in (level.for_shared(size) for level in run.effort.levels if not run.budget.expired):
         if left <= effort.worthwhile * _least_loss(target):
             continue
         at_once = known.n_features <= LOOKED * effort.working_set  # squares of so few features cost nothing
         level, problem = replace(run, effort=effort), by_loss if effort.by_loss or at_once else by_span
         for _ in range(effort.populations):  # each of its own, so that none draws the others into its optimum
+            if run.budget.expired:
+                break
             starts = problem.starts(size, effort.starts, effort.working_set, run.rng)
             if len(starts):  # rules may leave none of them
                 supports = np.vstack([supports, search_all(problem, starts, level)])

@@ -166,8 +166,10 @@ class Auto:
             values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
             return ends[:, np.argsort(-values, kind="stable")[:KEPT_SUPPORTS]]
 
-        kept = []
+        kept = list[Array]()
         for at in range(0, len(chosen), SCATTERED):
+            if kept and run.budget.expired:
+                break
             some = chosen[at : at + SCATTERED]
             starts = np.zeros((view.n_features, len(some)))
             starts[some, np.arange(len(some))] = 1.0

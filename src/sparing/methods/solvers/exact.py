@@ -49,7 +49,7 @@ class Exact:
         """The best direction, or the best found with what none exceeds in its ``bound``."""
         view = task.gram
         found: Component = self.incumbent.solve(task, run.share(0.2))
-        if task.metric is not None:
+        if task.metric is not None or run.budget.expired:
             return found
         prover = Prover(view)
         size = min(task.n_nonzero, view.n_features)

@@ -66,7 +66,7 @@ class NonnegativeExact:
         """The best direction, or the best found with what none exceeds in its ``bound``."""
         view = task.gram
         found: Component = self.incumbent.solve(task, run.share(0.3))
-        if task.metric is not None or not decomposable(view):
+        if task.metric is not None or run.budget.expired or not decomposable(view):
             return found
         search = _Search(view, min(task.n_nonzero, view.n_features), found, run.budget)
         try:
