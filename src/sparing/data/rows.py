@@ -66,6 +66,7 @@ class Rows(ABC):
     is_dense: bool
     is_local: bool = True  # is work done in this process?
     is_resident: bool = False  # are all rows in this process's memory?
+    is_gone: bool = False  # was it a stream, which cannot be read again?
     stamp: tuple[int, int] | None = None  # size and time of a file
     feature_names: list[str] | None = None  # where the storage has any
 

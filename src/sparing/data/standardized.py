@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sparing import errors
 from sparing.data.blocks import ColumnMoments
@@ -101,6 +101,7 @@ class StandardizedRows(DataMatrix):
         self._row_gram: Array | None = None
         self.unit, self.unit_mean, self.factor = 1.0, np.zeros(self.n_features), np.ones(self.n_features)
         self.shift: Array | None = None  # a reference row, where implicit centring would lose too many digits
+        self.unit_rest: Array | None = None  # the mean of what it leaves
 
         self.unit, moments = self._measure()
         if mean is not None:
@@ -114,6 +115,10 @@ class StandardizedRows(DataMatrix):
         self._scaled, scaled = scale, scale or deviation is not None
         faint = self._faint_spread(moments) if scale and deviation is None else np.zeros(self.n_features)
         varies |= faint > 0
+        spread = np.sqrt(squares / max(moments.weight, 1.0))
+        far = varies & (faint == 0) & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)
+        if center and far.any():  # sparse rows stay sparse: a zero, so far from the mean, would have been spread
+            squares = self._shift_rows(far | rows.is_dense, squares, learned=mean is None)
         with np.errstate(over="ignore", under="ignore"):
             if deviation is not None:
                 self.deviation = deviation * self.unit
@@ -126,10 +131,20 @@ class StandardizedRows(DataMatrix):
             self.factor = inverse if mean is not None else np.where(varies, inverse, 0.0)
             self.square_unit = 1.0 if scaled else float(np.float64(self.unit) ** -2)
             self._diagonal = np.where(faint > 0, degrees, squares * np.where(faint > 0, 0.0, self.factor) ** 2)
-        spread = np.sqrt(squares / max(moments.weight, 1.0))
-        far = varies & (faint == 0) & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)
-        if center and far.any():  # sparse rows stay sparse: a zero, so far from the mean, would have been spread
-            self.shift = np.where(far | rows.is_dense, self.unit_mean / self.unit, 0.0)
+
+    def _shift_rows(self, shifted: NDArray[np.bool_], squares: Array, *, learned: bool) -> Array:
+        """Subtract the means of these features from the rows; sums of squares as the rows then have them.
+
+        A mean of double precision is off by its own rounding, which counts where it is 10^12 times the spread: the mean
+        of what is left is measured in one more reading, and subtracted from products.
+        """
+        self.shift = np.where(shifted, self.unit_mean / self.unit, 0.0)
+        self.unit_rest = np.where(shifted, 0.0, self.unit_mean)
+        if not learned or self.rows.is_gone:
+            return squares
+        own = self.one_pass(Moments(self.unit))[0]
+        self.unit_rest = np.where(shifted, own.mean, self.unit_mean)
+        return np.where(shifted, own.deviation, squares)
 
     def _measure(self) -> tuple[float, ColumnMoments]:
         """The power of two that brings values near 1, and the columns' moments in that unit."""
@@ -184,7 +199,7 @@ class StandardizedRows(DataMatrix):
 
         These are sums over all rows, whose errors may all have one sign, as where rows are sorted.
         """
-        left = self.unit_mean if self.shift is None else self.unit_mean - self.unit * self.shift
+        left = self.unit_mean if self.unit_rest is None else self.unit_rest
         n, eps = self.n_samples or 0, float(np.finfo(float).eps)
         return np.asarray(eps * n * np.sqrt(n) * np.abs(left * self.factor))
 
@@ -194,7 +209,7 @@ class StandardizedRows(DataMatrix):
         return self.rows.passes
 
     def _placement(self) -> Standardization:
-        return Standardization(self.unit, self.unit_mean, self.factor, self.shift, self.weights)
+        return Standardization(self.unit, self.unit_mean, self.factor, self.shift, self.weights, self.unit_rest)
 
     @property
     def rows_in_memory(self) -> bool:

@@ -21,13 +21,18 @@ ROWS_AT_A_TIME = 4096
 
 
 class Standardization(NamedTuple):
-    """What is done to raw rows: all that a block needs to know, wherever it is."""
+    """What is done to raw rows: all that a block needs to know, wherever it is.
+
+    ``shift`` is subtracted from the rows themselves, where there is one, and ``unit_rest``, the mean of what that
+    leaves, from products with them.
+    """
 
     unit: float
     unit_mean: Array
     factor: Array
     shift: Array | None
     weights: Array | None
+    unit_rest: Array | None = None
 
 
 class StandardizedBlock:
@@ -41,7 +46,8 @@ class StandardizedBlock:
         self.unit, self.mean, self.factor = affine.unit, affine.unit_mean, affine.factor
         self.raw = raw
         if affine.shift is not None:
-            self.raw, self.mean = raw.shifted(affine.shift), affine.unit_mean - affine.unit * affine.shift
+            assert affine.unit_rest is not None
+            self.raw, self.mean = raw.shifted(affine.shift), affine.unit_rest
         self._plain = bool((self.factor == 1.0).all())
         self.weights = None if affine.weights is None else affine.weights[raw.start : raw.stop]
         self._root = None if self.weights is None else np.sqrt(self.weights)[:, None]

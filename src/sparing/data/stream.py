@@ -79,7 +79,7 @@ class Stream:
 class ExhaustedStream(Rows):
     """Rows of which the results of one reading are kept, and nothing else."""
 
-    is_dense = True
+    is_dense = is_gone = True
 
     def __init__(self, shape: tuple[int, int], kept: Any) -> None:
         super().__init__()
