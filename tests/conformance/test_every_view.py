@@ -22,6 +22,7 @@ from sparing.gram import (
     Derived,
     LowRankUpdate,
     Masked,
+    Noisy,
     Projected,
     Transposed,
 )
@@ -77,7 +78,24 @@ def adjusted(view) -> LowRankUpdate:
     return LowRankUpdate(view, np.column_stack([Q, AQ]), C, is_psd=True)
 
 
+NOISE = np.linspace(0.0, 2.0, D)
+
+
+def with_noise(X: np.ndarray) -> np.ndarray:
+    """Rows of noise after those of the data."""
+    return np.concatenate([centred(X), np.diag(np.sqrt(N * NOISE))])
+
+
 VIEWS = {
+    "noisy": (lambda X, p: as_view(X, Preprocessing(noise_variance=NOISE)), with_noise),
+    "noisy, sparse": (lambda X, p: as_view(sparse.csr_array(X)).noisy(NOISE), with_noise),
+    "noisy, covariance": (
+        lambda X, p: as_view(np.cov(X.T, ddof=0), Preprocessing(precomputed=True)).noisy(NOISE),
+        lambda X: with_noise(X) / np.sqrt(N),
+    ),
+    "noisy, gathered": (lambda X, p: Noisy(ColumnBlock(centred(X)), N * NOISE), with_noise),
+    "noisy, remembered": (lambda X, p: CachedGram(as_view(X).noisy(NOISE)), with_noise),
+    "remembered, noisy": (lambda X, p: Noisy(CachedGram(as_view(X)), N * NOISE * as_view(X).unit ** 2), with_noise),
     "dense": (lambda X, p: as_view(X), centred),
     "fortran": (lambda X, p: as_view(np.asfortranarray(X)), centred),
     "strided": (lambda X, p: as_view(np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2]), centred),
@@ -223,7 +241,7 @@ def test_rows_agree_and_products_are_adjoint(case, rng):
         with pytest.raises(ValueError, match="Fit on X itself"):
             view.matmat(np.eye(D))
         return
-    V, U = rng.standard_normal((D, 2)), rng.standard_normal((N, 2))
+    V, U = rng.standard_normal((D, 2)), rng.standard_normal((len(dense), 2))
     size = np.abs(dense).max()
     np.testing.assert_allclose(view.matmat(V), dense @ V, atol=1e-9 * size)
     np.testing.assert_allclose(view.rmatmat(U), dense.T @ U, atol=1e-9 * size)

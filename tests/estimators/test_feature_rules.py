@@ -215,7 +215,7 @@ def test_rules_are_saved_with_the_model(wine, tmp_path):
         ({"costs": np.ones(13)}, "costs was given without max_cost"),
         ({"max_cost": 3}, "max_cost was given without costs"),
         ({"costs": np.ones(12), "max_cost": 3}, "shape .12,., but X has 13"),
-        ({"costs": -np.ones(13), "max_cost": 3}, "'alcohol' has cost -1"),
+        ({"costs": -np.ones(13), "max_cost": 3}, "costs has -1 for 'alcohol'"),
         ({"costs": {"ash": 1.0}, "max_cost": 3}, "costs has no value for 'alcohol'"),
         ({"costs": ["dear"] * 13, "max_cost": 3}, "costs must be numbers"),
         ({"costs": np.ones(13), "max_cost": -1}, "max_cost=-1 must be"),

@@ -274,8 +274,8 @@ class Certificate:
         not_more = least <= asked.most_variance * unit * (1 + 1e-6) + rounding
         if not (not_less and not_more and error_agrees(self.pca_variance_error, asked, unit)):
             return f": it claims that PCA keeps {self.pca_variance:.6g}, which these data do not have"
-        if self.n_samples is not None and self.n_samples != view.n_samples:
-            return f": it is about {self.n_samples} samples, here are {view.n_samples or 0}"
+        if self.n_samples is not None and self.n_samples != view.signal.n_samples:
+            return f": it is about {self.n_samples} samples, here are {view.signal.n_samples or 0}"
         return None
 
     def _follows(self, claimed: float, value: float, bound: float) -> bool:

@@ -79,7 +79,7 @@ def compared(asked: Spectrum, view: DataMatrix, unit: float) -> dict[str, Any]:
         "n_asked": asked.rank,
         "pca_variance": float(asked.most_variance * unit),
         "pca_variance_error": float((asked.most_variance - asked.least_variance) * unit),
-        "n_samples": view.n_samples,
+        "n_samples": view.signal.n_samples,
     }
 
 

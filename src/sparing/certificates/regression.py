@@ -12,7 +12,7 @@ import numpy as np
 from sparing import errors
 from sparing.certificates.certificate import Recheck
 from sparing.certificates.rules import same_promise
-from sparing.certificates.sentences import counted, percent_kept, share
+from sparing.certificates.sentences import counted, percent_kept, share, with_noise
 from sparing.data import Preprocessing, as_view
 from sparing.data.targets import Targets
 from sparing.gram import DataMatrix
@@ -105,8 +105,7 @@ class RegressionCertificate:
         view, fitted = _views(X, self.preprocessing, self.fit_intercept, sample_weight)
         if view.n_features != self.n_features:
             raise errors.wrong_n_features(view.n_features, self.n_features, "this certificate")
-        assert view.n_samples is not None
-        targets = Targets.of(y, view.n_samples, center=self.fit_intercept, sample_weight=sample_weight)
+        targets = Targets.of(y, view.signal.n_samples or 0, center=self.fit_intercept, sample_weight=sample_weight)
         if targets.values.shape[1] != len(self.coefficients):
             raise errors.targets_wrong_shape(targets.values.shape)
         fresh = np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE))
@@ -197,7 +196,7 @@ def certify_regression(
     """
     view, spectrum, n_nonzero = task.gram, task.spectrum, task.n_nonzero
     to_view = fitted.scale[support] * (math.sqrt(fitted.square_unit) / targets.unit)
-    left = targets.values - fitted.columns(support) @ (coefficients * to_view).T
+    left = targets.beside(fitted) - fitted.columns(support) @ (coefficients * to_view).T
     value = float(np.linalg.norm(left)) * targets.unit
     pca_value = _pca_residual(view, spectrum, targets, fit_intercept)
     guarantees: tuple[Guarantee, ...] = ()
@@ -216,7 +215,7 @@ def certify_regression(
         fit_intercept=fit_intercept,
         promise=promise,
         guarantees=guarantees,
-        n_samples=view.n_samples or 0,
+        n_samples=view.signal.n_samples or 0,
     )
 
 
@@ -232,11 +231,12 @@ def _views(
 
 def _pca_residual(view: DataMatrix, spectrum: Spectrum, targets: Targets, fit_intercept: bool) -> float:
     """||Y - U_k U_k'Y||, from residuals: a difference of squares would have lost its digits where the fit is good."""
-    scores = view.matmat(spectrum.basis)
+    scores, Y = view.matmat(spectrum.basis), targets.beside(view)
     if fit_intercept:
-        scores = targets.centred(scores)
+        n = len(targets.values)
+        scores[:n] = targets.centred(scores[:n])
     Q = np.linalg.qr(scores)[0]
-    return float(np.linalg.norm(targets.values - Q @ (Q.T @ targets.values))) * targets.unit
+    return float(np.linalg.norm(Y - Q @ (Q.T @ Y))) * targets.unit
 
 
 def _promises(
@@ -277,7 +277,8 @@ def _explained(c: RegressionCertificate) -> str:
     pca = f"regression on {counted(c.n_components, 'principal component')} of all features explains"
     return (
         f"{len(c.support):,} of {counted(c.n_features, 'feature')} {verb} {ours} of the {what} ({pca} "
-        f"{share(max(1.0 - (c.pca_value / c.total) ** 2, 0.0))}), on these {counted(c.n_samples, 'sample')}."
+        f"{share(max(1.0 - (c.pca_value / c.total) ** 2, 0.0))}), on these {counted(c.n_samples, 'sample')}"
+        f"{with_noise(c.preprocessing)}."
     )
 
 

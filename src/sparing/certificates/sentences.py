@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparing.data import Preprocessing
 from sparing.results import PROVED, Guarantee, Problem
 
 if TYPE_CHECKING:
@@ -56,7 +57,16 @@ def kept(certificate: Certificate) -> str:
     c = certificate
     verb = "keeps" if len(c.loadings) == 1 else "keep"
     samples = "" if c.n_samples is None else f", on these {counted(c.n_samples, 'sample')}"
-    return f"{who(c)} {verb} {percent_kept(c.variance_kept)} of {of_pca(c)}{samples}."
+    return f"{who(c)} {verb} {percent_kept(c.variance_kept)} of {of_pca(c)}{samples}{with_noise(c.preprocessing)}."
+
+
+def with_noise(preprocessing: Preprocessing) -> str:
+    """The noise that everything is said under, where there is any."""
+    noise = preprocessing.noise_variance
+    if noise is None:
+        return ""
+    how = f"noise of variance {noise:.3g}" if np.ndim(noise) == 0 else "its own variance of noise"
+    return f", with {how} on every feature"
 
 
 def can_keep(certificate: Certificate) -> str | None:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.rows import RawBlock, Rows
-from sparing.results import Array
+from sparing.results import Array, Indices
 
 STRIP = 256
 """Features that are looked at together."""
@@ -56,6 +56,10 @@ class Imputed(Rows):
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """As the rows run it, wherever they are."""
         return self.rows.run(partial(_on_filled, self.means, work), merge)
+
+    def chosen(self, numbers: Indices, imputation: Array | None = None) -> Imputed:
+        """Some of the rows, with these means or those of their own."""
+        return Imputed(self.rows.chosen(numbers), imputation)
 
     def missing(self) -> Any:
         """1 where a value is missing, 0 elsewhere, stored as the rows are: an array or CSC, all of it in memory."""

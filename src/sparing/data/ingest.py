@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,12 +37,17 @@ SUMS = (1e-300, 1e305)
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """How X becomes the matrix whose components are sought; kept with a certificate so that it can be checked."""
+    """How X becomes the matrix whose components are sought; kept with a certificate so that it can be checked.
+
+    ``noise_variance`` is that of independent noise on all readings, or one for each feature, in the units of X after
+    scaling.
+    """
 
     center: bool = True
     scale: bool = False
     precomputed: bool = False
     missing: str = "error"
+    noise_variance: float | Array | None = field(default=None, compare=False)
 
 
 def as_view(
@@ -61,6 +66,18 @@ def as_view(
     if isinstance(X, DataMatrix):
         return X
     config = preprocessing or Preprocessing()
+    view = _clean_view(X, config, sample_weight, sketch)
+    if config.noise_variance is None:
+        return view
+    if np.ndim(config.noise_variance) and np.shape(config.noise_variance) != (view.n_features,):
+        raise errors.wrong_n_features(view.n_features, np.size(config.noise_variance), "noise_variance")
+    return view.noisy(config.noise_variance)
+
+
+def _clean_view(
+    X: Any, config: Preprocessing, sample_weight: Any, sketch: CountSketch | Condensed | None
+) -> DataMatrix:
+    """The view of X itself, without noise on its readings."""
     if config.precomputed:
         if sample_weight is not None:
             raise ValueError(

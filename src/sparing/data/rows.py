@@ -102,6 +102,19 @@ class Rows(ABC):
         """``work`` on every block, and the results merged in order: here one after the other."""
         return reduce(merge, map(work, self.blocks()))
 
+    def chosen(self, numbers: Indices, imputation: Array | None = None) -> Rows:
+        """Some rows, in their order: a copy where they are in memory, else picked whenever they are read.
+
+        ``imputation`` stands for what is missing of them, where that may be; else it is learned of them.
+        """
+        numbers = np.unique(numbers)
+        if not self.is_resident:
+            return ChosenRows(self, numbers)
+        part = self.source[numbers]
+        chosen: Rows = ArrayRows(part) if self.is_dense else SparseRows(part)
+        chosen.feature_names = self.feature_names
+        return chosen
+
     @property
     def coding(self) -> Coding | None:
         """How raw records become numbers, which may take a first reading; None where they are numbers already."""
@@ -237,6 +250,66 @@ class ChosenColumns(Rows):
     def source(self) -> Any:
         """The columns in memory, for the few methods that need them at once."""
         return self.rows.source[:, self.J]
+
+
+class ChosenRows(Rows):
+    """Some of other rows, in their order: the samples of one fold.
+
+    Parameters
+    ----------
+    rows : Rows
+    numbers : array of int
+        Sorted, each once.
+    """
+
+    def __init__(self, rows: Rows, numbers: Indices) -> None:
+        super().__init__()
+        self.rows, self.numbers = rows, np.asarray(numbers, dtype=np.intp)
+        self.shape, self.dtype = (len(self.numbers), rows.shape[1]), rows.dtype
+        self.is_dense, self.is_local, self.feature_names = rows.is_dense, rows.is_local, rows.feature_names
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """What is chosen of the blocks of the rows."""
+        parts = (_picked(self.numbers, raw) for raw in self.rows.blocks())
+        return (part for part in parts if part is not None)
+
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """As the rows run it, wherever they are; of some blocks nothing may be chosen."""
+        return self.rows.run(partial(_on_picked, self.numbers, work), partial(_merged_present, merge))
+
+    def first(self, look: Callable[[RawBlock], Any]) -> Any:
+        """As the rows do it."""
+        return self.rows.first(partial(_on_picked, self.numbers, look))
+
+    @property
+    def coding(self) -> Coding | None:
+        """That of the rows."""
+        return self.rows.coding
+
+    def with_coding(self, coding: Coding | None) -> ChosenRows:
+        """The chosen rows by another coding."""
+        return ChosenRows(self.rows.with_coding(coding), self.numbers)
+
+
+def _picked(numbers: Indices, raw: RawBlock) -> RawBlock | None:
+    """The chosen rows of a block, numbered as they are among those chosen."""
+    first, last = np.searchsorted(numbers, [raw.start, raw.stop])
+    if first == last:
+        return None
+    part = raw.picked(numbers[first:last] - raw.start)
+    part.start, part.stop = int(first), int(last)
+    return part
+
+
+def _on_picked(numbers: Indices, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:
+    part = _picked(numbers, block)
+    return None if part is None else work(part)
+
+
+def _merged_present(merge: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
+    if first is None or second is None:
+        return second if first is None else first
+    return merge(first, second)
 
 
 def _on_chosen(J: Indices, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:

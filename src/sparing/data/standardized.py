@@ -112,7 +112,7 @@ class StandardizedRows(DataMatrix):
         varies = squares > moments.weight * (ROUNDED * moments.mean) ** 2
         self.total_weight = None if weights is None else moments.weight
         degrees = max(moments.weight - 1.0, 1.0)
-        self._scaled, scaled = scale, scale or deviation is not None
+        self._centred, self._scaled, scaled = center, scale, scale or deviation is not None
         faint = self._faint_spread(moments) if scale and deviation is None else np.zeros(self.n_features)
         varies |= faint > 0
         spread = np.sqrt(squares / max(moments.weight, 1.0))
@@ -248,6 +248,15 @@ class StandardizedRows(DataMatrix):
     def recentred(self, center: bool) -> StandardizedRows:
         """The same rows, centred or not, divided by the deviations that this makes."""
         return StandardizedRows(self.rows, center=center, scale=self._scaled, weights=self.weights)
+
+    def split(self, train: Indices, test: Indices) -> tuple[StandardizedRows, StandardizedRows]:
+        """Views of some rows and of others; what is learned of features, for gaps as well, is learned of the first."""
+        train, test = np.unique(train), np.unique(test)
+        known, unseen = (None if self.weights is None else self.weights[part] for part in (train, test))
+        rows = self.rows.chosen(train)
+        fitted = StandardizedRows(rows, center=self._centred, scale=self._scaled, weights=known)
+        others = self.rows.chosen(test, rows.imputation)
+        return fitted, StandardizedRows(others, mean=fitted.mean, deviation=fitted.scale, weights=unseen)
 
     def one_pass(self, *jobs: Job) -> list[Any]:
         """Run all jobs over one reading of the rows."""

@@ -10,6 +10,7 @@ import numpy as np
 from sparing import errors
 from sparing.data.ingest import checked_weights
 from sparing.data.standardized import ROUNDED
+from sparing.gram import DataMatrix
 from sparing.results import Array
 
 TARGET_SIZES = (1e-150, 1e150)
@@ -74,6 +75,10 @@ class Targets:
         """Scores of the same rows without what an intercept explains of them."""
         ones = np.ones(len(scores)) if self.roots is None else self.roots
         return scores - np.multiply.outer(ones, ones @ scores) / (ones @ ones)
+
+    def beside(self, view: DataMatrix) -> Array:
+        """The values, and zeros for the rows of noise that a view has after those of the data."""
+        return np.pad(self.values, ((0, (view.n_samples or 0) - len(self.values)), (0, 0)))
 
     @property
     def norm(self) -> float:

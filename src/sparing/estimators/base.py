@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from sparing.estimators.inputs import (
     support_rows,
 )
 from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
+from sparing.estimators.validation.noise import Ask, checked_noise, noise_on
 from sparing.gram import DataMatrix
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
@@ -153,6 +154,7 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
     """What sees the data through their Gram matrix."""
 
     n_passes_: int
+    noise_variance_: float | Array
     mean_: Array
     scale_: Array
 
@@ -189,13 +191,31 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         counts = self._counts(view.n_features, view.n_samples)
         rules = self._rules(view.n_features, view.n_samples)
         targets = self._targets(y, view.n_samples, sample_weight)
-        return Fit(algorithm, view, preprocessing, run, *counts, targets, rules, sample_weight)
+        fit = Fit(algorithm, view, preprocessing, run, *counts, targets, rules, sample_weight)
+        return self._with_noise(fit)
+
+    def _with_noise(self, fit: Fit[Algorithm]) -> Fit[Algorithm]:
+        """The same fit with the noise that is asked for on all readings."""
+        if not hasattr(self, "noise_variance"):
+            return fit
+        names = named_or_numbered(getattr(self, "feature_names_in_", None), fit.view.n_features)
+        with fit_context(fit.view, fit.n_components):
+            check_has_variance(fit.view, fit.preprocessing.center)
+            asked = checked_noise(self.noise_variance, names)
+            view, noise = noise_on(fit.view, asked, self._noise_for(fit), fit.run)
+        self.noise_variance_ = 0.0 if noise is None else noise
+        return replace(fit, view=view, preprocessing=replace(fit.preprocessing, noise_variance=noise))
+
+    def _noise_for(self, fit: Fit[Algorithm]) -> Ask:
+        """What a choice of noise is for."""
+        return Ask(fit.n_components, fit.n_nonzero, rules=fit.rules)
 
     @contextmanager
     def _surroundings(self, fit: Fit[Algorithm]) -> Iterator[None]:
         with fit_context(fit.view, fit.n_components):
-            check_has_variance(fit.view, fit.preprocessing.center)
-            check_something_varies(fit.view, fit.rules, self._counted(fit.view.n_features, fit.view.n_samples))
+            signal = fit.view.signal
+            check_has_variance(signal, fit.preprocessing.center)
+            check_something_varies(signal, fit.rules, self._counted(signal.n_features, signal.n_samples))
             yield
         self.n_passes_ = fit.view.passes
 

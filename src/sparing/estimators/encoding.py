@@ -13,7 +13,7 @@ from sparing.data import Rows, as_matrix, as_rows, standardized
 from sparing.estimators.base import Algorithm, Fit, ViewEstimator
 from sparing.estimators.inputs import features_named, full_rows
 from sparing.gram import DataMatrix
-from sparing.results import Array, Encoder
+from sparing.results import Array, Encoder, Indices
 from sparing.task import Task
 
 
@@ -37,7 +37,7 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         self.mean_, self.scale_ = view.mean, view.scale
         self.loss_, self.loss_ratio_ = found.loss * view.square_unit, spectrum.loss_ratio(found.loss)
         self.variance_kept_ = task.spectrum.variance_kept(found.loss)
-        self.feature_r2_ = share_explained(found.explained, view.gram_diagonal())
+        self.feature_r2_ = feature_r2(view, found.explained, found.support, found.decoder, found.loadings)
         self.explained_variance_ratio_ = found.captured / spectrum.total
         self.n_components_ = len(found.loadings)
 
@@ -120,6 +120,18 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def feature_r2(view: DataMatrix, explained: Array, support: Indices, decoder: Array, loadings: Array) -> Array:
+    """How well each feature, without noise, is predicted from readings that may have some.
+
+    A decoder G of loadings H that is best under noise explains g'S g of a reading with its noise, S = H'AH. Of the
+    noise of a feature that is read, 2 noise_j (H'G)_jj of this is the noise itself.
+    """
+    explained = explained.copy()
+    if view.noise is not None:
+        explained[support] -= 2 * view.noise[support] * np.einsum("ij,ij->j", loadings, decoder[:, support])
+    return share_explained(explained, view.signal.gram_diagonal())
 
 
 def share_explained(explained: Array, squares: Array) -> Array:

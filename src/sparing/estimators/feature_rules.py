@@ -132,26 +132,29 @@ def _costs(costs: Any, max_cost: Any, names: Sequence[str]) -> tuple[Array | Non
         return None, math.inf
     if not is_number(max_cost) or max_cost < 0:
         raise ValueError(f"max_cost={max_cost!r} must be a number of at least 0: what all features may cost together.")
-    if (by_name := _as_mapping(costs)) is not None:
-        _by_name("costs", [str(name) for name in by_name], names)
+    free = "0 for one that costs nothing; a feature that may not be read goes into exclude"
+    return values_by_feature("costs", costs, names, free), float(max_cost)
+
+
+def values_by_feature(parameter: str, given: Any, names: Sequence[str], zero: str) -> Array:
+    """One finite number of at least 0 for each feature, from an array or by name; ``zero`` says what 0 is for."""
+    if (by_name := _as_mapping(given)) is not None:
+        _by_name(parameter, [str(name) for name in by_name], names)
         if absent := [name for name in names if name not in by_name]:
-            raise ValueError(
-                f"costs has no value for {listed(absent)}. Give every feature a cost; 0 for one that costs nothing."
-            )
-        costs = [by_name[name] for name in names]
+            raise ValueError(f"{parameter} has no value for {listed(absent)}. Give every feature one: {zero}.")
+        given = [by_name[name] for name in names]
     try:
-        prices = np.asarray(costs, dtype=np.float64)
+        values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"costs must be numbers, one for each of the {len(names)} features of X.") from None
-    if prices.shape != (len(names),):
-        raise ValueError(f"costs has shape {prices.shape}, but X has {len(names)} features: pass one cost for each.")
-    if not (np.isfinite(prices) & (prices >= 0)).all():
-        j = int(np.flatnonzero(~(np.isfinite(prices) & (prices >= 0)))[0])
+        raise TypeError(f"{parameter} must be numbers, one for each of the {len(names)} features of X.") from None
+    if values.shape != (len(names),):
         raise ValueError(
-            f"{names[j]!r} has cost {prices[j]:g}. Costs are finite and at least 0; a feature that may not be read "
-            "goes into exclude."
+            f"{parameter} has shape {values.shape}, but X has {len(names)} features: pass one number for each."
         )
-    return prices, float(max_cost)
+    if not (np.isfinite(values) & (values >= 0)).all():
+        j = int(np.flatnonzero(~(np.isfinite(values) & (values >= 0)))[0])
+        raise ValueError(f"{parameter} has {values[j]:g} for {names[j]!r}. Numbers are finite and at least 0: {zero}.")
+    return values
 
 
 def _groups(

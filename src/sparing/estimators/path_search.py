@@ -15,6 +15,7 @@ from sparing.estimators.base import check_something_varies
 from sparing.estimators.feature_rules import Counted
 from sparing.estimators.inputs import check_has_variance, fit_context
 from sparing.estimators.parameters import count
+from sparing.estimators.validation.noise import Ask, Noise, noise_on
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path
@@ -111,6 +112,7 @@ def path_search(
     improve: bool = True,
     prove: bool = True,
     rules: Rules = NO_RULES,
+    noise: Noise | str = None,
 ) -> PathSearch:
     """Check X, choose features for every number of them, and prove what can be proved where they are few."""
     rows = as_rows(X)
@@ -122,6 +124,8 @@ def path_search(
     check_has_variance(view, preprocessing.center)
     check_something_varies(view, rules, Counted("max_features", together=longest))
     with fit_context(view, n_components):
+        view, used = noise_on(view, noise, Ask(n_components, longest, rules=rules, along=True), run)
+        preprocessing = replace(preprocessing, noise_variance=used)
         spectrum = top_spectrum(view, n_components, run.rng)
         most_loss = None if enough is None else enough.loss(spectrum)
         fine = spectrum.least_loss < FINE * spectrum.total

@@ -15,6 +15,7 @@ from sparing.estimators.feature_rules import Counted, checked_rules
 from sparing.estimators.inputs import feature_names_of, features_called
 from sparing.estimators.parameters import count, flag, loss_limit, preprocessing_from, run_from, share
 from sparing.estimators.path_search import path_search
+from sparing.estimators.validation.noise import checked_noise
 from sparing.results import Array, Enough, Indices
 
 LONGEST_SUPPORT = 100
@@ -38,6 +39,8 @@ class SparsityPath:
         The features used at each step; not nested where swaps found better ones.
     feature_names : list of str
         Names of all features of X: those of its columns or in its file, or x0, x1, ...
+    noise_variance : float or ndarray of shape (n_features,)
+        The variance of the noise that was reckoned with; 0 without.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class SparsityPath:
     bound: Array
     supports: list[Indices] = field(repr=False)
     feature_names: list[str] = field(repr=False)
+    noise_variance: float | Array = 0.0
 
     def smallest(self, max_loss: float | None = None, *, min_variance: float | None = None) -> int:
         """The fewest features that keep a share of PCA's variance, or lose at most a multiple of PCA's loss.
@@ -145,6 +149,7 @@ def sparsity_path(
     max_cost: float | None = None,
     groups: Any = None,
     max_per_group: Any = None,
+    noise_variance: Any = None,
     improve: bool = True,
     center: bool = True,
     scale: bool = False,
@@ -176,6 +181,9 @@ def sparsity_path(
         Rules on features, as in :class:`SparseEncoder`: every support keeps them, and bounds are those of any choice
         that keeps them. The path begins with the features of ``include``, and ends where ``max_cost`` pays for no
         better choice.
+    noise_variance : float, array-like of shape (n_features,), dict by name, "auto" or None, default=None
+        Variance of independent noise on every reading, as in :class:`SparseEncoder`. "auto" chooses what is best along
+        the whole path.
     improve : bool, default=True
         Try swaps at each number of features; without them the path is nested.
     center, scale, precomputed, missing, certify, effort, time_limit, random_state, verbose
@@ -218,6 +226,7 @@ def sparsity_path(
             improve=flag("improve", improve),
             prove=flag("certify", certify),
             rules=rules,
+            noise=checked_noise(noise_variance, names),
         )
     return SparsityPath(
         n_features=walk.sizes,
@@ -227,6 +236,7 @@ def sparsity_path(
         bound=walk.bound,
         supports=walk.supports,
         feature_names=names,
+        noise_variance=0.0 if walk.preprocessing.noise_variance is None else walk.preprocessing.noise_variance,
     )
 
 

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from sparing.certificates import Certificate, certify_stream
 from sparing.data import Preprocessing
 from sparing.data.ingest import checked_weights
@@ -18,7 +20,7 @@ from sparing.gram import DataMatrix
 from sparing.results import Encoder, Spectrum
 from sparing.task import Task
 
-AT_ONCE = {"precomputed": False, "missing": "error", "checkpoint": None}
+AT_ONCE = {"precomputed": False, "missing": "error", "checkpoint": None, "noise_variance": None}
 """Parameters that only fit can honour, with the values that ask for nothing."""
 
 
@@ -59,9 +61,10 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
         """
         check_parameters(self)
         for parameter, default in AT_ONCE.items():
-            if getattr(self, parameter) != default:
+            given = getattr(self, parameter)
+            if np.ndim(given) or given != default:
                 raise ValueError(
-                    f"partial_fit sees each row once, and {parameter}={getattr(self, parameter)!r} needs more than "
+                    f"partial_fit sees each row once, and {parameter}={given!r} needs more than "
                     "that. Leave it at its default, or use fit with all rows."
                 )
         preprocessing = preprocessing_of(self)

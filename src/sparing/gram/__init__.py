@@ -4,6 +4,7 @@ from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch
 from sparing.gram.cached import CachedGram
 from sparing.gram.dense import ColumnBlock, DenseGram, view_of_columns, view_of_gram
 from sparing.gram.derived import Derived, LowRankUpdate, Masked, Projected
+from sparing.gram.noisy import Noisy
 from sparing.gram.transposed import Transposed
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Derived",
     "LowRankUpdate",
     "Masked",
+    "Noisy",
     "Projected",
     "RowSketch",
     "Transposed",

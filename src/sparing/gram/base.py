@@ -133,6 +133,27 @@ class DataMatrix(ABC):
 
         return Projected(self, directions=directions, residual_of=residual_of)
 
+    def noisy(self, variance: float | Array) -> DataMatrix:
+        """This view with independent noise of some variance on every reading: A + n diag(variance).
+
+        The variance is in the user's units, after scaling; n counts weights, and is 1 where A is a covariance.
+        """
+        from sparing.gram.noisy import Noisy
+
+        n = self.n_samples if self.total_weight is None else self.total_weight
+        amount = np.asarray(variance, dtype=np.float64) * ((n or 1) / self.square_unit)
+        return Noisy(self, np.array(np.broadcast_to(amount, (self.n_features,))))
+
+    @property
+    def signal(self) -> DataMatrix:
+        """The data without noise on their readings; itself where there is none."""
+        return self
+
+    @property
+    def noise(self) -> Array | None:
+        """What noise on the readings adds to the diagonal of A, shape (d,); None where there is none."""
+        return None
+
     def transposed(self) -> DataMatrix:
         """``X'``, for views with rows: its features are the samples of this one."""
         from sparing.gram.transposed import Transposed
@@ -225,6 +246,10 @@ class DataMatrix(ABC):
     def row_gram(self) -> Array:
         """``X @ X.T``, for few rows."""
         raise errors.needs_rows("The Gram matrix of rows", self.n_features)
+
+    def split(self, train: Indices, test: Indices) -> tuple[DataMatrix, DataMatrix]:
+        """The views of some rows, by means and deviations of their own, and of others by those same."""
+        raise errors.needs_rows("Holding rows out", self.n_features)
 
     def recentred(self, center: bool) -> DataMatrix:
         """The view of the same rows, centred or not."""

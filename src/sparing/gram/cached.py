@@ -52,6 +52,16 @@ class CachedGram(Derived):
         """That of the base."""
         return self.base.origin
 
+    @property
+    def signal(self) -> DataMatrix:
+        """That of the base; itself where there is no noise."""
+        return self if self.base.noise is None else self.base.signal
+
+    @property
+    def noise(self) -> Array | None:
+        """That of the base."""
+        return self.base.noise
+
     def cached(self, J: Indices | None = None, gram_columns: Array | None = None) -> DataMatrix:
         """Itself, or another memory of the same view that begins with these columns."""
         return self if J is None else CachedGram(self.base, J, gram_columns)

@@ -26,16 +26,40 @@ def top_spectrum(
     LAPACK on the smaller Gram matrix where it is small against ``rank``, block Krylov on the smaller side otherwise:
     chosen by sizes alone, never by storage.
     """
+    if (shifted := _from_signal(view, rank, rng, tolerance)) is not None:
+        return shifted
     n, d = view.n_samples, view.n_features
     rank = min(rank, d if n is None else min(n, d))
     tall = n is None or d <= n
-    if is_solved_densely(view, rank):
+    if _fits_lapack(view, rank):
         return _from_gram(view, rank) if tall else _from_row_gram(view, rank)
     return _from_products(view, rank, rng, tolerance, by_rows=not tall and view.has_rows)
 
 
+def _from_signal(view: DataMatrix, rank: int, rng: np.random.Generator, tolerance: float) -> Spectrum | None:
+    """The same noise on all features moves all eigenvalues alike; None where there is none, or not the same."""
+    if not _has_uniform_noise(view):
+        return None
+    assert view.noise is not None
+    signal, each = top_spectrum(view.signal, rank, rng, tolerance=tolerance), float(view.noise[0])
+    if signal.rank < min(rank, view.n_features):
+        return None  # further components are noise alone
+    error = signal.tail_error + 8 * EPS * np.sqrt(view.n_features) * view.total
+    tail, cross = signal.tail + (view.n_features - signal.rank) * each, signal.cross + each * signal.basis
+    return Spectrum(signal.basis, signal.values + each, cross, view.total, tail, error, signal.exact)
+
+
+def _has_uniform_noise(view: DataMatrix) -> bool:
+    return view.noise is not None and float(np.ptp(view.noise)) == 0.0
+
+
 def is_solved_densely(view: DataMatrix, rank: int) -> bool:
     """Does LAPACK compute the top eigenpairs, with no error but rounding?"""
+    return _fits_lapack(view.signal if _has_uniform_noise(view) else view, rank)
+
+
+def _fits_lapack(view: DataMatrix, rank: int) -> bool:
+    """Is the smaller Gram matrix small against ``rank``?"""
     n, d = view.n_samples, view.n_features
     if n is None or d <= n:
         return d <= min(64 * (rank + 2), GRAM_LIMIT)

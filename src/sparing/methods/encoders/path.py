@@ -50,6 +50,23 @@ def nested_path(
     return Path(supports, nested_losses(found, spectrum)[first - 1 :])
 
 
+def nested_order(
+    view: DataMatrix,
+    spectrum: Spectrum,
+    n_columns: int,
+    rng: np.random.Generator,
+    rules: Rules = NO_RULES,
+    most_loss: float | None = None,
+) -> Indices:
+    """Features in the order of greedy choice, required ones first; only as many as keep a loss, where one is given."""
+    found = Greedy(swaps=False).select(Task.of_columns(view, n_columns, spectrum, rules), Run(rng))
+    if most_loss is None:
+        return found.columns
+    fits = nested_losses(found, spectrum) <= most_loss
+    fits[: len(rules.required) - 1] = False
+    return found.columns[: int(fits.argmax()) + 1] if fits.any() else found.columns
+
+
 def nested_losses(found: Selection, spectrum: Spectrum) -> Array:
     """Losses of the prefixes of a selection, from the leading blocks of one small matrix.
 

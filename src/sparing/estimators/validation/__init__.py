@@ -1,0 +1,1 @@
+"""What holds on new samples: cross-validation, stability, substitutes, how many components."""

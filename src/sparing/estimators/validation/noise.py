@@ -1,0 +1,118 @@
+"""Noise on the readings: what a user may pass, and the cross-validation that chooses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from sparing.estimators.feature_rules import values_by_feature
+from sparing.estimators.parameters import is_number
+from sparing.estimators.validation.held_out import Shares, held_out_shares
+from sparing.gram import DataMatrix
+from sparing.linalg import top_spectrum
+from sparing.methods.encoders.path import nested_order
+from sparing.results import Array, Enough, Indices, Spectrum
+from sparing.rules import NO_RULES, Rules
+from sparing.run import Run
+
+NOISE_LEVELS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+"""Multiples of the mean variance of the features that ``noise_variance="auto"`` chooses from."""
+
+AUTO_FOLDS = 5
+"""Folds of that choice."""
+
+Noise = float | Array | None
+
+
+def checked_noise(value: Any, names: Sequence[str]) -> Noise | str:
+    """What a user gave: nothing, "auto", one variance, or one for each feature."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return value
+    if isinstance(value, str):
+        raise ValueError(f"noise_variance={value!r} was passed; {_ALLOWED}")
+    if is_number(value):
+        if value < 0:
+            raise ValueError(f"noise_variance={value!r} is negative, and a variance is not; {_ALLOWED}")
+        return float(value)
+    variances = values_by_feature("noise_variance", value, names, "0 for one that is measured without noise")
+    return variances if (variances > 0).any() else 0.0
+
+
+_ALLOWED = (
+    "a number of at least 0 is needed, in squared units of X (after scaling), one such number for each feature, 'auto' "
+    "to choose it by cross-validation, or None for no noise."
+)
+
+
+def mean_variance(view: DataMatrix) -> float:
+    """The mean variance of the features, in the user's units after scaling."""
+    n = view.n_samples if view.total_weight is None else view.total_weight
+    return view.total * view.square_unit / ((n or 1) * view.n_features)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a choice of noise is for: so many components on so many features, or on the fewest that are enough."""
+
+    n_components: int
+    n_nonzero: int | None
+    enough: Enough | None = None
+    rules: Rules = NO_RULES
+    along: bool = False  # for all numbers of features up to that, not for that alone
+
+
+def with_noise(view: DataMatrix, level: float) -> DataMatrix:
+    """A view with noise of this multiple of its mean variance on every reading."""
+    return view.noisy(level * mean_variance(view)) if level > 0 else view
+
+
+def path_shares(
+    train: DataMatrix, test: DataMatrix, spectrum: Spectrum, n_features: int, run: Run, rules: Rules = NO_RULES
+) -> tuple[Indices, Shares]:
+    """One nested path on the training rows, and what every k and r on it keep of the others."""
+    order = nested_order(train, spectrum, n_features, run.rng, rules)
+    return order, held_out_shares(train, test, order, spectrum.rank)
+
+
+def chosen_noise(view: DataMatrix, ask: Ask, run: Run) -> float:
+    """The noise, of a grid of multiples of the mean variance, under which most of unread features is kept."""
+    if not view.has_rows:
+        raise ValueError(
+            "noise_variance='auto' leaves samples out in turn, and a covariance has none. Pass the samples themselves, "
+            "or a number: the variance of the noise in the units of the covariance."
+        )
+    n = view.n_samples or 0
+    folds = KFold(min(AUTO_FOLDS, n), shuffle=True, random_state=int(run.rng.integers(2**31)))
+    kept = np.zeros((folds.n_splits, len(NOISE_LEVELS)))
+    for f, (train, test) in enumerate(folds.split(np.zeros(n))):
+        fitted, new = view.split(train, test)
+        if fitted.total > 0:
+            kept[f] = [_kept(with_noise(fitted, level), new, ask, run) for level in NOISE_LEVELS]
+        run.budget.say(f"noise: fold {f + 1} of {folds.n_splits}")
+    best = int(np.argmax(kept.mean(axis=0)))
+    run.budget.say(f"noise of {NOISE_LEVELS[best]:g} mean variances keeps most of new samples")
+    return NOISE_LEVELS[best] * mean_variance(view)
+
+
+def _kept(train: DataMatrix, test: DataMatrix, ask: Ask, run: Run) -> float:
+    """What the number of features that is asked for keeps of those that are not read."""
+    spectrum = top_spectrum(train, ask.n_components, run.rng)
+    limit = min(ask.rules.most_features(train.n_features), train.signal.n_samples or train.n_features)
+    longest = limit if ask.n_nonzero is None else ask.n_nonzero
+    most_loss = None if ask.enough is None else ask.enough.loss(spectrum)
+    order = nested_order(train, spectrum, longest, run.rng, ask.rules, most_loss)
+    if len(order) == 0:
+        return 0.0
+    unread = held_out_shares(train, test, order, spectrum.rank).unread[:, -1]
+    return float(unread.mean() if ask.along else unread[-1])
+
+
+def noise_on(view: DataMatrix, noise: Noise | str, ask: Ask, run: Run) -> tuple[DataMatrix, Noise]:
+    """The view with the noise that was asked for on its readings, and what that is; None where there is none."""
+    if isinstance(noise, str):
+        noise = chosen_noise(view, ask, run)
+    return (view, None) if noise is None or not np.any(noise) else (view.noisy(noise), noise)
