@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 PEERS  := $(VENV)/peers
 
@@ -12,10 +13,14 @@ PEERS  := $(VENV)/peers
 # so nothing is compiled at the installation, and dozens of tests start a process of their own.
 export PYTHONDONTWRITEBYTECODE :=
 
-$(READY): pyproject.toml
+$(USABLE): pyproject.toml  # what the demo shows, and no more
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[cli,report]" --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[cli,report]"
+	@touch $(USABLE)
+
+$(READY): $(USABLE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --group dev
 	@touch $(READY)
 
 $(PEERS)/.ready: pyproject.toml  # other packages have limits of their own on versions, so they live apart
@@ -24,7 +29,7 @@ $(PEERS)/.ready: pyproject.toml  # other packages have limits of their own on ve
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group peers
 	@touch $(PEERS)/.ready
 
-demo: $(READY)  ## fit bundled data, print what was proved, write a page to explore
+demo: $(USABLE)  ## fit bundled data, print what was proved, write a page to explore
 	@$(BIN)/python examples/demo.py
 
 test: lint contracts  ## every check; types and the guide beside the tests, which take longest

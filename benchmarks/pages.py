@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-WRITTEN_BY_COMMANDS = {"docs/papers.md", "docs/peers.md"}
+WRITTEN_BY_COMMANDS = {"docs/papers.md", "docs/peers.md", "docs/data.md"}
 PAGES = sorted({"README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))} - WRITTEN_BY_COMMANDS)
 
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
