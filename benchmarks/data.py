@@ -18,20 +18,22 @@ HEAD = """# Benchmark data
 
 *Where do the real data of the benchmarks and tutorials come from, and how do I get them?*
 
-`make test` and `make demo` need no data but those bundled with scikit-learn and this package. The tutorials, `make papers`, `make peers` and
-parts of `make bench` read public data sets from a folder:
+`make test` and `make demo` need no data but those bundled with scikit-learn and this package. The tutorials, `make
+papers`, `make peers` and parts of `make bench` read public data sets from a folder:
 
 ```console
 export SPARING_DATA=/path/to/data
 python benchmarks/data.py check
 ```
 
-The command lists each file as present, changed or missing, with its source. The files themselves are not part of this
-repository: they belong to their authors. Fetch each from its source (repository @ commit : path), convert it as described, and
-compare the checksum. A file that differs in bytes but holds the same numbers works as well; the command then says "changed".
+The command lists each file as present, changed or missing, with its source. The files themselves are not part of
+this repository: they belong to their authors. Fetch each from its source (repository @ commit : path), convert it
+as described, and compare the checksum. A file that differs in bytes but holds the same numbers works as well; the
+command then says "changed".
 
-`.npz` files hold `X` (samples x features) and, where known, `y`, `feature_names` and `row_names`; covariance files hold `C` or one array per
-matrix; sparse counts are in SciPy's format (`scipy.sparse.load_npz`). None needs `allow_pickle`.
+`.npz` files hold `X` (samples x features) and, where known, `y`, `feature_names` and `row_names`; covariance files
+hold `C` or one array per matrix; sparse counts are in SciPy's format (`scipy.sparse.load_npz`). None needs
+`allow_pickle`.
 """
 
 
@@ -70,7 +72,8 @@ def page() -> str:
         what = about["what"][0].upper() + about["what"][1:]
         out.append(
             f"## {name}\n\n{what}. Shape: {about['shape']}.\n\n- Source: `{about['origin']}`\n"
-            f"- Licence stated there: {about['licence']}\n- Conversion: {about['made']}\n- SHA-256: `{about['sha256']}`\n"
+            f"- Licence stated there: {about['licence']}\n- Conversion: {about['made']}\n"
+            f"- SHA-256: `{about['sha256']}`\n"
         )
     return "\n".join(out)
 
