@@ -12,6 +12,7 @@ from sklearn.datasets import load_wine
 from small_rules import KINDS, captured, most_captured, random_rules
 from sparing import ColumnSelector, SparseEncoder, SparsePCARegressor, load_model, open_data, save_model, sparsity_path
 from sparing.data import as_view
+from sparing.rules import Rules
 
 NAMES = load_wine().feature_names
 
@@ -35,6 +36,21 @@ def as_parameters(rules, rng):
         limits = {f"group {g}": int(m) for g, m in enumerate(rules.max_per_group) if f"group {g}" in labels}
         given |= {"groups": labels, "max_per_group": limits}
     return given
+
+
+def test_a_budget_and_no_bottleneck():
+    """More components than features that fit into the budget: directions that are nothing once ended the search."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((30, 3)) @ rng.standard_normal((3, 13)) + 0.1 * rng.standard_normal((30, 13))
+        rules = Rules(costs=rng.integers(1, 4, 13).astype(float), max_cost=9.0)
+        model = SparseEncoder(None, n_nonzero=9, costs=rules.costs, max_cost=9.0, effort="quick", certify=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fewer features than components
+            model.fit(X)
+        A = as_view(X).gram()
+        assert rules.permits(model.support_)
+        assert captured(A, model.support_, 9) == pytest.approx(most_captured(A, rules, 9, 9), rel=1e-3)
 
 
 @pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), KINDS], ids="+".join)
