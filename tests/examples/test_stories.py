@@ -25,6 +25,8 @@ SMALL = 60_000
 STORIES = {
     "index.md": ("story_timber.py", None),
     "genes.md": ("story_genes.py", "pbmc_facs.npz"),
+    "panel.md": ("story_panel.py", "pbmc_facs.npz"),
+    "sensors.md": ("story_sensors.py", "cbcl_faces.npz"),
     "text.md": ("story_text.py", "classic2_counts.npz"),
     "nonnegative.md": ("story_faces.py", "cbcl_faces.npz"),
     "genotypes.md": ("story_genotypes.py", "genotypes/hapmap3_957.bed"),
