@@ -1,24 +1,58 @@
-"""Assignment of features to components with disjoint supports, by exchanges."""
+"""Components without common features: which of them has which feature, and how that raises their variance."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
+from sparing.gram import DataMatrix
 from sparing.results import Array, Indices
+from sparing.run import Budget
 
 SWEEPS, CYCLES = 20, 100
 """Looks at all pairs of components, and moves along longer cycles, at most: two or three of either are the rule."""
 
+ENTRIES = 1000
+"""Features times places, for each pair of components, up to which an assignment is quicker than exchanges."""
+
+TURNS = 200
+"""Times that features are shared out anew from one start, at most."""
+
+
+def settled(
+    view: DataMatrix, H: Array, sizes: list[int], pull: Callable[[Array], Array], growth: float, budget: Budget
+) -> tuple[float, Array]:
+    """Features shared out among directions (columns of H) while the sum of variances rises; and that sum.
+
+    With p = Ax for each direction, 2 x'p - constant is below x'Ax and touches it where x is now, so that whoever raises
+    the sum of |p on its features| raises the sum of variances. The square roots are bounded by their tangents likewise.
+    ``pull`` says what of p may be used.
+    """
+    P = view.gram_matmat(H)
+    value = float(np.einsum("ij,ij->", H, P))
+    for _ in range(TURNS):
+        pulls, now = pull(P), H != 0
+        roots = np.sqrt(np.einsum("ij,ij->j", np.square(pulls), now.astype(float)))
+        roots = np.where(roots > 0, roots, np.linalg.norm(pulls, axis=0))  # of one whose features all pull back
+        owned = share_out(np.square(pulls) / np.where(roots > 0, roots, 1.0), now, sizes)
+        after = np.where(owned, pulls, 0.0)
+        lengths = np.linalg.norm(after, axis=0)
+        if not (lengths > 0).all():
+            break
+        after /= lengths
+        products = view.gram_matmat(after)
+        higher = float(np.einsum("ij,ij->", after, products))
+        if higher <= value * (1 + growth) or budget.expired:
+            break
+        value, H, P = higher, after, products
+    return value, H
+
 
 def share_out(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -> NDArray[np.bool_]:
-    """Which component (column) has which feature, for a larger sum of worths than that of ``owned``, or the same.
-
-    Two components, or one and the features that none has, exchange as many features as raise the sum, the best first;
-    pair after pair until none gains. Then single features move along cycles of several components: where no cycle
-    gains the sum is the largest. An assignment by its features takes their cube, this hardly more than sorting them.
+    """Which component (column) has which feature, for the largest sum of worths.
 
     Parameters
     ----------
@@ -27,6 +61,23 @@ def share_out(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -> N
     owned : ndarray of bool of shape (d, k)
         Where to begin: no feature twice, at most ``sizes`` for each component.
     sizes : sequence of int
+    """
+    k, total = worth.shape[1], sum(sizes)
+    few = _candidates(worth, total)
+    if len(few) * total > ENTRIES * k**2:
+        return by_exchanges(worth, owned, sizes)
+    places = np.repeat(np.arange(k), sizes)
+    features, columns = linear_sum_assignment(-worth[few][:, places])
+    assigned = np.zeros(worth.shape, dtype=bool)
+    assigned[few[features], places[columns]] = True
+    return assigned
+
+
+def by_exchanges(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """The same where features are many: an assignment takes their cube, this hardly more than sorting them.
+
+    Two components, or one and the features that none has, exchange as many features as raise the sum, the best first;
+    pair after pair until none gains. Then single features move along cycles of several components, until none gains.
     """
     k = worth.shape[1]
     worths = np.column_stack([worth, np.zeros(len(worth))])
@@ -39,6 +90,12 @@ def share_out(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -> N
         if not _rotated(worths, owner, sizes):
             break
     return np.asarray(owner[:, None] == np.arange(k))
+
+
+def _candidates(worth: Array, total: int) -> Indices:
+    """Features among which the best assignment is: the first ``total`` of each component, as others take no more."""
+    count = min(total, len(worth))
+    return np.unique(np.argpartition(-worth, count - 1, axis=0)[:count])
 
 
 def _exchanged(worths: Array, owner: Indices, a: int, b: int, sizes: Sequence[int]) -> bool:

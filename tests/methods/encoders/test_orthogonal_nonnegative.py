@@ -11,7 +11,6 @@ from small_problems import covariance, nonnegative_optimum
 from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders import OrthogonalNonnegative
-from sparing.methods.encoders.disjoint import _shared_out
 from sparing.methods.encoders.orthogonal_nonnegative import _settled
 from sparing.methods.solvers import NonnegativeAuto
 from sparing.run import QUICK as QUICKLY
@@ -62,16 +61,6 @@ def test_sharing_out_raises_the_sum_and_one_after_the_other_misses_more():
         better = encode(A, 3, 3).components.T
         gained += np.einsum("ij,ij->", better, A @ better) > value * (1 + 1e-6)
     assert gained >= 2
-
-
-def test_an_assignment_gives_no_feature_twice(rng):
-    P = np.maximum(rng.standard_normal((20, 3)), 0.0)
-    now = np.zeros((20, 3), dtype=bool)
-    now[:2, 0] = now[2:4, 1] = now[4:6, 2] = True
-    out = _shared_out(P, now, [5, 3, 2])
-    assert (out > 0).sum(axis=1).max() <= 1
-    assert np.all((out > 0).sum(axis=0) <= [5, 3, 2])
-    np.testing.assert_allclose(np.linalg.norm(out, axis=0), 1.0)
 
 
 def test_an_expired_budget_still_has_an_answer(rng):

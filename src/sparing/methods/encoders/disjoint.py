@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from sparing.gram import DataMatrix
 from sparing.linalg.eigen import top_eigenpairs
@@ -17,17 +16,11 @@ from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Auto, Solver
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
 from sparing.results import Array, Encoder, Indices, Reference
-from sparing.run import Budget, Run
+from sparing.run import Run
 from sparing.task import Task
 
 FIRST_SOLVER = Auto(starts=3, finalists=2, perturbations=0)
 """A search over all supports follows."""
-
-TURNS = 200
-"""Times that features are shared out anew from one start, at most."""
-
-CONTESTED, PRICES = 400, 20
-"""Features that are assigned exactly, those whose best component is least clear, and rounds of prices at most."""
 
 PERTURBED_SHARE = 0.3
 """Share of its features that each component gives up when perturbed."""
@@ -83,28 +76,6 @@ def _directions(A: Array, supports: Sequence[Indices]) -> Array:
     return H
 
 
-def settled(
-    view: DataMatrix, H: Array, sizes: list[int], pull: Callable[[Array], Array], growth: float, budget: Budget
-) -> tuple[float, Array]:
-    """Features shared out among directions (columns of H) while the sum of variances rises; and that sum.
-
-    With p = Ax for each direction, 2 x'p - constant is below x'Ax and touches it where x is now, so that whoever raises
-    the sum of |p on its features| raises the sum of variances. ``pull`` says what of p may be used.
-    """
-    P = view.gram_matmat(H)
-    value = float(np.einsum("ij,ij->", H, P))
-    for _ in range(TURNS):
-        after = _shared_out(pull(P), H != 0, sizes)
-        if not after.any(axis=0).all():
-            break
-        products = view.gram_matmat(after)
-        higher = float(np.einsum("ij,ij->", after, products))
-        if higher <= value * (1 + growth) or budget.expired:
-            break
-        value, H, P = higher, after, products
-    return value, H
-
-
 def perturbed(H: Array, rng: np.random.Generator) -> Array:
     """Directions without some of their features; the largest of each stays."""
     lengths = np.abs(H)
@@ -120,63 +91,3 @@ def anywhere(view: DataMatrix, n_components: int, rng: np.random.Generator) -> A
     chosen = rng.choice(len(variances), min(n_components, alive), replace=False, p=variances / variances.sum())
     out[chosen, np.arange(len(chosen))] = 1.0
     return out[:, out.any(axis=0)]
-
-
-def _shared_out(P: Array, now: Array, sizes: list[int]) -> Array:
-    """Each feature to one component at most, so that the sum of |p on its features| rises; p normalised there."""
-    roots = np.sqrt(np.einsum("ij,ij->j", np.square(P), now.astype(float)))
-    roots = np.where(roots > 0, roots, np.linalg.norm(P, axis=0))  # of a component whose features all pull back
-    worth = np.square(P) / np.where(roots > 0, roots, 1.0)
-    few = _candidates(worth, sum(sizes))
-    owner = _assigned(worth[few], np.array(sizes))
-    mine = np.flatnonzero(owner >= 0)
-    out = np.zeros_like(P)
-    out[few[mine], owner[mine]] = P[few[mine], owner[mine]]
-    norms = np.linalg.norm(out, axis=0)
-    return np.asarray(out / np.where(norms > 0, norms, 1.0))
-
-
-def _candidates(worth: Array, total: int) -> Indices:
-    """Features among which the best assignment is: the first ``total`` of each component, as others take no more."""
-    count = min(total, len(worth))
-    top = np.argpartition(-worth, count - 1, axis=0)[:count]
-    return np.unique(top)
-
-
-def _assigned(worth: Array, sizes: Indices) -> Indices:
-    """The component of each feature, -1 for none, so that the sum of worths is largest.
-
-    Prices of the components settle most of it where features are many; an exact assignment the closest cases.
-    """
-    owner, left = np.full(len(worth), -1), sizes.copy()
-    contested = np.arange(len(worth))
-    if len(worth) > CONTESTED:
-        net = np.column_stack([worth - _prices(worth, sizes), np.zeros(len(worth))])  # the last is none
-        first, second = -np.partition(-net, 1, axis=1)[:, :2].T
-        order = np.argsort(first - second, kind="stable")
-        contested, sure = order[:CONTESTED], order[CONTESTED:]
-        best = net[sure].argmax(axis=1)
-        for j in range(len(sizes)):
-            mine = sure[best == j]
-            mine = mine[np.argsort(-worth[mine, j], kind="stable")[: sizes[j]]]
-            owner[mine] = j
-            left[j] -= len(mine)
-    slots = np.repeat(np.arange(len(sizes)), left)
-    rows, columns = linear_sum_assignment(-worth[contested][:, slots])
-    owner[contested[rows]] = slots[columns]
-    return owner
-
-
-def _prices(worth: Array, sizes: Indices) -> Array:
-    """What a place in each component costs so that about as many features want one as there are."""
-    price, d = np.zeros(len(sizes)), len(worth)
-    for _ in range(PRICES):
-        before, net = price.copy(), worth - price
-        for j, size in enumerate(sizes.tolist()):
-            net[:, j] = 0.0  # so that none is among the others
-            surplus = worth[:, j] - np.maximum(net.max(axis=1), 0.0)
-            price[j] = max(0.0, float(np.partition(surplus, d - size - 1)[d - size - 1])) if size < d else 0.0
-            net[:, j] = worth[:, j] - price[j]
-        if np.allclose(price, before, rtol=1e-3, atol=0.0):
-            break
-    return price

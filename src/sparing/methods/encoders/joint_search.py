@@ -11,13 +11,14 @@ import numpy as np
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rotation import varimax
 from sparing.linalg.truncation import unit_columns
-from sparing.methods.encoders.disjoint import anywhere, perturbed, settled
+from sparing.methods.encoders.disjoint import anywhere, perturbed
 from sparing.methods.encoders.joint_goals import JointVariances
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.results import Array, Spectrum
 from sparing.run import Run
 from sparing.search.iterated import search, several_at_once
+from sparing.search.sharing import settled
 from sparing.search.truncated_power import pool_of
 
 POLAR_STEPS = 10

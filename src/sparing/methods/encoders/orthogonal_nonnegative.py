@@ -11,13 +11,13 @@ import numpy as np
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import DisjointDeflation
-from sparing.methods.encoders.disjoint import TURNS, anywhere, perturbed
+from sparing.methods.encoders.disjoint import anywhere, perturbed
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.results import Array, Encoder, Reference
 from sparing.run import Budget, Run
-from sparing.search.sharing import share_out
+from sparing.search.sharing import settled
 from sparing.task import Task
 
 TURN_GAIN, DISTINCT = 1e-9, 1e-6
@@ -122,21 +122,10 @@ def _restarted(view: DataMatrix, known: Array, way: int, rng: np.random.Generato
 def _settled(view: DataMatrix, H: Array, sizes: list[int], budget: Budget) -> tuple[float, Array]:
     """Features shared out until nothing changes, then the best loadings on them; and the sum of variances."""
     objective = NonnegativeObjective(view, None, budget)
-    P = view.gram_matmat(H)
-    value = float(np.einsum("ij,ij->", H, P))
-    for _ in range(TURNS):
-        pulls = np.where(objective.usable[:, None], np.maximum(P, 0.0), 0.0)
-        roots = np.sqrt(np.einsum("ij,ij->j", np.square(pulls), (H != 0).astype(float)))
-        roots = np.where(roots > 0, roots, np.linalg.norm(pulls, axis=0))  # of one whose features all pull back
-        owned = share_out(np.square(pulls) / np.where(roots > 0, roots, 1.0), H != 0, sizes)
-        lengths = np.linalg.norm(np.where(owned, pulls, 0.0), axis=0)
-        if not (lengths > 0).all():
-            break
-        after = np.where(owned, pulls, 0.0) / lengths
-        products = view.gram_matmat(after)
-        higher = float(np.einsum("ij,ij->", after, products))
-        if higher <= value * (1 + TURN_GAIN) or budget.expired:
-            break
-        value, H, P = higher, after, products
+
+    def pull(P: Array) -> Array:
+        return np.where(objective.usable[:, None], np.maximum(P, 0.0), 0.0)
+
+    _, H = settled(view, H, sizes, pull, TURN_GAIN, budget)
     refined = np.column_stack([objective.settled(x)[1] for x in H.T]) if H.shape[1] else H
     return float(np.einsum("ij,ij->", refined, view.gram_matmat(refined))), refined
