@@ -99,5 +99,6 @@ def test_a_race_ends_with_the_better_half():
 
 def test_components_in_another_order_are_the_same_optimum():
     elite = Elite(2)
-    elite.admit(np.array([[1, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]]), np.array([1.0, 2.0, 3.0]), np.zeros((3, 4)))
+    ends = np.array([[1, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]])
+    elite.admit(ends, np.array([1.0, 2.0, 3.0]), np.zeros((3, 4)), np.ones(3, dtype=bool))
     assert [found.value for found in elite.best] == [3.0, 2.0]

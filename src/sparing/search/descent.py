@@ -96,6 +96,7 @@ class Descent:
         width = min(max(shortlist, size // 2), objective.size)
         self._short = np.zeros((n_supports, objective.blocks, width), dtype=np.intp)
         self._has_short = np.zeros(n_supports, dtype=bool)
+        self.arrived = np.zeros(n_supports, dtype=bool)
 
     def run(self, budget: Budget, *, race: bool = False, at_most: int | None = None) -> None:
         """Climb until all have arrived, or time is up; in a race only the better half goes on after some steps."""
@@ -107,9 +108,9 @@ class Descent:
                 reached = np.sort(self.values)[::-1][max(1, len(self.supports) >> (HALVED.index(steps) + 1)) - 1]
                 active = active[self.values[active] >= reached]
             steps += 1
-            arrived = [self._step(active[~self._has_short[active]], look_at_all=True)]
-            arrived.append(self._step(np.setdiff1d(active[self._has_short[active]], arrived[0]), look_at_all=False))
-            active = np.setdiff1d(active, arrived[0])
+            self.arrived[self._step(active[~self._has_short[active]], look_at_all=True)] = True
+            active = active[~self.arrived[active]]
+            self._step(active[self._has_short[active]], look_at_all=False)
 
     @property
     def kept(self) -> Any:

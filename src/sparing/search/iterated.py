@@ -115,12 +115,13 @@ class Elite:
         self.found: dict[tuple[Any, ...], Found] = {}
         self.ended: dict[tuple[Any, ...], int] = {}
 
-    def admit(self, supports: Indices, values: Array, loadings: Array | None = None) -> None:
-        """Remember where descents ended."""
+    def admit(self, supports: Indices, values: Array, loadings: Array | None, arrived: NDArray[np.bool_]) -> None:
+        """Remember where descents ended, and which of these ends are local optima."""
         parts = np.sort(supports.reshape(len(supports), self.blocks, -1), axis=2)
         for number, (part, value) in enumerate(zip(parts, values.tolist(), strict=True)):
             place = tuple(sorted(map(tuple, part.tolist())))
-            self.ended[place] = self.ended.get(place, 0) + 1
+            if arrived[number]:
+                self.ended[place] = self.ended.get(place, 0) + 1
             if place not in self.found or value > self.found[place].value:
                 kept = (part.ravel(), value) if loadings is None else (supports[number], value, loadings[number])
                 self.found[place] = Found(*kept)
@@ -173,7 +174,7 @@ class _WorkingSet:
                 supports, x = descent.supports, descent.kept
             descent = Descent(self.objective, supports, x, **limits)
             descent.run(budget, race=race)
-            self.elite.admit(self.features[descent.supports], descent.values, descent.kept)
+            self.elite.admit(self.features[descent.supports], descent.values, descent.kept, descent.arrived)
 
     def iterate(self, counts: Iterator[int], *, settle: bool) -> None:
         """Climb from crossovers and perturbations of the best, so many at a time; until little is new."""
@@ -201,11 +202,11 @@ def search(problem: Problem, starts: Indices, loadings: Array | None, run: Run, 
     usable, elite, since, left = np.flatnonzero(problem.usable), Elite(problem.blocks), 0, batches(plan.descents)
     for number in range(plan.working_sets):
         features, best = _working_set(problem, starts, loadings, usable, plan), elite.value
-        inside = _WorkingSet(problem, features, elite, plan, run)
+        inside, known = _WorkingSet(problem, features, elite, plan, run), elite.unseen <= run.effort.unseen
         inside.descend(starts, loadings, fresh=not elite.found, race=plan.race)
         all_seen, gained = bool(np.isin(usable, features).all()), elite.value > best * (1 + SAME)
         if plan.in_every_set:
-            inside.iterate(batches(plan.descents), settle=False)
+            inside.iterate(batches(0 if known and not gained else plan.descents), settle=False)
         elif not gained or all_seen or number == plan.working_sets - 2:
             inside.iterate(left, settle=True)
         since = 0 if elite.value > best * (1 + SAME) else since + 1

@@ -77,9 +77,10 @@ def _perturbed(support: Indices, nearby: Indices, n_features: int, rules: Rules,
     free = np.flatnonzero(~np.isin(support, rules.required))
     for slot in rng.choice(free, min(int(rng.integers(least, most + 1)), len(free)), replace=False):
         options = np.arange(n_features) if rng.random() < ANYWHERE else nearby[slot]
-        options = np.setdiff1d(options, child)
-        if len(options):
-            child[slot] = rng.choice(options)
+        inside = np.zeros(n_features, dtype=bool)
+        inside[child] = True
+        if len(options := options[~inside[options]]):
+            child[slot] = options[rng.integers(len(options))]
     return child
 
 
