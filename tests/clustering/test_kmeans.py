@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.spatial.distance import cdist
+from scipy.special import ndtri
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import scale
 
+from sparing import SparseKMeans
 from sparing.clustering import best_clusters, cluster_path, means_of, read_table, uniform
-from sparing.clustering.kmeans import WeightedSamples, alternate_clusters, between, lloyd, seeded
+from sparing.clustering.kmeans import WeightedSamples, alternate_clusters, between, lloyd, seeded, single_clusters
 from sparing.data import as_rows
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.run import Budget
@@ -155,3 +160,87 @@ def test_an_expired_budget_returns_what_there_is(rng):
     assert not found.converged
     assert found.criterion > 0
     assert found.weights.shape == uniform(80, 3.0).shape
+
+
+# --- starts ---------------------------------------------------------------------------------------------------------
+
+
+def normals_of_r(seed, count):
+    """``set.seed(seed); rnorm(count)`` of R: its scrambled seed, Mersenne Twister, and inversion of two uniforms."""
+    state = [seed]
+    for _ in range(50 + 625):
+        state.append((69069 * state[-1] + 1) % 2**32)
+    twister = np.random.MT19937()
+    twister.state = {**twister.state, "state": {"key": np.array(state[-624:], dtype=np.uint32), "pos": 624}}
+    u = twister.random_raw(2 * count) * 2.3283064365386963e-10
+    return ndtri((np.floor(2**27 * u[0::2]) + u[1::2]) / 2**27)
+
+
+def example_of_sparcl():
+    """That of R's sparcl: ``set.seed(11); x <- matrix(rnorm(50*70), ncol=70); x[1:25,1:20] <- .. + 1; scale(x)``."""
+    X = normals_of_r(11, 50 * 70).reshape(70, 50).T
+    np.testing.assert_allclose(X[:3, 0], [-0.5910311, 0.02659437, -1.5165531], atol=1e-7)  # as R prints it
+    X[:25, :20] += 1
+    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+
+
+def criterion_of_sparcl(X, k, bound):
+    """What R's sparcl does: k-means in all features, 20 starts, then at most 15 turns with 20 starts each."""
+    table, w = read(X), np.full(X.shape[1], X.shape[1] ** -0.5)
+    for _ in range(15):
+        before = w
+        labels = KMeans(k, n_init=20, random_state=0).fit(X * np.sqrt(w)).labels_
+        a = between(table, labels, k) / table.unit**2
+        w = l1_l2_maximiser(a, bound)
+        if np.abs(w - before).sum() <= 1e-4 * np.abs(before).sum():
+            break
+    return a @ w
+
+
+def test_default_starts_are_not_below_the_r_package_nor_below_many_starts():
+    """On its own example, for bounds of its documentation and tighter ones, and on wine."""
+    without = []
+    for X, k, bounds in (
+        (example_of_sparcl(), 2, (1.2, 1.5, 3.0, 6.0)),
+        (scale(load_wine().data), 3, (1.2, 2.0)),
+    ):
+        table = read(X).around_medians()
+        for bound in bounds:
+            found = SparseKMeans(k, weight_bound=bound).fit(X).criterion_
+            assert found >= criterion_of_sparcl(X, k, bound) * (1 - 1e-6)
+            many = best_clusters(table, k, bound, np.random.default_rng(1), n_init=40, **SETTINGS).criterion
+            assert found >= 0.999 * many / table.unit**2
+            without.append(SparseKMeans(k, weight_bound=bound, n_init=10).fit(X).criterion_ / found)
+    assert min(without) < 0.995  # control: ten starts by k-means alone
+
+
+def test_single_features_divide_as_k_means_in_them_does(rng):
+    X = rng.standard_normal((60, 9))
+    X[:30, 4] += 6
+    table = read(sparse.csr_array(X))
+    labels = single_clusters(table, 2, 3)
+    assert adjusted_rand_score(labels[0], np.arange(60) < 30) == 1.0  # the feature with two groups comes first
+    exact = KMeans(2, n_init=5, random_state=0).fit(X[:, [4]]).labels_
+    assert between(table, labels[0], 2)[4] == pytest.approx(between(table, exact, 2)[4])
+
+
+def medoids(D, k, rng, starts=20):
+    """Labels by k-medoids on dissimilarities: assign to the nearest, take the most central; best of several starts."""
+    best, cost = np.zeros(len(D), dtype=int), np.inf
+    for _ in range(starts):
+        centers = rng.choice(len(D), k, replace=False)
+        for _ in range(20):
+            labels = np.argmin(D[:, centers], axis=1)
+            groups = [np.flatnonzero(labels == c) for c in range(k)]
+            centers = [group[np.argmin(D[np.ix_(group, group)].sum(axis=0))] for group in groups]
+        if D[:, centers].min(axis=1).sum() < cost:
+            best, cost = np.argmin(D[:, centers], axis=1), D[:, centers].min(axis=1).sum()
+    return best
+
+
+def test_weighted_dissimilarities_make_k_medoids_sparse(rng):
+    """What docs/clustering.md does with a maintained implementation."""
+    X, y = planted(rng, p=300, shift=1.3)
+    D = SparseKMeans(3, n_features=10, effort="quick").fit(X).dissimilarity(X)
+    assert adjusted_rand_score(y, medoids(D, 3, rng)) > 0.8
+    assert adjusted_rand_score(y, medoids(cdist(X, X, "sqeuclidean"), 3, rng)) < 0.5  # control: all features

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,12 @@ from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
 from sparing.run import DEFAULT, Budget
 from sparing.search.truncated_power import distinct_ranks
+
+DRIFT_TURNS, SAME_WEIGHTS = 15, 1e-4
+"""Where a walk ends: after so many turns, or where weights change by less than this share (as R's sparcl does)."""
+
+SINGLE_TURNS = 10
+"""Turns of k-means in one feature, from quantiles: a start needs no more."""
 
 LLOYD_TURNS = 300
 """Turns of one k-means run; each lowers the loss, and few need more than a tenth."""
@@ -216,11 +223,14 @@ def best_clusters(
     budget: Budget,
     known: Sequence[Indices] = (),
     fresh: int = DEFAULT.reseedings,
+    singles: int = 0,
 ) -> Partition:
     """The best of several starts: ``known`` clusters, and k-means in all features or those of largest variance.
 
     An answer is taken for settled when ``fresh`` new seedings of k-means in its own weighted features do not improve it
-    either.
+    either. Where the bound leaves room for few features there are many answers, to which k-means in all features does
+    not lead: then clusters of the ``singles`` features that divide the samples best are starts, and as many
+    :func:`drifted` ones.
     """
 
     def begun(w: Array) -> Indices:
@@ -253,7 +263,59 @@ def best_clusters(
         if best is None or found.criterion > best.criterion * (1 + BETTER):
             best = found
     assert best is not None  # there is always a first start
+    walks = (drifted(table, n_clusters, bound, rng, budget) for _ in range(singles))
+    cheap = chain(single_clusters(table, n_clusters, 0 if budget.expired else singles), walks)
+    for labels in cheap:
+        if budget.expired:
+            break
+        found = alternate_clusters(table, n_clusters, bound, labels, tol=tol, max_iter=max_iter, budget=budget)
+        if found.criterion > best.criterion * (1 + BETTER):
+            best = settled(found.labels)
     return best
+
+
+def drifted(table: Table, n_clusters: int, bound: float, rng: np.random.Generator, budget: Budget) -> Indices:
+    """The best clusters on a walk that seeds k-means anew whenever weights change, as the paper's algorithm does.
+
+    The criterion may fall on the way, which leads past answers where every change of single samples lowers it.
+    """
+    w, best, labels = uniform(table.shape[1], bound), -math.inf, np.zeros(table.shape[0], dtype=np.intp)
+    for _ in range(DRIFT_TURNS):
+        samples = WeightedSamples.of(table, w)
+        found = lloyd(samples, seeded(samples, n_clusters, rng), n_clusters, budget)
+        update, value = _suited(table, found, n_clusters, bound)
+        if value > best:
+            best, labels = value, found
+        if budget.expired or np.abs(update - w).sum() <= SAME_WEIGHTS * np.abs(w).sum():
+            break
+        w = update
+    return labels
+
+
+def single_clusters(table: Table, n_clusters: int, count: int) -> list[Indices]:
+    """Clusters of single features by k-means in them, for the ``count`` features of the largest sums between them."""
+    if count == 0:
+        return []
+    a = np.concatenate([_divided(dense(C), n_clusters)[1] for _, C, _ in table.blocks()])
+    order = np.argsort(distinct_ranks(a))[:count]
+    return list(_divided(table.columns(order), n_clusters)[0].T)
+
+
+def _divided(C: Array, n_clusters: int) -> tuple[Indices, Array]:
+    """Labels (n x p) by k-means in each column alone, begun at quantiles; and the sums of squares between clusters."""
+    n, p = C.shape
+    places = ((np.arange(n_clusters) + 0.5) / n_clusters * n).astype(np.intp)
+    centers, overall = np.sort(C, axis=0)[places], C.mean(axis=0)
+    for _ in range(SINGLE_TURNS):
+        nearest, labels = np.full((n, p), np.inf), np.zeros((n, p), dtype=np.intp)
+        for k, center in enumerate(centers):
+            distance = np.abs(C - center)
+            labels[distance < nearest] = k
+            np.minimum(nearest, distance, out=nearest)
+        counts = np.stack([(labels == k).sum(axis=0) for k in range(n_clusters)])
+        sums = np.stack([np.where(labels == k, C, 0.0).sum(axis=0) for k in range(n_clusters)])
+        centers = np.divide(sums, counts, out=centers.copy(), where=counts > 0)
+    return labels, np.asarray((counts * np.square(centers - overall)).sum(axis=0))
 
 
 def cluster_path(

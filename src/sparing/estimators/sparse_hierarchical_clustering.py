@@ -212,7 +212,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
 
     def _best(self, D: Dissimilarity, bound: float, run: Run) -> Weighting:
         """The best weights within one bound."""
-        singles = run.effort.single_starts
+        singles = run.effort.n_single_starts(D.n_samples, D.n_features)
         return best_weights(D, bound, tol=self.tol, max_iter=self.max_iter, budget=run.budget, singles=singles)
 
     def _publish(self, fit: ClusteringFit, task: WeightBound, found: Weighed) -> None:
