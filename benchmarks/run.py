@@ -6,6 +6,7 @@ import cliffs
 import defaults
 import efforts
 import exact
+import gaps
 import growth
 import import_time
 import memory
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "cliffs": cliffs,
     "defaults": defaults,
     "efforts": efforts,
+    "gaps": gaps,
     "quality": quality,
     "import_time": import_time,
     "memory": memory,

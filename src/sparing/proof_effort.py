@@ -92,6 +92,7 @@ class ProofLimits:
     recheck_nodes: int = 10**7  # to refute a step again: far more than it took [exact]
     node_supports: int = 500  # supports of one node of the deletion tree that are all tried: a millisecond [efforts]
 
+    tried_supports: int = 4096  # sets of shared features that are all tried, as the search does: a tenth of a second
     listed_supports: int = 200_000  # of disjoint components, each with an eigenvalue: a second
     enumerated_supports: int = 20_000  # all looked at in place of a relaxation: a fraction of a second [efforts]
     paired_features: int = 32  # all pairs of them are known from the start of a search for a shared part [efforts]
@@ -122,6 +123,7 @@ class Schedules:
     node_entries: int = 20_000  # a node counts once more for so many entries: a count means about the same time
     branched_share: int = 20  # one in so many features is branched on before the rest is reduced again
     report_nodes: int = 2_000  # between two lines of progress
+    secular_steps: int = 9  # to a root of a secular equation from above: the gap is as small as after 24 bisections
     # targets above the best, as shares of it, that are tried by turns from the middle
     target_gaps: tuple[float, ...] = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
     first_share: float = 0.1  # of the nodes, for the search alone where probing comes next

@@ -200,8 +200,10 @@ class Bound:
     """A number that no feasible result can pass, and what proves it.
 
     ``name`` is that of the registry ``sparing.proof.bounds.BOUNDS``, whose ``check`` computes the bound again from the
-    data and the witness alone; ``method`` says it in words. ``reached`` says that some feasible result is known to have
-    this value, so that no bound can be better; ``nonnegative`` that it was proved for nonnegative directions alone.
+    data and the witness alone; ``method`` says it in words. ``supports`` are those of a feasible result that the proof
+    came upon, one for each component or one for all: a fit takes it over where it is better. ``reached`` says that this
+    result has the value of the bound, so that no bound can be better; ``nonnegative`` that it was proved for
+    nonnegative directions alone.
     """
 
     value: float
@@ -211,6 +213,7 @@ class Bound:
     witness: Any = None
     reached: bool = False
     nonnegative: bool = False
+    supports: tuple[Indices, ...] = ()
 
 
 @dataclass(frozen=True)

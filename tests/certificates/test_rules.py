@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -95,13 +94,14 @@ def test_a_bound_on_losses_proves_nothing_of_a_variance(name, X):
 
 
 def test_features_of_all_are_not_those_of_each(X):
-    """The search of supports is about features used by all components together."""
+    """Two components with two features each read four: the search of supports is about those."""
     certificate = SparseEncoder(2, n_nonzero=2, strategy="iterative", random_state=0).fit(X).certificate_
     assert certificate.recheck(X)
-    together = replace(certificate.problem, shared_support=True)
-    witness = (certificate.support, 1000)
-    assert np.isfinite(LossTree().check(Task(as_view(X), together), witness))
-    assert LossTree().check(Task(as_view(X), certificate.problem), witness) == math.inf
+    problems = [replace(certificate.problem, shared_support=True, n_nonzero=r) for r in (2, 4)]
+    witness, view = (certificate.support[:2], 1000), as_view(X, certificate.preprocessing)
+    problems = [*problems, certificate.problem]
+    two, four, each = (LossTree().check(Task(view, one), witness) * view.square_unit for one in problems)
+    assert each == four < certificate.value < two  # the last would be no bound
     assert not proved_by(certificate, "loss_tree", witness).recheck(X)
 
 

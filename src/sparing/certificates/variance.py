@@ -104,13 +104,20 @@ def covariance_unit(view: DataMatrix) -> float:
 
 
 def variance_certificate(
-    task: Task, found: Encoder, preprocessing: Preprocessing, run: Run, *, asked: Spectrum | None = None
+    task: Task,
+    found: Encoder,
+    preprocessing: Preprocessing,
+    run: Run,
+    *,
+    bounds: Sequence[Bound] | None = None,
+    asked: Spectrum | None = None,
 ) -> VarianceCertificate:
     """The certificate of all components together, with one for each of them.
 
-    ``asked`` are as many principal components as were asked for, where fewer were found.
+    ``bounds`` are what is proved already; ``asked`` are as many principal components as were asked for, where fewer
+    were found.
     """
-    bounds, parts = prove(task, found, run), list[Certificate]()
+    bounds, parts = list(prove(task, found, run) if bounds is None else bounds), list[Certificate]()
     if len(found.loadings) > 1:
         known = dict[int, list[Bound]]()
 

@@ -31,7 +31,7 @@ from sparing.estimators.inputs import (
 from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
 from sparing.estimators.validation.noise import Ask, checked_noise, noise_on
 from sparing.gram import DataMatrix
-from sparing.results import Array, Indices, Spectrum
+from sparing.results import Array, Bound, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
 from sparing.task import Task
@@ -124,7 +124,11 @@ class FittingEstimator(HasSupport, BaseEstimator, Generic[Prepared, Question, Fo
     def _publish(self, fit: Prepared, task: Question, found: Found) -> None:
         """Learned attributes."""
 
-    def _certify(self, fit: Prepared, task: Question, found: Found) -> None:
+    def _prove(self, fit: Prepared, task: Question, found: Found) -> tuple[Found, list[Bound]]:
+        """What no answer can pass, and the answer: a better one where the proof came upon it."""
+        return found, []
+
+    def _certify(self, fit: Prepared, task: Question, found: Found, bounds: list[Bound]) -> None:
         """The certificate, and what it recomputes."""
 
     def _shortcoming(self, fit: Prepared, task: Question) -> str | None:
@@ -140,9 +144,11 @@ class FittingEstimator(HasSupport, BaseEstimator, Generic[Prepared, Question, Fo
         fit = self._prepared(X, y, sample_weight, run_of(self, checkpoint), checkpoint)
         with self._surroundings(fit):
             task, found = self._solve(fit)
+            certified = getattr(self, "certify", False)
+            found, bounds = self._prove(fit, task, found) if certified else (found, [])
             self._publish(fit, task, found)
-            if getattr(self, "certify", False):
-                self._certify(fit, task, found)
+            if certified:
+                self._certify(fit, task, found, bounds)
         if checkpoint is not None:
             checkpoint.remove()
         if (message := self._shortcoming(fit, task)) is not None:

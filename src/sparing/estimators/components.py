@@ -26,7 +26,9 @@ from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation, DisjointDeflation, GeneralizedDeflation
 from sparing.methods.encoders import Sequential, fewest_in_turn
 from sparing.methods.solvers import Solver
-from sparing.results import Array, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
+from sparing.proof.answers import better_of
+from sparing.proof.policy import prove
+from sparing.results import Array, Bound, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
 from sparing.run import Run
 from sparing.task import Task
 
@@ -41,6 +43,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     n_nonzero: int | Sequence[int] | None
     min_variance: float | None
     passes: str
+    solver: Any
+    refit: bool
     n_nonzero_total: int | None = None
     constraint: str | None = None
     support_: Indices
@@ -85,9 +89,18 @@ class ComponentsEstimator(EncodingEstimator[Any]):
             )
         return Task(view, self._problem(n_nonzero, found, view.n_features), spectrum), found
 
-    def _certify(self, fit: Fit[Any], task: Task, found: Encoder) -> None:
-        pca = replace(task, target=task.spectrum.leading(task.problem.n_components))
-        certificate = variance_certificate(pca, found, fit.preprocessing, fit.run, asked=task.spectrum)
+    def _prove(self, fit: Fit[Any], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
+        pca = _compared(task)
+        bounds = prove(pca, found, fit.run)
+        own = isinstance(self.solver, str) and self.solver in ("auto", "exact")  # others were asked for by name
+        if not (own and self.refit) or isinstance(found, TwoSidedEncoder):
+            return found, bounds
+        return better_of(pca, found, bounds), bounds
+
+    def _certify(self, fit: Fit[Any], task: Task, found: Encoder, bounds: list[Bound]) -> None:
+        certificate = variance_certificate(
+            _compared(task), found, fit.preprocessing, fit.run, bounds=bounds, asked=task.spectrum
+        )
         self.certificate_ = self._annotated(certificate, fit.view, fit.algorithm, fit.run)
         self.variance_kept_ = certificate.variance_kept
 
@@ -191,3 +204,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         else:
             why = "further ones would repeat those found"
         return errors.fewer_components(fit.n_components, found, why)
+
+
+def _compared(task: Task) -> Task:
+    """The same beside as many principal components as there are components."""
+    return replace(task, target=task.spectrum.leading(task.problem.n_components))

@@ -18,7 +18,7 @@ from sparing.linalg.theorem_bounds import PROMISES
 from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
 from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy, applicable_theorem
 from sparing.proof.policy import prove
-from sparing.results import Array, Encoder, Indices
+from sparing.results import Array, Bound, Encoder, Indices
 from sparing.task import Task
 
 UNKNOWN = 0
@@ -167,7 +167,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         task = Task.of_components(fit.view, pca.leading(min(n_nonzero, n_rows)), n_nonzero)
         return replace(task, target=pca), replace(fit.algorithm, n_rows=n_rows).encode(task, fit.run)
 
-    def _certify(self, fit: Fit[DoublySparse], task: Task, found: Encoder) -> None:
+    def _certify(self, fit: Fit[DoublySparse], task: Task, found: Encoder, bounds: list[Bound]) -> None:
         assert isinstance(found, RowEncoder)
         asked = task.spectrum
         task = replace(task, target=asked.leading(task.problem.n_components))

@@ -73,7 +73,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
-        Recompute the variance from the data and prove what nothing can pass. Never changes the components.
+        Recompute the variance from the data and prove what nothing can pass. A better answer that the proof comes upon
+        is the one returned, unless a solver was asked for by name.
     precomputed : bool, default=False
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"

@@ -40,10 +40,11 @@ from sparing.methods.encoders import (
 from sparing.methods.encoders.batch import orthonormalised
 from sparing.methods.encoders.few_passes import MOST
 from sparing.methods.encoders.path import nested_path
-from sparing.methods.selectors import SELECTORS, DualSet, Greedy, applicable_theorem
+from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy, applicable_theorem
 from sparing.methods.settings import check_settings
+from sparing.proof.answers import better_of
 from sparing.proof.policy import prove
-from sparing.results import Encoder, Enough, Indices, Problem, Spectrum
+from sparing.results import Bound, Encoder, Enough, Indices, Problem, Spectrum
 from sparing.run import Run
 from sparing.task import Task
 
@@ -101,7 +102,8 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
-        Recompute the loss from the data and prove what nothing can go below. Never changes the components.
+        Recompute the loss from the data and prove what nothing can go below. A better answer that the proof comes upon
+        is the one returned, unless a selector was asked for by name.
     precomputed : bool, default=False
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
@@ -433,10 +435,20 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         again = encoder.encode(most.counting(len(found.support)), run)
         return min(found, again, key=lambda encoder: encoder.loss)
 
-    def _certify(self, fit: Fit[Strategy], task: Task, found: Encoder) -> None:
+    def _prove(self, fit: Fit[Strategy], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
+        pca = replace(task, target=task.spectrum.leading(task.problem.n_components))
+        bounds, algorithm = prove(pca, found, fit.run), fit.algorithm
+        own = algorithm.selector == Greedy() or isinstance(algorithm.selector, Exact)  # others were asked for by name
+        if not own or getattr(algorithm, "sketch", None) is not None:
+            return found, bounds
+        better = better_of(pca, found, bounds)
+        orthonormal = isinstance(algorithm, Batch) and algorithm.orthonormal and better is not found
+        return orthonormalised(better) if orthonormal else better, bounds
+
+    def _certify(self, fit: Fit[Strategy], task: Task, found: Encoder, bounds: list[Bound]) -> None:
         few, asked = task.gram is not fit.view, task.spectrum  # few: features were chosen from a sketch
         task = replace(task, target=asked.leading(task.problem.n_components))
-        bounds, promise = prove(task, found, fit.run), None if few or fit.rules else _promise(fit.algorithm)
+        promise = None if few or fit.rules else _promise(fit.algorithm)
         certificate = certify_loss(task, found, bounds, fit.preprocessing, promise=promise, asked=asked)
         notes = (CHOSEN.format(fit.view.passes),) if few else ()
         self.certificate_ = replace(certificate, notes=notes)

@@ -20,7 +20,7 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression, SparseRegression
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy, applicable_theorem
 from sparing.methods.selectors.response import Response
-from sparing.results import Array, Indices
+from sparing.results import Array, Bound, Indices
 from sparing.task import Task
 
 DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
@@ -268,7 +268,7 @@ class SparsePCARegressor(
         self.components_: Array = np.zeros((len(regression.loadings), d))
         self.components_[:, used] = regression.loadings
 
-    def _certify(self, fit: Fit[Regression], task: Task, found: Regressed) -> None:
+    def _certify(self, fit: Fit[Regression], task: Task, found: Regressed, bounds: list[Bound]) -> None:
         self.certificate_ = certify_regression(
             task,
             found.fitted,

@@ -357,11 +357,3 @@ def captured_gains(state: SharedState, gram: Array, weight: Array) -> Array:
     )
     beside = np.where(independent, left, 0.0)[:, None, :] + squared
     return np.where(beside > INDEPENDENT, gained / np.maximum(beside, INDEPENDENT) - own, -np.inf)
-
-
-def captured_by(gram: Array, squared: Array, rank: int, supports: Indices) -> Array:
-    """What many supports capture, from A and A @ A as they are: no ridge, and none is needed by those who call."""
-    rows, columns = supports[:, :, None], supports[:, None, :]
-    inverse = np.linalg.inv(np.linalg.cholesky(gram[rows, columns]))
-    G = inverse @ squared[rows, columns] @ inverse.transpose(0, 2, 1)
-    return cast(Array, np.linalg.eigvalsh(G)[:, -rank:].sum(axis=1))

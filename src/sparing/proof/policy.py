@@ -68,6 +68,6 @@ def _known(task: Task, incumbent: Encoder) -> list[Bound]:
 def _enough(task: Task, incumbent: Encoder) -> Callable[[Bound], bool]:
     """Does a bound leave nothing to be better: neither results nor other bounds?"""
     if task.problem.objective == "loss":
-        return lambda bound: bound.value >= incumbent.loss * (1 - PROVED)
+        return lambda bound: bound.reached or bound.value >= incumbent.loss * (1 - PROVED)
     value = symmetric_total(task.gram, incumbent.components.T)
     return lambda bound: bound.reached or bound.value <= value * (1 + PROVED)

@@ -49,13 +49,11 @@ class Exact:
         if len(found.columns) < n_columns and not task.rules.has_limits:  # these span all that can be spanned
             return found
         tree = DeletionTree.of(view, task.target.gram.shape[0], task.rules)
-        if not tree.searchable:
-            why = DEPENDENT_RESIDUAL if view.is_residual else "features are nearly collinear"
-            _warn_not_proved(why)
-            return found
         best = tree.search(n_columns, found.columns, budget=run.budget, max_nodes=self.max_nodes)
         if not best.proved:
-            _warn_not_proved(f"the search ended after {best.nodes} nodes")
+            collinear = DEPENDENT_RESIDUAL if view.is_residual else "features are nearly collinear"
+            ended = best.nodes >= self.max_nodes or run.budget.expired
+            _warn_not_proved(f"the search ended after {best.nodes} nodes" if ended else collinear)
         return Selection(best.support, view.gram_columns(best.support))
 
 

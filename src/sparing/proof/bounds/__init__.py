@@ -1,7 +1,8 @@
 """Bounds that no result can pass, one class each. A new one is registered here and nowhere else."""
 
 from sparing.proof.bounds.base import BoundMethod
-from sparing.proof.bounds.branch_and_bound import BranchAndBound, LossTree, NonnegativeBranchAndBound
+from sparing.proof.bounds.branch_and_bound import BranchAndBound, NonnegativeBranchAndBound
+from sparing.proof.bounds.deletion_trees import AllSupports, EigenvalueTree, LossTree
 from sparing.proof.bounds.direct_optimality import DirectOptimality
 from sparing.proof.bounds.disjoint_supports import DisjointSupports
 from sparing.proof.bounds.each_alone import EachAlone
@@ -16,6 +17,7 @@ from sparing.proof.bounds.shifted_low_rank import ShiftedLowRank
 
 BOUNDS: dict[str, type[BoundMethod]] = {
     "pca_loss": PcaLoss,
+    "all_supports": AllSupports,
     "loss_tree": LossTree,
     "leading_variance": LeadingVariance,
     "largest_diagonals": LargestDiagonals,
@@ -31,6 +33,7 @@ BOUNDS: dict[str, type[BoundMethod]] = {
     "nonnegative_optimality": NonnegativeOptimality,
     "disjoint_supports": DisjointSupports,
     "each_alone": EachAlone,
+    "eigenvalue_tree": EigenvalueTree,
     "shared_part": SharedPart,
     "orthogonal_dual": OrthogonalDual,
 }
@@ -38,12 +41,14 @@ BOUNDS: dict[str, type[BoundMethod]] = {
 
 __all__ = [
     "BOUNDS",
+    "AllSupports",
     "BoundMethod",
     "BranchAndBound",
     "DirectOptimality",
     "DisjointSupports",
     "DoublyNonnegativeDual",
     "EachAlone",
+    "EigenvalueTree",
     "LargestDiagonals",
     "LeadingVariance",
     "LossTree",

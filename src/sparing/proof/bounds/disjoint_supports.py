@@ -10,6 +10,7 @@ import numpy as np
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
+from sparing.proof.trees.prover import REACHED
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -54,8 +55,10 @@ class DisjointSupports:
         found = best_disjoint(view.gram(), _sizes(problem), budget=run.budget, max_nodes=nodes, start=start)
         if found is None:
             return None
-        witness = (found.prices, found.supports, found.nodes)
-        return Bound(rounded_up(found.bound, view), self.name, "a search of disjoint supports", "always", witness)
+        witness, supports = (found.prices, found.supports, found.nodes), tuple(found.supports)
+        value, words = rounded_up(found.bound, view), "a search of disjoint supports"
+        reached = not problem.nonnegative and value <= found.value * (1 + REACHED)
+        return Bound(value, self.name, words, "always", witness, reached, supports=supports)
 
     @valid_for(disjoint=True)
     def check(self, task: Task, witness: Any) -> float:

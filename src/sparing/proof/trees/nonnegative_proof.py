@@ -49,7 +49,8 @@ def prove_nonnegative(
         inside, shift = _raised(A, N)
         proof = Prover(inside).prove(min(size, len(A)), support, rng, max_nodes=max_nodes, budget=budget)
     name, method = "nonnegative_branch_and_bound", "branch and bound for nonnegative loadings"
-    bound = Bound(rounded_up(proof.bound - shift, view), name, method, "always", (N, proof.steps))
+    witness, found = (N, proof.steps), (proof.support,)
+    bound = Bound(rounded_up(proof.bound - shift, view), name, method, "always", witness, supports=found)
     return NonnegativeProof(bound, proof.support)
 
 

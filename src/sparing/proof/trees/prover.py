@@ -200,7 +200,8 @@ REACHED = 1e-7
 def as_bound(proof: Proof) -> Bound:
     """What was proved, with the steps that prove it."""
     reached = proof.bound - proof.value <= REACHED * abs(proof.value)
-    return Bound(proof.bound, "branch_and_bound", "branch and bound", "always", proof.steps, reached)
+    found = (proof.support,)
+    return Bound(proof.bound, "branch_and_bound", "branch and bound", "always", proof.steps, reached, supports=found)
 
 
 def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any, *, max_dense: int = LIMITS.dense_features) -> float:

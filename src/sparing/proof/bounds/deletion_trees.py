@@ -1,0 +1,222 @@
+"""Bounds by deleting features: on the loss of any r features, and on the variance of components that read as many."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparing.gram import DataMatrix
+from sparing.linalg.rounding import rounded_up
+from sparing.proof.bounds.base import valid_for
+from sparing.proof.trees.deletion_tree import CLOSED, ROUNDED, DeletionTree, Searched
+from sparing.proof_effort import LIMITS
+from sparing.results import Bound, Encoder, Indices, Problem, Reference
+from sparing.run import Budget, Run
+from sparing.task import Task
+
+
+@dataclass(frozen=True)
+class AllSupports:
+    """The least loss of all sets of r features, by trying them all [magdonismail2015, Sec. 1].
+
+    For features that all components share, where sets are few. Sets of collinear features count for as much as any
+    others could add: no rounding makes the bound too high. The witness is the number of sets, which are tried again,
+    and what the best of them captures.
+    """
+
+    name: ClassVar = "all_supports"
+    objective: ClassVar = "loss"
+    reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
+
+    def applies(self, task: Task) -> bool:
+        """For features that all components share, and few sets of them."""
+        few = _n_supports(task.problem) <= LIMITS.tried_supports
+        return _is_shared(task.problem) and few and task.n_nonzero < task.gram.n_features
+
+    def cost(self, task: Task) -> float:
+        """A hundredth of a second for a thousand sets."""
+        return 0.01 + 0.01 * min(_n_supports(task.problem), LIMITS.tried_supports) / 1000
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The least loss, rounded down, and the best set."""
+        if not self.applies(task):
+            return None
+        count, captured, most, best = _tried(task)
+        words = f"trying all {count:,} sets"
+        reached, value = most <= captured * (1 + ROUNDED), _least_loss(task.gram, most)
+        return Bound(value, self.name, words, "always", (count, captured), reached, supports=(best,))
+
+    def check(self, task: Task, witness: Any) -> float:
+        """All sets tried again."""
+        listed, _ = witness
+        if not self.applies(task):
+            return math.inf
+        count, _, most, _ = _tried(task)
+        return _least_loss(task.gram, most) if listed == count else math.inf
+
+
+def _n_supports(problem: Problem) -> int:
+    """How many sets of features there are, at most: rules may leave fewer."""
+    required = len(problem.rules.required)
+    return comb(problem.n_features - required, max(min(problem.n_nonzero, problem.n_features) - required, 0))
+
+
+def _tried(task: Task) -> tuple[int, float, float, Indices]:
+    """How many sets keep the rules, what the best captures, what none can exceed, and the best.
+
+    Where rules have limits no set may be as large as asked for: smaller ones are tried, too.
+    """
+    problem, rules, d = task.problem, task.rules, task.gram.n_features
+    tree, size = DeletionTree.of(task.gram, problem.n_components, rules), min(problem.n_nonzero, task.gram.n_features)
+    others = np.setdiff1d(np.flatnonzero(rules.usable(d)), rules.required)
+    count, captured, most, best = 0, 0.0, 0.0, rules.required
+    for more in range(size - len(rules.required), -1, -1):
+        sets = np.array(list(combinations(others, more)), dtype=np.intp).reshape(-1, more)
+        sets = np.column_stack([np.tile(rules.required, (len(sets), 1)), sets])
+        sets = sets[rules.permitted(sets)] if len(sets) and rules else sets
+        if len(sets):
+            at, value, bound = tree.best_of(sets)
+            count, most = count + len(sets), max(most, bound)
+            captured, best = (value, sets[at]) if value > captured else (captured, best)
+        if count and not rules.has_limits:
+            break
+    return count, captured, max(most, captured * (1 + CLOSED)), np.sort(best)
+
+
+@dataclass(frozen=True)
+class LossTree:
+    """No u features can lose less than total - max J(S), the optimum of [magdonismail2015, Sec. 1] bounded from below.
+
+    u is the number of features that all components read together: n_nonzero of shared ones, k n_nonzero at most where
+    each component has its own, and then the best u features lose less than any such components. Valid at every moment:
+    the best open node bounds what has not been searched.
+
+    Parameters
+    ----------
+    max_nodes : int, optional
+        Nodes to spend, in place of those of the effort.
+    """
+
+    max_nodes: int | None = None
+
+    name: ClassVar = "loss_tree"
+    objective: ClassVar = "loss"
+    reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
+
+    def applies(self, task: Task) -> bool:
+        """Where all components together do not read all features."""
+        if task.problem.objective != "loss" or task.gram.n_features > LIMITS.decomposed_features:
+            return False
+        return read_together(task.problem) < task.gram.n_features or bool(task.rules)
+
+    def cost(self, task: Task) -> float:
+        """Little: its nodes are those of the effort."""
+        return 0.05
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The bound and the support it started from, or nothing where the tree cannot help."""
+        view, problem = task.gram, task.problem
+        nodes = run.effort.proof.tree_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
+        if not self.applies(task) or nodes < 1:
+            return None
+        found = _searched(view, problem, incumbent.support, nodes, run.budget)
+        witness, shared = (incumbent.support, found.nodes + 1), _is_shared(problem)
+        words = "branch and bound" if shared else f"branch and bound for {read_together(problem)} shared features"
+        supports = (found.support,) if shared else ()
+        reached = shared and found.proved
+        return Bound(_least_loss(view, found.bound), self.name, words, "always", witness, reached, supports=supports)
+
+    def check(self, task: Task, witness: Any) -> float:
+        """The search run again from the data, from the same support and with as many nodes."""
+        if task.problem.objective != "loss":
+            return math.inf
+        support, nodes = witness
+        found = _searched(task.gram, task.problem, support, nodes, Budget())
+        return _least_loss(task.gram, found.bound)
+
+
+@dataclass(frozen=True)
+class EigenvalueTree:
+    """No k components that read u features have more variance than the k largest eigenvalues of the best A_S, |S| = u.
+
+    Eigenvalues of a principal submatrix interlace [golub1996, Theorem 8.1.7], so that the sum of the k largest only
+    falls when features are deleted, and the tree of losses searches it. u is at most k n_nonzero. For several
+    components, orthogonal or not.
+
+    Parameters
+    ----------
+    max_nodes : int, optional
+        Nodes to spend, in place of those of the effort.
+    """
+
+    max_nodes: int | None = None
+
+    name: ClassVar = "eigenvalue_tree"
+    objective: ClassVar = "variance"
+    reference: ClassVar = Reference("golub1996", "Theorem 8.1.7, interlacing")
+
+    def applies(self, task: Task) -> bool:
+        """For several components that do not read all features together."""
+        problem, view = task.problem, task.gram
+        few = read_together(problem) < view.n_features <= LIMITS.decomposed_features
+        return problem.is_several and view.is_psd and few
+
+    def cost(self, task: Task) -> float:
+        """Little: its nodes are those of the effort."""
+        return 0.05
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The bound and the support it started from."""
+        effort = run.effort.proof
+        nodes = effort.tree_nodes(task.gram.n_features) if self.max_nodes is None else self.max_nodes
+        if not self.applies(task) or nodes < 1:
+            return None
+        found = _of_eigenvalues(task, incumbent.support, nodes, run.budget)
+        words = f"branch and bound for {read_together(task.problem)} features of all components"
+        witness = (incumbent.support, found.nodes + 1)
+        return Bound(_most_variance(task, found.bound), self.name, words, "always", witness)
+
+    @valid_for()
+    def check(self, task: Task, witness: Any) -> float:
+        """The search run again from the data, from the same support and with as many nodes."""
+        if not self.applies(task):
+            return math.inf
+        support, nodes = witness
+        return _most_variance(task, _of_eigenvalues(task, support, nodes, Budget()).bound)
+
+
+def read_together(problem: Problem) -> int:
+    """How many features all components read at most."""
+    shared = problem.shared_support or problem.n_components == 1
+    return min(problem.n_nonzero * (1 if shared else problem.n_components), problem.n_features)
+
+
+def _is_shared(problem: Problem) -> bool:
+    """Is it about losses, and has all that is used ``n_nonzero`` features? Those of each component may be others."""
+    return problem.objective == "loss" and bool(problem.shared_support or problem.n_components == 1)
+
+
+def _searched(view: DataMatrix, problem: Problem, support: Any, nodes: int, budget: Budget) -> Searched:
+    tree = DeletionTree.of(view, problem.n_components, problem.rules)
+    return tree.search(read_together(problem), support, budget=budget, max_nodes=nodes)
+
+
+def _of_eigenvalues(task: Task, support: Any, nodes: int, budget: Budget) -> Searched:
+    A, problem = task.gram.gram(), task.problem
+    tree = DeletionTree(np.eye(len(A)), A, problem.n_components, problem.rules)
+    return tree.search(read_together(problem), support, budget=budget, max_nodes=nodes)
+
+
+def _least_loss(view: DataMatrix, captured: float) -> float:
+    """Rounded against us."""
+    return max(view.total * (1 - 1e-13) - captured, 0.0)
+
+
+def _most_variance(task: Task, most: float) -> float:
+    """Components that repeat one another leave a direction out, of which rounding may have made less than nothing."""
+    return rounded_up(most + task.problem.n_components * float(task.gram.psd_slack), task.gram)
