@@ -11,9 +11,12 @@ it is passed.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 import math
 import re
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +32,10 @@ PAGES = sorted({"README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").g
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
 NUMBER = rf"(?<![\w.])(?:(?:\d[\d,]*\d|\d)(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?|\b(?:{'|'.join(WORDS)})\b"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+EXECUTED = "<!-- executed -->"
+"""Marks a page whose Python blocks are run, the block below each holding what it prints."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +171,27 @@ def with_output(text: str) -> str:
     return BLOCK.sub(printed, text)
 
 
+def with_executed(text: str) -> str:
+    """The text of a page marked as executed, with what its Python blocks print below each of them, in one namespace."""
+    if EXECUTED not in text:
+        return text
+    names: dict[str, object] = {}
+
+    def printed(match: re.Match[str]) -> str:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(match["code"], "page", "exec"), names)
+        return match[0] if match["output"] is None else f"{match['head']}```\n{said.getvalue().rstrip()}\n```"
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return re.sub(
+            r"(?P<head>^```python\n(?P<code>.*?)^```\n\n?)(?P<output>```\n.*?^```)?",
+            printed,
+            text,
+            flags=re.DOTALL | re.MULTILINE,
+        )
+
+
 def not_printed(text: str) -> list[str]:
     """Lines of output on a page, in blocks without a language, that no command printed."""
     shown = [line.strip() for language, block in BLOCK.findall(text) if not language for line in block.splitlines()]
@@ -175,7 +203,7 @@ def fill() -> None:
     stored_lines.cache_clear()
     for page in PAGES:
         before = (ROOT / page).read_text()
-        if (after := with_output(with_registries(filled(page, before)))) != before:
+        if (after := with_executed(with_output(with_registries(filled(page, before))))) != before:
             (ROOT / page).write_text(after)
             print(f"{page}: filled in")
 

@@ -53,7 +53,21 @@ def test_control_a_wrong_number_is_put_right():
                 assert pages.filled(entry.page, wrong) != wrong
 
 
-@pytest.mark.parametrize("page", [page for page in pages.PAGES if page != "README.md"])
+IS_EXECUTED = {page for page in pages.PAGES if pages.EXECUTED in (pages.ROOT / page).read_text()}
+
+
+@pytest.mark.parametrize("page", sorted(IS_EXECUTED))
+def test_executed_pages_show_what_their_code_prints(page):
+    text = (pages.ROOT / page).read_text()
+    assert pages.with_executed(text) == text, "run python benchmarks/pages.py"
+
+
+def test_control_of_executed_pages():
+    page = f"{pages.EXECUTED}\n```python\nprint(1 + 1)\n```\n\n```\n3\n```\n\n```python\nx = 1\n```\n"
+    assert pages.with_executed(page) == page.replace("\n3\n", "\n2\n")
+
+
+@pytest.mark.parametrize("page", [page for page in pages.PAGES if page != "README.md" and page not in IS_EXECUTED])
 def test_output_is_what_was_printed(page):
     text = (pages.ROOT / page).read_text()
     assert pages.not_printed(text) == []
