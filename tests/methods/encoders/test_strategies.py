@@ -40,10 +40,10 @@ def test_iterative_reaches_the_reference_losses():
     assert ratio(PITPROPS, 2, 5, "iterative", center=False) <= 1.0050
 
 
-def test_gene_data_in_seconds(shared):
-    for name, effort in (("colon_alon.npz", "default"), ("nci60.npz", "quick")):
+def test_joint_loses_no_more_than_iterative_on_gene_data(shared):
+    for name in ("colon_alon.npz", "nci60.npz"):
         X = shared(name)
-        joint, iterative = (ratio(X, 3, 10, strategy, effort=effort) for strategy in ("joint", "iterative"))
+        joint, iterative = (ratio(X, 3, 10, strategy, effort="quick") for strategy in ("joint", "iterative"))
         assert joint <= iterative * (1 + 1e-9)
         assert joint < 1.02
 
@@ -74,10 +74,11 @@ def test_every_prefix_of_the_iterative_encoder_is_a_good_encoder():
 @pytest.mark.parametrize("strategy", ["iterative", "joint"])
 def test_max_loss_gives_each_component_what_it_needs(strategy):
     X = load_wine().data
-    model = SparseEncoder(3, max_loss=1.1, strategy=strategy, scale=True, random_state=0).fit(X)
+    config = {"strategy": strategy, "scale": True, "certify": False, "effort": "quick", "random_state": 0}
+    model = SparseEncoder(3, max_loss=1.1, **config).fit(X)
     assert model.loss_ratio_ <= 1.1
     counts = np.count_nonzero(model.components_, axis=1)
-    fewer = SparseEncoder(3, n_nonzero=int(counts.max()) - 1, strategy=strategy, scale=True, random_state=0).fit(X)
+    fewer = SparseEncoder(3, n_nonzero=int(counts.max()) - 1, **config).fit(X)
     assert fewer.loss_ratio_ > 1.1 or counts.sum() <= 3 * (counts.max() - 1)
 
 
@@ -136,7 +137,7 @@ def test_the_theorems_schedule_is_accepted():
 @pytest.mark.parametrize("strategy", ["iterative", "joint"])
 def test_storage_of_the_same_numbers_chooses_nothing(strategy, shared):
     """One feature is a thousand times larger than others: what it leaves was rounding, and that chose features."""
-    for X in (load_wine().data, shared("spambase.npz")):
+    for X in (load_wine().data, shared("spambase.npz")[::8]):
         X = np.asarray(X, dtype=float)
         storages = (np.ascontiguousarray, sparse.csr_array)
         dense, stored = (ratio(storage(X), 4, 6, strategy, effort="quick") for storage in storages)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -28,8 +29,9 @@ from sparing import errors
 POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
+@functools.cache
 def chart_script() -> str:
-    """The script of the charting library, ready for a page."""
+    """The script of the charting library, ready for a page; made once, because bundling it takes a second."""
     try:
         import vl_convert
     except ModuleNotFoundError as missing:
