@@ -327,7 +327,9 @@ def test_invariants_on_small_and_tied_data(seed, n, d, k, r, integers, scale):
     np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1 - model.loss_ / certificate.total, atol=1e-9)
 
 
-@pytest.mark.parametrize(("effort", "kept"), [("quick", 0), ("default", 2 * CACHED_ENTRIES)])
+@pytest.mark.parametrize(
+    ("effort", "kept"), [("quick", 0), pytest.param("default", 2 * CACHED_ENTRIES, marks=pytest.mark.long)]
+)
 def test_a_fit_on_sparse_data_never_holds_them_dense_nor_anything_d_by_d(effort, kept):
     """At most 2.5 times the data's own storage, X included, (n + d)(k + r) floats, and Gram columns of a search."""
     n, d, k, r = 6000, 9000, 5, 30

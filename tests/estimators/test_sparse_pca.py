@@ -120,7 +120,6 @@ def test_ten_features_where_nothing_is_given(kind, rng):
 
 
 def test_counts_for_each_and_in_all():
-    assert list(np.count_nonzero(fitted(3, n_nonzero=[5, 2, 3]).components_, axis=1)) != []
     sizes = sorted(np.count_nonzero(fitted(3, n_nonzero=[5, 2, 3]).components_, axis=1))
     assert sizes == [2, 3, 5]
     total = fitted(3, n_nonzero_total=9)
@@ -161,7 +160,7 @@ def test_more_variance_than_scikit_learn_at_its_own_counts():
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     theirs = Theirs(3, alpha=3.0, random_state=0).fit(X).components_
     counts = np.count_nonzero(theirs, axis=1).tolist()
-    ours = SparsePCA(3, n_nonzero=counts, random_state=0).fit(X)
+    ours = SparsePCA(3, n_nonzero=counts, effort="quick", certify=False, random_state=0).fit(X)
     share = [explained_variance(H, X, definition="symmetric")[-1] for H in (theirs, ours.components_)]
     assert share[1] >= share[0]
 

@@ -109,23 +109,23 @@ def test_a_loss_is_enough_exactly_where_the_share_is_kept(seed, share, ratio):
 
 @pytest.mark.parametrize("strategy", ["batch", "iterative", "joint"])
 def test_the_default_keeps_nine_tenths(strategy):
-    X = load_wine().data
-    model = SparseEncoder(3, scale=True, strategy=strategy).fit(X)
+    X, config = load_wine().data, {"scale": True, "strategy": strategy, "effort": "quick", "certify": False}
+    model = SparseEncoder(3, **config).fit(X)
     assert model.variance_kept_ >= 0.9
     counts = np.count_nonzero(model.components_, axis=1)
     more = len(model.support_) if strategy == "batch" else int(counts.max())
-    fewer = SparseEncoder(3, n_nonzero=more - 1, scale=True, strategy=strategy).fit(X)
+    fewer = SparseEncoder(3, n_nonzero=more - 1, **config).fit(X)
     assert fewer.variance_kept_ < 0.9 or strategy != "batch"
-    same = SparseEncoder(3, min_variance=0.9, scale=True, strategy=strategy).fit(X)
+    same = SparseEncoder(3, min_variance=0.9, **config).fit(X)
     np.testing.assert_array_equal(same.components_, model.components_)
-    wide = SparseEncoder(3, min_variance=0.98, scale=True, strategy=strategy).fit(X)
+    wide = SparseEncoder(3, min_variance=0.98, **config).fit(X)
     assert wide.variance_kept_ >= 0.98
     assert np.count_nonzero(wide.components_) > np.count_nonzero(model.components_)
 
 
 def test_noise_needs_many_features_where_a_loss_ratio_needs_three(rng):
     X = rng.standard_normal((300, 60)) @ np.diag(np.linspace(1, 1.3, 60))
-    by_loss, by_share = SparseEncoder(3, max_loss=1.1).fit(X), SparseEncoder(3).fit(X)
+    by_loss, by_share = (SparseEncoder(3, max_loss=most, effort="quick").fit(X) for most in (1.1, None))
     assert len(by_loss.support_) == 3
     assert len(by_share.support_) > 10
     assert by_share.variance_kept_ >= 0.9 > by_loss.variance_kept_

@@ -346,7 +346,7 @@ def test_a_limit_in_single_precision():
 
 
 @pytest.mark.parametrize("strategy", ["iterative", "joint"])
-@pytest.mark.parametrize(("seed", "factor"), [(1, 1e3), (4, 1e3), (9, 1e5), (38, 1e5), (33, 1e6)])
+@pytest.mark.parametrize(("seed", "factor"), [(1, 1e3), (9, 1e5), (33, 1e6)])
 def test_one_feature_is_much_larger_than_the_others(strategy, seed, factor):
     """Refused as ill-conditioned: what rounding left of a removed feature was taken for a feature."""
     rng = np.random.default_rng(seed)
@@ -378,7 +378,7 @@ def test_ties_are_not_broken_by_the_order_of_memory(k, r, scale):
     for seed in range(1 if r > 1 else 3):
         rng = np.random.default_rng(seed)
         table = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 20)) + 0.3 * rng.standard_normal((60, 20))
-        model = SparsePCA(k, n_nonzero=r, scale=scale, random_state=0, certify=False)
+        model = SparsePCA(k, n_nonzero=r, scale=scale, random_state=0, effort="quick", certify=False)
         same = [table, np.asfortranarray(table), table[::-1], sparse.csr_array(table)]
         supports = [model.fit(rows).components_ != 0 for rows in same]
         for other in supports[1:]:

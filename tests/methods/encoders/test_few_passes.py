@@ -113,8 +113,8 @@ REAL = {
 )
 def test_within_three_percent_on_real_sparse_data(name, scale, shared_path):
     X = shared_csr(shared_path(name))
-    found, spectrum, _, view, rows = few(X, 5, 30, scale=scale)
-    wanted, truth = usual(X, 5, 30, scale=scale)
+    found, spectrum, _, view, rows = few(X, 5, 30, scale=scale, effort=QUICK)
+    wanted, truth = usual(X, 5, 30, scale=scale, effort=QUICK)
     assert excess(found, truth) <= 1.03 * excess(wanted, truth)
     assert spectrum.least_loss <= truth.tail
     assert spectrum.tail_error < 0.1 * excess(found, truth) * truth.tail

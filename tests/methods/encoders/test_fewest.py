@@ -44,7 +44,10 @@ def test_a_time_limit_returns_what_there_is():
     assert search(lambda r: 20.0, 1.05, limit=40, budget=expired)[0] == 3
 
 
-@pytest.mark.parametrize(("n", "size"), [pytest.param(400, 300, marks=pytest.mark.long), (150, 300), (150, 100)])
+@pytest.mark.parametrize(
+    ("n", "size"),
+    [pytest.param(400, 300, marks=pytest.mark.long), pytest.param(150, 300, marks=pytest.mark.long), (150, 100)],
+)
 def test_the_fewest_features_of_many_take_few_readings(rng, n, size):
     """Counts in the hundreds, each found by a dozen trials, without reading X anew for each of their steps."""
     loadings = np.zeros((2, 1500))

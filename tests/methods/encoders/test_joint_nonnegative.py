@@ -46,7 +46,7 @@ def test_blocks_are_found_apart():
 
 def test_turns_pay(monkeypatch, rng):
     """The control: without turns less is found on some matrices, never more."""
-    matrices = [np.corrcoef(rng.standard_normal((14, 30))) for _ in range(3)]
+    matrices = [np.corrcoef(rng.standard_normal((10, 20))) for _ in range(2)]
     improved = [symmetric_total(DenseGram(A), encode(A, 3, 4).components.T) for A in matrices]
     monkeypatch.setattr(joint_nonnegative._Nonnegative, "improve_by_turns", lambda goal, H, sizes: H)
     plain = [symmetric_total(DenseGram(A), encode(A, 3, 4).components.T) for A in matrices]

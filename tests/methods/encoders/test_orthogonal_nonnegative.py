@@ -53,7 +53,7 @@ def test_brute_force_is_reached_and_never_passed(kind):
 def test_sharing_out_raises_the_sum_and_one_after_the_other_misses_more():
     """The control: without shaking and sharing the greedy start is kept."""
     rng, gained = np.random.default_rng(4), 0
-    for _ in range(6):
+    for _ in range(4):
         A = covariance("dense", rng, 12)
         start = encode(A, 3, 3, restarts=0).components.T
         value, _ = _settled(DenseGram(A), start, [3, 3, 3], Budget())

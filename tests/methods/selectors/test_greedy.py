@@ -49,8 +49,8 @@ def test_no_single_swap_lowers_the_loss_where_features_are_few(name, k, r, ratio
 
 def test_the_encoder_is_as_good_as_the_path():
     X = load_breast_cancer().data
-    for k in (2, 3, 4):
-        for r in (k, 5, 8, 10):
+    for k in (2, 4):
+        for r in (k, 5, 8):
             path = sparsity_path(X, k, scale=True, max_features=r, certify=False, random_state=0)
             model = SparseEncoder(k, n_nonzero=r, scale=True, certify=False, random_state=0).fit(X)
             assert model.loss_ratio_ <= path.loss_ratio[-1] * (1 + 1e-9), (k, r)

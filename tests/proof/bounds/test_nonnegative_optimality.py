@@ -55,9 +55,9 @@ def found(A, r, budget=None, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_passes_the_bound(kind):
-    """7 matrices of each kind at a random r; most bounds are near."""
+    """4 matrices of each kind at a random r; most bounds are near."""
     rng, near = np.random.default_rng(KINDS.index(kind)), []
-    for _ in range(7):
+    for _ in range(4):
         d = int(rng.integers(2, 8))
         A, r = drawn(kind, rng, d), int(rng.integers(1, d + 1))
         best = nonnegative_optimum(A, r)
@@ -174,7 +174,7 @@ def test_signs_count(rng):
 @pytest.mark.parametrize("center", [False, True])
 def test_wide_data_against_brute_force(center, rng):
     """By rows, dense and sparse; computed again from data and witness it is the same."""
-    for n in (2, 4, 6):
+    for n in (2, 5):
         X = np.where(rng.random((n, 9)) < 0.7, rng.standard_normal((n, 9)), 0.0)
         for storage in (X, sparse.csr_array(X)):
             view = as_view(storage, Preprocessing(center=center))
@@ -188,8 +188,8 @@ def test_wide_data_against_brute_force(center, rng):
 
 def test_more_wedges_are_tighter(rng):
     A = np.cov(rng.standard_normal((30, 12)) + 2 * rng.standard_normal((30, 1)) * rng.choice([-1.0, 1.0], 12), rowvar=0)
-    values = [found(A, 5, max_cells=cells).value for cells in (8, 16, 32)]
-    assert values[0] >= values[1] >= values[2] >= nonnegative_optimum(A, 5)
+    values = [found(A, 5, max_cells=cells).value for cells in (8, 24)]
+    assert values[0] >= values[1] >= nonnegative_optimum(A, 5)
 
 
 @pytest.mark.parametrize("deadline", [0.0, None])
@@ -200,7 +200,7 @@ def test_an_expired_budget_gives_a_weaker_bound_not_a_wrong_one(deadline, rng):
 
 def test_units_do_not_matter(rng):
     X = rng.standard_normal((30, 9))
-    values = [found(view := as_view(X * u), 3).value * view.square_unit / u**2 for u in (1.0, 2.0**20, 1e-90)]
+    values = [found(view := as_view(X * u), 3).value * view.square_unit / u**2 for u in (1.0, 1e-90)]
     np.testing.assert_allclose(values[1:], values[0], rtol=1e-6)
 
 

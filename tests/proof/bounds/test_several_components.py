@@ -96,10 +96,10 @@ def optimum(A, r):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_components_pass_their_bounds(kind):
-    """300 problems with the same number of features each; for one feature less the bound is passed."""
+    """180 problems with the same number of features each; for one feature less the bound is passed."""
     rng = np.random.default_rng(KINDS.index(kind))
     less = {OrthogonalDual: 0, SharedPart: 0}
-    for _ in range(5):
+    for _ in range(3):
         d = int(rng.integers(3, 7))
         A = covariance(kind, rng, d)
         view = DenseGram(A)
@@ -121,7 +121,7 @@ def test_no_components_pass_their_bounds(kind):
 def test_no_components_pass_the_bounds_of_a_total(kind):
     """Features in all, divided in any way."""
     rng = np.random.default_rng(20 + KINDS.index(kind))
-    for _ in range(8):
+    for _ in range(4):
         d = int(rng.integers(4, 7))
         A = covariance(kind, rng, d)
         for k in (2, 3):

@@ -32,10 +32,10 @@ def found(A, r, incumbent=None, budget=None, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_direction_passes_the_bound(kind):
-    """All supports of 84 small matrices at every r; a bound for one feature less is passed, so the test can fail."""
+    """All supports of 42 small matrices at every r; a bound for one feature less is passed, so the test can fail."""
     rng = np.random.default_rng(KINDS.index(kind))
     too_small = 0
-    for _ in range(12):
+    for _ in range(6):
         d = int(rng.integers(2, 8))
         A, before = covariance(kind, rng, d), np.inf
         for r in range(1, d + 1):
@@ -93,14 +93,14 @@ def test_the_price_is_the_exact_maximum(rng):
 
 def test_never_worse_than_the_plain_dual_and_often_better(rng):
     better = 0
-    for _ in range(15):
+    for _ in range(8):
         A = np.cov(rng.standard_normal((12, 9)), rowvar=False)
         problem = Problem(1, 4, 9, "variance")
         plain = SemidefiniteDual().bound(Task(DenseGram(A), problem), None, Run(rng)).value
         sharper = found(A, 4, max_iter=150).value
         assert sharper <= plain * (1 + 1e-9)
         better += sharper - optimum(A, 4) < 0.5 * (plain - optimum(A, 4))
-    assert better >= 8
+    assert better >= 4
 
 
 def test_gradient(rng):
@@ -162,7 +162,7 @@ def test_degenerate_matrices(A):
 def test_pitprops():
     """Within 0.4% of the optima where the plain dual needs 3.5."""
     A = load_pitprops().correlation
-    for r in (1, 2, 3, 5, 7, 10, 12, 13):
+    for r in (1, 2, 5, 10, 13):
         best = optimum(A, r)
         assert best <= found(A, r).value <= 1.004 * best, r
 
