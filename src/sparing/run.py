@@ -270,6 +270,69 @@ EXHAUSTIVE = Effort(
 
 
 @dataclass(frozen=True)
+class SearchLimits:
+    """Counts and sizes of the search that do not depend on the effort; those in brackets are parts of ``make bench``.
+
+    What has no brackets was set by hand, and no benchmark depends on it.
+    """
+
+    population: int = 16  # supports that climb together: more gain little, and leave the cache when long [searches]
+    elite: int = 8  # distinct local optima that new supports are made of; perturbing only the best was worst [searches]
+    looked: int = 4  # of these, the supports around which a working set is selected
+    working_entries: int = 2**22  # numbers in the Gram columns of a working set: 32 MiB
+    together: int = 2048  # supports evaluated together where all are tried
+    soft_steps: int = 12  # steps on the way to a constraint: what is gained there may be lost again
+    nearby: int = 12  # replacements of a feature that a perturbation prefers
+    anywhere: float = 0.25  # share of its features that come from anywhere [searches]
+    perturbed: tuple[int, int] = (2, 6)  # features that a perturbation replaces, at least and at most [searches]
+    renewed: int = 2  # one in so many new supports of several components has one begun anew
+    steps_per_slot: int = 4  # of a descent with loadings: near-copies let every step gain a little, without end
+    halved: tuple[int, ...] = (1, 2, 4)  # steps of a race after which half of the supports are left behind
+
+    verified: int = 4  # most promising swaps that are evaluated exactly, until one is better
+    verified_all: int = 64  # features up to which all of these are
+    sketched: int = 16  # swaps whose gain is estimated, of all that are known to gain
+    shortlist: int = 256  # features outside the support that are looked at first; all of them before a search ends
+    swap_work: float = 2e7  # swaps times their price: a table of features by nonzeros, and eigenvalues of nonzeros
+    stride: int = 20  # forward selection takes one feature, and one in so many of those it has when they are many
+    subspace_steps: int = 5  # block power steps to leading directions that starts are made of
+    power_steps: int = 30  # for the loadings of many nonzeros
+    penalty_entries: int = 4 * 10**5  # of X, up to which a path of penalties is tried: a hundred products, 0.2 seconds
+
+    truncated_turns: int = 50  # truncated steps of one nonnegative direction
+    truncated_steps: int = 40  # of all nonnegative starts together, before the best go on alone
+    verified_exchanges: int = 6  # most promising exchanges of nonnegative features that are carried out
+    exchange_entries: int = 4 * 10**6  # of their table; of more features only those with the largest gradient
+    surrogate_ranks: tuple[int, ...] = (3, 6, 8)  # of surrogates to start from; each takes as long as all before it
+    surrogate_cells: int = 4000  # of each
+    surrogate_tolerance: float = 1e-3  # how close to its optimum is close enough to start from: the climb gains more
+    perturbed_share: float = 0.3  # of its features that a nonnegative component gives up when perturbed
+    sharing_elite: int = 4  # distinct answers that restarts begin with: with one alone they lead back to it
+
+    sharing_sweeps: int = 20  # looks at all pairs of components that share features out: two or three are the rule
+    sharing_cycles: int = 100  # moves along longer cycles: two or three are the rule
+    sharing_turns: int = 200  # times that features are shared out anew from one start
+    assigned_entries: int = 1000  # features times places, for each pair, up to which an assignment beats exchanges
+
+    alternation_swaps: int = 20  # swaps of one component while the others stay
+    refits: int = 200  # steps to the best loadings of given supports
+    refitted: int = 3  # joint encoders whose loadings are fitted together: the iterative one and the best of the search
+    polished: int = 160  # features beside those of a joint encoder that may still come in; all up to twice as many
+    polar_steps: int = 10  # steps that bring a rotation of the principal components and its truncation together
+    places: int = 4  # features that joint starts are sought among, for each place in a component
+    promising: int = 512  # the same, at least
+    drawn: int = 4  # one in so many times features are shared out from single ones drawn by chance
+    shared_starts: int = 8  # affordable starts for all of the effort's sharing; for two, 6 times do as well as 24
+    moving: int = 2  # of the best answers, those whose features are moved between components
+    single_moves: int = 8  # moves of one feature between components that are tried together
+    moved: int = 6  # features that are moved together by chance
+    charges: tuple[float, ...] = (0.1, 1.0, 10.0)  # for breaking a constraint, of supports that then have to keep it
+
+
+SEARCH = SearchLimits()
+
+
+@dataclass(frozen=True)
 class Run:
     """One per fit, handed to all of its parts: the generator of all random numbers, the budget and the effort."""
 

@@ -17,15 +17,12 @@ from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
 from sparing.linalg.signs import first_largest
 from sparing.objectives.loadings import best_loadings
 from sparing.objectives.residual import DEPENDENT, UnitObjective, without_scores
-from sparing.objectives.variance import VERIFIED_ALL, RayleighObjective
+from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Indices
-from sparing.run import Budget
+from sparing.run import SEARCH, Budget
 
 ROUNDING_GAIN = 1e-12
-SWAPS = 20
 
-REFITS = 200
-"""Steps at most to the best loadings of given supports."""
 
 ORTHOGONAL = 1e-8
 """An inner product below this keeps a constraint."""
@@ -68,7 +65,7 @@ class Alternation(ABC):
                 support, objective = np.flatnonzero(H[:, j]), self.without(np.delete(H, j, axis=1))
                 if sizes is not None and len(support) < sizes[j]:
                     support = objective.grown(sizes[j], support if len(support) else None)
-                rho, support, v = objective.improved(support, 0 if sizes is None else SWAPS)
+                rho, support, v = objective.improved(support, 0 if sizes is None else SEARCH.alternation_swaps)
                 if rho > 0:
                     H = self._replaced(H, j, support, v / np.linalg.norm(v))
             if not self.gains(before, H, growth):
@@ -205,7 +202,11 @@ class VarianceAlternation(Alternation):
         return out if self.captured(out) >= self.captured(H) else H
 
     def _with_best_loadings(self, H: Array) -> Array:
-        return self.refit(H, REFITS) if self.ridge > 0 and self.view.has_gram and self.n_features > VERIFIED_ALL else H
+        return (
+            self.refit(H, SEARCH.refits)
+            if self.ridge > 0 and self.view.has_gram and self.n_features > SEARCH.verified_all
+            else H
+        )
 
     def without(self, H: Array) -> RayleighObjective:
         """The quotient of one more direction beside those of H."""

@@ -16,22 +16,14 @@ from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices
-from sparing.run import Budget
+from sparing.run import SEARCH, Budget
 
 SUPPORT_DECOMPOSED = 400
 """Nonzeros up to which the block of a support is decomposed; beyond that products with B do it."""
 
-TURNS = 50
-"""Truncated steps of one direction at most."""
 
 GRADIENT_ROUNDING = 1e-9
 """Pulls below this share of the quotient are rounding."""
-
-VERIFIED = 6
-"""Most promising exchanges that are carried out."""
-
-TABLE = 4 * 10**6
-"""Entries of the table of exchanges, at most; with more features only those that pull most are looked at."""
 
 
 def positive_powers(
@@ -104,7 +96,7 @@ class NonnegativeObjective(RayleighObjective):
         """A local optimum above x (d entries): truncated steps on all features, each followed by the best loadings."""
         x = positive_part(x[:, None], n_nonzero, self.usable)[:, 0]
         rho, x = self.settled(x)
-        for _ in range(TURNS):
+        for _ in range(SEARCH.truncated_turns):
             after = positive_part((self._slope(rho, x) + self._curb(rho) * x)[:, None], n_nonzero, self.usable)
             if after.shape[1] == 0 or np.array_equal(after[:, 0] != 0, x != 0) or self.budget.expired:
                 break
@@ -129,7 +121,7 @@ class NonnegativeObjective(RayleighObjective):
 
     def exchange_cost(self, size: int) -> float:
         """Operations of one exchange: a table of features by nonzeros, and decompositions of what is carried out."""
-        return float(self.view.n_features * size + (1 + VERIFIED) * size**3)
+        return float(self.view.n_features * size + (1 + SEARCH.verified_exchanges) * size**3)
 
     def best_feature(self) -> Array:
         """The unit vector of the feature of largest quotient."""
@@ -163,7 +155,7 @@ class NonnegativeObjective(RayleighObjective):
         """The same by projected power steps, for supports too large to decompose; one product with B for each."""
         kept, rho = x > 0, -np.inf
         best, now = x, x / np.linalg.norm(x)
-        for _ in range(TURNS):
+        for _ in range(SEARCH.truncated_turns):
             Bx = self.view.gram_matmat(now[:, None])[:, 0]
             Mx = now if self.metric is None else self.metric.matmat(now[:, None])[:, 0]
             before, value = rho, float(now @ Bx) / float(now @ Mx)
@@ -199,8 +191,8 @@ class NonnegativeObjective(RayleighObjective):
         if len(support) > n_nonzero or len(others) == 0:
             return []
         pull = self._slope(rho, x)
-        if len(others) * len(support) > TABLE:
-            others = others[np.argsort(-pull[others], kind="stable")[: TABLE // len(support)]]
+        if len(others) * len(support) > SEARCH.exchange_entries:
+            others = others[np.argsort(-pull[others], kind="stable")[: SEARCH.exchange_entries // len(support)]]
         columns = -self._shifted(support, rho)
         cross, own = columns[others], np.diagonal(columns[support])
         v, worth = x[support], self._worth[others] - rho * np.square(self.scale[others])
@@ -212,7 +204,7 @@ class NonnegativeObjective(RayleighObjective):
         joint = (pull[others][:, None] - cross * v) / np.sqrt(left)
         middle, half = (first + worth[:, None]) / 2, (first - worth[:, None]) / 2
         gain = middle + np.hypot(half, np.maximum(joint, 0.0))
-        few = min(VERIFIED, gain.size)
+        few = min(SEARCH.verified_exchanges, gain.size)
         order = np.argpartition(-gain, few - 1, axis=None)[:few]
         trials = []
         for flat in order[np.lexsort((order, -gain.flat[order]))]:
@@ -253,7 +245,7 @@ def upward(B: Array, M: Array | None, x: Array) -> tuple[float, Array]:
     """
     x = x.copy()
     rho, best = -np.inf, x
-    for _ in range(2 * len(x) + TURNS):
+    for _ in range(2 * len(x) + SEARCH.truncated_turns):
         used = np.flatnonzero(x > 0)
         inside = np.ix_(used, used)
         metric = None if M is None else M[inside]

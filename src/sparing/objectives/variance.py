@@ -17,15 +17,7 @@ from sparing.linalg.metric import Metric, OrthogonalTo
 from sparing.linalg.signs import first_largest, orientations
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Component, Indices
-
-VERIFIED, VERIFIED_ALL = 4, 64
-"""Most promising swaps that are evaluated exactly: up to so many features all of them, beyond until one is better."""
-
-SKETCHED = 16
-"""Swaps whose gain is estimated, of all that are known to gain."""
-
-SHORTLIST = 256
-"""Features outside the support that are looked at first; all of them before a search ends."""
+from sparing.run import SEARCH
 
 NULL = 1e-10
 """Quotients within this share of the best count as equal to it."""
@@ -34,12 +26,6 @@ GROWTH = 1e-9
 
 BY_PRODUCTS, ACCURACY = 1024, 1e-10
 """Nonzeros from which loadings may come from products alone, and their error as a share of what they leave."""
-
-SWAP_WORK = 2e7
-"""Swaps of one search times what each costs: a table of features by nonzeros, and eigenvalues of nonzeros."""
-
-STRIDE = 20
-"""Forward selection takes one feature at a time, and one in so many of those it has when they are many."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +154,7 @@ class RayleighObjective:
     def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
         """Swap single features while the quotient grows: (quotient, support, v); fewer where each is expensive."""
         r = len(support)
-        max_swaps = min(max_swaps, int(SWAP_WORK / (self.view.n_features * r + (1 + VERIFIED) * r**3)))
+        max_swaps = min(max_swaps, int(SEARCH.swap_work / (self.view.n_features * r + (1 + SEARCH.verified) * r**3)))
         if max_swaps == 0:
             rho, v = self.solve(support)
             return rho, support, v
@@ -196,7 +182,7 @@ class RayleighObjective:
     @property
     def _thorough(self) -> bool:
         """Is each swap evaluated that may be the best, because that costs little or promises are rough?"""
-        return self.view.n_features <= VERIFIED_ALL or isinstance(self.metric, OrthogonalTo)
+        return self.view.n_features <= SEARCH.verified_all or isinstance(self.metric, OrthogonalTo)
 
     def _outside(self, support: Indices, now: Solved) -> list[Indices]:
         """Candidates to come in: those that pull most, then all."""
@@ -205,12 +191,12 @@ class RayleighObjective:
         others = np.flatnonzero(free)
         if now.rho <= 0 or len(others) == 0:
             return []
-        if len(others) <= 2 * SHORTLIST:
+        if len(others) <= 2 * SEARCH.shortlist:
             return [others]
         pull = np.abs(self.view.gram_columns(support) @ now.v)[others] / self.scale[others]
-        return [others[np.argpartition(-pull, SHORTLIST)[:SHORTLIST]], others]
+        return [others[np.argpartition(-pull, SEARCH.shortlist)[: SEARCH.shortlist]], others]
 
-    def _promising(self, support: Indices, now: Solved, others: Indices, most: int = VERIFIED) -> list[Indices]:
+    def _promising(self, support: Indices, now: Solved, others: Indices, most: int = SEARCH.verified) -> list[Indices]:
         """At most so many supports one swap away that beat what is reached, judged for all from one decomposition.
 
         With N = rho M - B, N_SS v = 0 and P a generalized inverse of N_SS: replacing i by j raises the quotient exactly
@@ -240,8 +226,8 @@ class RayleighObjective:
             return []
         scores = phi.flat[better]
         rows, slots = np.divmod(better, len(support))
-        if len(better) > SKETCHED:
-            few = np.argpartition(-scores / square[rows], SKETCHED - 1)[:SKETCHED]
+        if len(better) > SEARCH.sketched:
+            few = np.argpartition(-scores / square[rows], SEARCH.sketched - 1)[: SEARCH.sketched]
             rows, slots, scores = rows[few], slots[few], scores[few]
         if self._thorough:  # then the estimate, which takes M for its diagonal, decides nothing
             order = np.lexsort((rows * len(support) + slots, -scores / square[rows]))[:most]
@@ -271,7 +257,7 @@ class RayleighObjective:
             rho, v = self.solve(support)
             slope = np.square(self._shifted(support, rho) @ v)  # N v = 0 inside: what outside pulls
             slope = np.divide(slope, np.square(self.scale), out=np.full_like(slope, -1.0), where=free)
-            n_new = min(max(1, len(support) // STRIDE), size - len(support), int(free.sum()))
+            n_new = min(max(1, len(support) // SEARCH.stride), size - len(support), int(free.sum()))
             new = np.flatnonzero(keep_largest(slope[:, None] + 1.0, n_new)) if n_new > 1 else [first_largest(slope)]
             support = np.append(support, new)
             free[new] = False

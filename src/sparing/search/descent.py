@@ -13,18 +13,10 @@ from numpy.typing import NDArray
 
 from sparing.results import Array, Indices
 from sparing.rules import NO_RULES, Rules
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 
 STEP_GAIN = 1e-10
 """Share of a value that a step must gain; less may be rounding."""
-
-
-STEPS_PER_SLOT = 4
-"""Steps for each slot, at most, where loadings are carried along: near-copies let them converge so slowly that every
-step gains a little, whatever it swaps."""
-
-HALVED = (1, 2, 4)
-"""Steps of a race after which half of the supports are left behind."""
 
 
 class SwapObjective(Protocol):
@@ -101,11 +93,11 @@ class Descent:
     def run(self, budget: Budget, *, race: bool = False, at_most: int | None = None) -> None:
         """Climb until all have arrived, or time is up; in a race only the better half goes on after some steps."""
         active, steps = np.arange(len(self.supports)), 0
-        most = STEPS_PER_SLOT * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
+        most = SEARCH.steps_per_slot * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
         most = most if at_most is None else min(most, at_most)
         while len(active) and steps < most and not budget.expired:
-            if race and steps in HALVED and len(active) > 1:
-                reached = np.sort(self.values)[::-1][max(1, len(self.supports) >> (HALVED.index(steps) + 1)) - 1]
+            if race and steps in SEARCH.halved and len(active) > 1:
+                reached = np.sort(self.values)[::-1][max(1, len(self.supports) >> (SEARCH.halved.index(steps) + 1)) - 1]
                 active = active[self.values[active] >= reached]
             steps += 1
             self.arrived[self._step(active[~self._has_short[active]], look_at_all=True)] = True

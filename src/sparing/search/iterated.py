@@ -18,33 +18,16 @@ from numpy.typing import NDArray
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
 from sparing.rules import Rules
-from sparing.run import Effort, Run
+from sparing.run import SEARCH, Effort, Run
 from sparing.search.descent import STEP_GAIN, Descent, SwapObjective
 from sparing.search.offspring import BlockObjective, offspring_of_one, offspring_of_several
-
-POPULATION = 16
-"""Supports that climb together: more gain little, and cost cache where supports are long."""
-
-ELITE = 8
-"""Distinct local optima that new supports are made of; perturbing only the best was worst."""
-
-LOOKED = 4
-"""Of these, the supports around which a working set is selected."""
 
 SAME = 1e-10
 """Share of a value by which a round must better it."""
 
-WORKING_ENTRIES = 2**22
-"""Numbers in the Gram columns of a working set, at most (32 MiB): fewer features where columns are long."""
-
-TOGETHER = 2048
-"""Supports evaluated together where all are tried."""
 
 NOTICED = 1e-8
 """Share of a value that a step must gain where loadings go along: by less, they still converge."""
-
-SOFT_STEPS = 12
-"""Steps on the way to a constraint: what is gained there may be lost again."""
 
 
 class Problem(Protocol):
@@ -129,7 +112,7 @@ class Elite:
     @property
     def best(self) -> list[Found]:
         """The best few, best first."""
-        return sorted(self.found.values(), key=lambda found: -found.value)[:ELITE]
+        return sorted(self.found.values(), key=lambda found: -found.value)[: SEARCH.elite]
 
     @property
     def rows(self) -> tuple[Indices, Array | None]:
@@ -147,7 +130,7 @@ class Elite:
     def unseen(self) -> float:
         """Share of descents that ended where no other did: what is still to be found, by Good and Turing."""
         descents = sum(self.ended.values())
-        return sum(count == 1 for count in self.ended.values()) / descents if descents > POPULATION else 1.0
+        return sum(count == 1 for count in self.ended.values()) / descents if descents > SEARCH.population else 1.0
 
 
 class _WorkingSet:
@@ -170,7 +153,7 @@ class _WorkingSet:
             supports, x = inside, loadings
             for easier in way:
                 descent = Descent(easier, supports, x, **limits)
-                descent.run(budget, at_most=SOFT_STEPS)
+                descent.run(budget, at_most=SEARCH.soft_steps)
                 supports, x = descent.supports, descent.kept
             descent = Descent(self.objective, supports, x, **limits)
             descent.run(budget, race=race)
@@ -246,8 +229,8 @@ def search_all(problem: Problem, starts: Indices, run: Run) -> Indices:
     if n_supports(len(usable) - n_empty, n_empty, len(rules.required), size) <= effort.enumerated:
         inside = rules.restricted(usable, problem.n_features)
         return usable[best_of_all(problem.on(usable), inside, n_empty, size)][None]
-    width = max(1, min(effort.working_set, WORKING_ENTRIES // (LOOKED * len(problem.usable))))
-    plan = Plan(effort.working_sets, effort.patience, width, LOOKED, effort.descents_of(size))
+    width = max(1, min(effort.working_set, SEARCH.working_entries // (SEARCH.looked * len(problem.usable))))
+    plan = Plan(effort.working_sets, effort.patience, width, SEARCH.looked, effort.descents_of(size))
     return np.array([found.support for found in search(problem, starts, None, run, plan)])
 
 
@@ -255,7 +238,7 @@ def _working_set(problem: Problem, supports: Indices, loadings: Array | None, us
     """The features of the best supports, and those with the most promising swaps into the first of them."""
     if len(usable) <= plan.rows * plan.width:
         return np.union1d(usable, supports).astype(np.intp)
-    scores = problem.outside(supports[:LOOKED] if loadings is None else supports, plan.width, loadings)
+    scores = problem.outside(supports[: SEARCH.looked] if loadings is None else supports, plan.width, loadings)
     width = min(plan.width, scores.shape[1])
     near = np.argpartition(-scores, width - 1, axis=1)[:, :width]
     promising = near[np.take_along_axis(scores, near, axis=1) > -np.inf]
@@ -282,11 +265,11 @@ def best_of_all(objective: SwapObjective, rules: Rules, n_empty: int, size: int)
         dtype=np.intp,
     )
     supports = supports[rules.permitted(supports)] if rules else supports
-    parts = np.array_split(supports, -(-len(supports) // TOGETHER))
+    parts = np.array_split(supports, -(-len(supports) // SEARCH.together))
     return cast(Indices, supports[first_largest(np.concatenate([objective.fitted(part)[0] for part in parts]))])
 
 
 def batches(count: int) -> Iterator[int]:
     """A number of descents, as many at a time as climb together."""
-    for first in range(0, count, POPULATION):
-        yield min(POPULATION, count - first)
+    for first in range(0, count, SEARCH.population):
+        yield min(SEARCH.population, count - first)

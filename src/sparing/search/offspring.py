@@ -10,16 +10,8 @@ from scipy.optimize import linear_sum_assignment
 
 from sparing.results import Array, Indices
 from sparing.rules import Rules
+from sparing.run import SEARCH
 from sparing.search.descent import SwapObjective
-
-NEARBY, ANYWHERE = 12, 0.25
-"""Replacements of a feature that a perturbation prefers, and the share of features that come from anywhere."""
-
-PERTURBED = (2, 6)
-"""Features that a perturbation replaces, at least and at most."""
-
-RENEWED = 2
-"""One in so many new supports of several components has one begun anew."""
 
 
 class BlockObjective(SwapObjective, Protocol):
@@ -37,7 +29,7 @@ def offspring_of_one(
     """New supports: by turns a crossover of two of the elite, or one of them with some features replaced."""
     _, state = objective.fitted(elite)
     scores = objective.swap_gains(elite, state)  # (S, r, c)
-    nearby = np.argsort(-scores, axis=2)[:, :, :NEARBY]
+    nearby = np.argsort(-scores, axis=2)[:, :, : SEARCH.nearby]
     children = []
     for number in range(count):
         first, second = rng.integers(len(elite), size=2)
@@ -73,10 +65,10 @@ def _crossed(first: Indices, second: Indices, rng: np.random.Generator) -> Indic
 def _perturbed(support: Indices, nearby: Indices, n_features: int, rules: Rules, rng: np.random.Generator) -> Indices:
     """A few features replaced, mostly by good replacements of their own."""
     child = support.copy()
-    least, most = PERTURBED
+    least, most = SEARCH.perturbed
     free = np.flatnonzero(~np.isin(support, rules.required))
     for slot in rng.choice(free, min(int(rng.integers(least, most + 1)), len(free)), replace=False):
-        options = np.arange(n_features) if rng.random() < ANYWHERE else nearby[slot]
+        options = np.arange(n_features) if rng.random() < SEARCH.anywhere else nearby[slot]
         inside = np.zeros(n_features, dtype=bool)
         inside[child] = True
         if len(options := options[~inside[options]]):
@@ -100,7 +92,7 @@ def offspring_of_several(
             rows[child] = _perturbed_components(supports[parent], scores[parent], objective.blocks, rng)
     of_parents = tuple(part[parents] for part in state)
     before = objective.kept(of_parents, rows == supports[parents])
-    anew = np.arange(0, count, RENEWED)
+    anew = np.arange(0, count, SEARCH.renewed)
     rows[anew], before[anew] = objective.renewed(supports[parents[anew]], tuple(part[anew] for part in of_parents), rng)
     return rows, before
 
@@ -127,11 +119,11 @@ def _crossed_components(
 def _perturbed_components(support: Indices, scores: Array, blocks: int, rng: np.random.Generator) -> Indices:
     """A few features replaced, mostly by good replacements of their own."""
     child, n_slots = support.copy(), len(support)
-    size, (least, most) = n_slots // blocks, PERTURBED
+    size, (least, most) = n_slots // blocks, SEARCH.perturbed
     for slot in rng.choice(n_slots, min(int(rng.integers(least, most + 1)), n_slots), replace=False):
         possible = np.flatnonzero(scores[slot] > -np.inf)
         possible = np.setdiff1d(possible, child[slot // size * size : (slot // size + 1) * size])
         if len(possible):
-            nearby = possible[np.argsort(-scores[slot, possible], kind="stable")[:NEARBY]]
-            child[slot] = rng.choice(possible if rng.random() < ANYWHERE else nearby)
+            nearby = possible[np.argsort(-scores[slot, possible], kind="stable")[: SEARCH.nearby]]
+            child[slot] = rng.choice(possible if rng.random() < SEARCH.anywhere else nearby)
     return child

@@ -10,16 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sparing.gram import DataMatrix
 from sparing.results import Array, Indices
-from sparing.run import Budget
-
-SWEEPS, CYCLES = 20, 100
-"""Looks at all pairs of components, and moves along longer cycles, at most: two or three of either are the rule."""
-
-ENTRIES = 1000
-"""Features times places, for each pair of components, up to which an assignment is quicker than exchanges."""
-
-TURNS = 200
-"""Times that features are shared out anew from one start, at most."""
+from sparing.run import SEARCH, Budget
 
 
 def settled(
@@ -33,7 +24,7 @@ def settled(
     """
     P = view.gram_matmat(H)
     value = float(np.einsum("ij,ij->", H, P))
-    for _ in range(TURNS):
+    for _ in range(SEARCH.sharing_turns):
         pulls, now = pull(P), H != 0
         roots = np.sqrt(np.einsum("ij,ij->j", np.square(pulls), now.astype(float)))
         roots = np.where(roots > 0, roots, np.linalg.norm(pulls, axis=0))  # of one whose features all pull back
@@ -64,7 +55,7 @@ def share_out(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -> N
     """
     k, total = worth.shape[1], sum(sizes)
     few = _candidates(worth, total)
-    if len(few) * total > ENTRIES * k**2:
+    if len(few) * total > SEARCH.assigned_entries * k**2:
         return by_exchanges(worth, owned, sizes)
     places = np.repeat(np.arange(k), sizes)
     features, columns = linear_sum_assignment(-worth[few][:, places])
@@ -82,11 +73,11 @@ def by_exchanges(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -
     k = worth.shape[1]
     worths = np.column_stack([worth, np.zeros(len(worth))])
     owner = np.where(owned.any(axis=1), owned.argmax(axis=1), k)
-    for _ in range(SWEEPS):
+    for _ in range(SEARCH.sharing_sweeps):
         moved = [_exchanged(worths, owner, a, b, sizes) for a in range(k) for b in range(a + 1, k + 1)]
         if not any(moved):
             break
-    for _ in range(CYCLES):
+    for _ in range(SEARCH.sharing_cycles):
         if not _rotated(worths, owner, sizes):
             break
     return np.asarray(owner[:, None] == np.arange(k))

@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 from sparing.gram import DataMatrix
 from sparing.linalg.truncation import keep_largest, largest, unit_columns
 from sparing.results import Array, Indices
-from sparing.run import Budget
-
-SUBSPACE_STEPS = 5
+from sparing.run import SEARCH, Budget
 
 
 def truncated_powers(
@@ -82,7 +80,7 @@ def distinct_ranks(scores: Array) -> Array:
 def leading_directions(view: DataMatrix, rank: int, rng: np.random.Generator) -> Array:
     """Roughly the leading eigenvectors of A, good enough to start from."""
     V = rng.standard_normal((view.n_features, min(rank, view.n_features)))
-    for _ in range(SUBSPACE_STEPS):
+    for _ in range(SEARCH.subspace_steps):
         V = np.linalg.qr(view.gram_matmat(V))[0]
     _, rotation = np.linalg.eigh(V.T @ view.gram_matmat(V))
     return np.asarray(V @ rotation[:, ::-1])

@@ -16,14 +16,11 @@ from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Auto, Solver
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
 from sparing.results import Array, Encoder, Indices, Reference
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.task import Task
 
 FIRST_SOLVER = Auto(starts=3, finalists=2, perturbations=0)
 """A search over all supports follows."""
-
-PERTURBED_SHARE = 0.3
-"""Share of its features that each component gives up when perturbed."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def _directions(A: Array, supports: Sequence[Indices]) -> Array:
 def perturbed(H: Array, rng: np.random.Generator) -> Array:
     """Directions without some of their features; the largest of each stays."""
     lengths = np.abs(H)
-    out = np.where((rng.random(H.shape) >= PERTURBED_SHARE) | (lengths.max(axis=0) == lengths), H, 0.0)
+    out = np.where((rng.random(H.shape) >= SEARCH.perturbed_share) | (lengths.max(axis=0) == lengths), H, 0.0)
     return np.asarray(out / np.linalg.norm(out, axis=0))
 
 

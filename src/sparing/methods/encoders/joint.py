@@ -16,16 +16,13 @@ from sparing.methods.encoders.joint_goals import JointVariances
 from sparing.methods.encoders.joint_search import rotations
 from sparing.methods.selectors import Greedy, Selector
 from sparing.objectives.blocks import BlockCapture, BlockState, Quotients
-from sparing.objectives.joint import REFITS, LossAlternation
+from sparing.objectives.joint import LossAlternation
 from sparing.objectives.shared import RIDGE
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.search.iterated import search, several_at_once
 from sparing.task import Task
-
-CORE = 160
-"""Features beside those of a solution that may come in when it is polished; all of them up to twice as many."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +58,9 @@ class Joint:
         answers = [first]
         if k > 1:
             answers += _searched(JointLosses(view, sizes[:k], spectrum, rules), first, spectrum, run)
-        encoders = [_refitted(view, H, rows, spectrum, run) for H in answers[:REFITTED]]
+        encoders = [_refitted(view, H, rows, spectrum, run) for H in answers[: SEARCH.refitted]]
         encoders.append(_encoder(view, spectrum, first))
         return min(encoders, key=lambda encoder: encoder.loss).including(rules.required)
-
-
-REFITTED = 3
-"""Answers whose loadings are fitted together at the end: the iterative one and the best of the search."""
 
 
 class JointLosses(JointVariances):
@@ -137,7 +130,7 @@ def _refitted(view: DataMatrix, H: Array, rows: Array | None, spectrum: Spectrum
     """The encoder of these supports with the best loadings that turns lead to, ordered by what each adds."""
     core = np.flatnonzero(H.any(axis=1))
     search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), run.budget, rows=rows, core=core)
-    refitted = search.ordered(search.refit(H[core] / np.linalg.norm(H[core], axis=0), REFITS))
+    refitted = search.ordered(search.refit(H[core] / np.linalg.norm(H[core], axis=0), SEARCH.refits))
     return encoder_with(core, refitted, view.gram_columns(core), spectrum.total)
 
 
@@ -151,11 +144,11 @@ def core_features(view: DataMatrix, spectrum: Spectrum, H: Array) -> Indices:
     """All features where they are few; else those of the first solution and those that matter most to the spectrum."""
     squares = view.gram_diagonal()
     varies = np.flatnonzero(squares > 0)
-    if len(varies) <= 2 * CORE:
+    if len(varies) <= 2 * SEARCH.polished:
         return varies
     weight = np.square(spectrum.basis * np.sqrt(spectrum.values)).sum(axis=1)
     share = np.divide(weight * spectrum.values[0], squares, out=np.zeros_like(weight), where=squares > 0)
     extent = np.abs(spectrum.basis).max(axis=1)
     ranks = [np.argsort(np.argsort(-score, kind="stable"), kind="stable") for score in (weight, share, extent)]
-    best = np.argsort(np.min(ranks, axis=0), kind="stable")[:CORE]  # the first by any of the three
+    best = np.argsort(np.min(ranks, axis=0), kind="stable")[: SEARCH.polished]  # the first by any of the three
     return np.union1d(np.flatnonzero(H.any(axis=1)), best).astype(np.intp)

@@ -23,7 +23,7 @@ from sparing.objectives.joint import ORTHOGONAL
 from sparing.objectives.loadings import best_loadings
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.search.iterated import Found
 from sparing.search.offspring import BlockObjective
 
@@ -33,20 +33,12 @@ ALIKE = 0.95
 OF_ALL, OF_LAST = 5e-3, 0.1
 """Shares of all variance, and of the last principal component's, that being rid of near-copies may cost."""
 
-REFITS = 200
-"""Steps at most to the best loadings of given supports."""
-
-SINGLE, MOVED = 8, 6
-"""Moves of one feature between components that are tried together, and features that are moved together by chance."""
 
 NEW_LOADING = 1e-3
 """Loading of a feature that comes to a component, until it is fitted."""
 
 SETTLED = 1e-13
 """Share of the variance that a turn of all components must gain to be followed by another."""
-
-CHARGES = (0.1, 1.0, 10.0)
-"""Charges for breaking a constraint, of supports that are then made to keep it."""
 
 
 class JointVariances:
@@ -191,13 +183,18 @@ class JointVariances:
         missed = np.where(places < self.n_features, beside.leaving()[0], -np.inf)
         coming = [divmod(int(flat), self.n_features) for flat in np.argsort(-gains, axis=None)[:total]]
         going = [divmod(int(flat), goal.width) for flat in np.argsort(-missed, axis=None)[:total]]
-        pairs = [(lost, new) for lost in going[:SINGLE] for new in coming[:SINGLE] if lost[0] != new[0]]
+        pairs = [
+            (lost, new)
+            for lost in going[: SEARCH.single_moves]
+            for new in coming[: SEARCH.single_moves]
+            if lost[0] != new[0]
+        ]
         pairs.sort(key=lambda pair: missed[pair[0]] + gains[pair[1]], reverse=True)
-        chosen = [[pair] for pair in pairs[: SINGLE // 2]]
+        chosen = [[pair] for pair in pairs[: SEARCH.single_moves // 2]]
         for power in range(1, max(2, total // 4).bit_length()):
             chosen.append(list(zip(going[: 2**power], coming[: 2**power], strict=True)))
-        for _ in range(SINGLE // 2):  # and some by chance
-            n = int(rng.integers(1, min(MOVED, total - self.blocks) + 1))
+        for _ in range(SEARCH.single_moves // 2):  # and some by chance
+            n = int(rng.integers(1, min(SEARCH.moved, total - self.blocks) + 1))
             some = ([part[i] for i in rng.permutation(min(4 * n, len(part)))[:n]] for part in (going, coming))
             chosen.append(list(zip(*some, strict=True)))
         moved = [_moved(H, [((b, int(places[b, slot])), new) for (b, slot), new in some]) for some in chosen]
@@ -218,7 +215,7 @@ class JointVariances:
         if self.blocks < 2 or len(used) > GRAM_LIMIT or not H.any(axis=0).all():
             return H
         out = np.zeros_like(H)
-        out[used] = best_loadings(self.view.restricted(used).gram(), H[used], self.ridge, REFITS, run.budget)
+        out[used] = best_loadings(self.view.restricted(used).gram(), H[used], self.ridge, SEARCH.refits, run.budget)
         return out
 
     def best(self, answers: list[Array], spectrum: Spectrum) -> Array:
@@ -277,7 +274,7 @@ class ConstrainedVariances(JointVariances):
             self.blocks,
             self.level,
             uncorrelated=self.uncorrelated,
-            charges=CHARGES,
+            charges=SEARCH.charges,
             padding=len(features) - len(real),
         )
 
@@ -311,7 +308,7 @@ class ConstrainedVariances(JointVariances):
         supports, x = goal.slots(H, H)
         features = np.unique(supports)
         objective, inside, reached = goal.on(features), np.searchsorted(features, supports)[None], -np.inf
-        for _ in range(REFITS):
+        for _ in range(SEARCH.refits):
             values, state = objective.fitted(inside, x[None])
             before, reached, x = reached, float(values[0]), state.loadings[0]
             if reached <= before * (1 + SETTLED) or run.budget.expired:

@@ -16,29 +16,14 @@ from sparing.methods.encoders.joint_goals import JointVariances
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.results import Array, Spectrum
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.search.iterated import search, several_at_once
 from sparing.search.sharing import settled
 from sparing.search.truncated_power import pool_of
 
-POLAR_STEPS = 10
-"""Steps that bring a rotation of the principal components and its cut to size closer to one another."""
-
-PLACES, PROMISING = 4, 512
-"""Features that starts are sought among, for each place in a component, and at least."""
-
-ANYWHERE = 4
-"""One in so many times features are shared out from single ones drawn by chance."""
-
-SHARED = 8
-"""Starts that are affordable where features are shared out as often as the effort says; else less often in proportion.
-On genes, where two are, six times lead as far as 24."""
-
 ROUGH = 1e-4
 """Share of the variance that a step of a start must gain: the search goes on from there."""
 
-MOVING = 2
-"""Of the best answers, those that features are moved between components of."""
 
 NOTICED = 1e-9
 """Share of the variance that moving features between components must gain."""
@@ -59,7 +44,7 @@ class JointSearch:
     def __init__(self, goal: JointVariances, solver: Solver, spectrum: Spectrum, run: Run) -> None:
         self.goal, self.context = goal, run
         self.pool, self.view, self.spectrum = np.arange(goal.n_features), goal.view, spectrum
-        wanted = max(PROMISING, PLACES * sum(goal.sizes))
+        wanted = max(SEARCH.promising, SEARCH.places * sum(goal.sizes))
         if wanted < goal.n_features:  # starts only: all other features come in when working sets are selected
             self.pool = pool_of(goal.view, wanted, spectrum.basis)
             self.spectrum = replace(spectrum, basis=spectrum.basis[self.pool])
@@ -92,7 +77,7 @@ class JointSearch:
     def _level(self, elite: list[Array], run: Run) -> list[Array]:
         """The best that a search from what is known, and from more starts, leads to."""
         goal, effort, n_slots = self.goal, run.effort, sum(self.goal.sizes)
-        affordable = effort.joint_table / (n_slots * min(goal.n_features, PLACES * n_slots))
+        affordable = effort.joint_table / (n_slots * min(goal.n_features, SEARCH.places * n_slots))
         if elite and affordable < 1:
             return elite
         more = list(self._starts(int(np.clip(affordable, 2, effort.joint_starts)), affordable, run))
@@ -110,7 +95,7 @@ class JointSearch:
         """The same after moves of features between components, where numbers may differ, while some gain."""
         since = 0
         for _ in range(run.effort.joint_transfers):
-            best = [H for H, _ in found[:MOVING]]
+            best = [H for H, _ in found[: SEARCH.moving]]
             trials = [] if run.budget.expired else [trial for H in best for trial in self.goal.transfers(H, run.rng)]
             further = self._searched(self.goal, [*best, *trials], 0, run) if trials else []
             if not further or since > 1:
@@ -139,7 +124,7 @@ class JointSearch:
             if run.budget.expired:
                 return
             if number % 4 == 1:
-                times = int(run.effort.joint_shared * min(1.0, affordable / SHARED))
+                times = int(run.effort.joint_shared * min(1.0, affordable / SEARCH.shared_starts))
                 self.shared = _shared_out(self.view, self.shared, self.rotated, self.goal.sizes, times, run)
                 start = self._scattered(self.shared[1])
             elif number % 4 == 3:
@@ -173,7 +158,7 @@ def _shared_out(
     for number in range(times):
         if run.budget.expired or not best.any(axis=0).all():
             break
-        again = perturbed(best, run.rng) if (number + 1) % ANYWHERE else anywhere(view, len(sizes), run.rng)
+        again = perturbed(best, run.rng) if (number + 1) % SEARCH.drawn else anywhere(view, len(sizes), run.rng)
         value, H = settled(view, again, sizes, np.asarray, ROUGH, run.budget)
         if value > reached:
             reached, best = value, H
@@ -185,7 +170,7 @@ def rotations(V: Array, cut: Callable[[Array], Array], rng: np.random.Generator)
     k = V.shape[1]
     for number in count(0):
         rotated = varimax(V) if number == 0 else V if number == 1 else V @ np.linalg.qr(rng.standard_normal((k, k)))[0]
-        for _ in range(POLAR_STEPS):
+        for _ in range(SEARCH.polar_steps):
             left, _, right = np.linalg.svd(V.T @ cut(rotated))
             rotated = V @ (left @ right)
         yield unit_columns(cut(rotated))

@@ -16,15 +16,13 @@ from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.results import Array, Encoder, Reference
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.search.sharing import settled
 from sparing.task import Task
 
 TURN_GAIN, DISTINCT = 1e-9, 1e-6
 """Share of the sum of variances that a turn must gain, and by which two answers differ."""
 
-ELITE = 4
-"""Distinct answers that restarts begin with: with one alone they lead back to it."""
 
 TALL = 1024
 """Features up to which A is formed where there are more samples: hundreds of products with it follow."""
@@ -101,7 +99,7 @@ def _shared_out(view: DataMatrix, start: Array, sizes: list[int], restarts: int,
             continue
         value, H = _settled(view, H, sizes, run.budget)
         if all(abs(value - known) > DISTINCT * known for known, _ in elite):
-            elite = sorted([*elite, (value, H)], key=lambda pair: -pair[0])[:ELITE]
+            elite = sorted([*elite, (value, H)], key=lambda pair: -pair[0])[: SEARCH.sharing_elite]
             run.budget.say(f"orthogonal components: {elite[0][0] / view.total:.4%} of the variance")
     return elite[0][1]
 

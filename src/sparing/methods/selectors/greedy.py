@@ -15,8 +15,8 @@ from sparing.objectives.shared import CapturedVariance, prices_of
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Indices, Reference, Selection, Spectrum
 from sparing.rules import NO_RULES, Rooms, Rules
-from sparing.run import Run
-from sparing.search.iterated import LOOKED, search_all
+from sparing.run import SEARCH, Run
+from sparing.search.iterated import search_all
 from sparing.task import Target, Task
 
 NEGLIGIBLE, TARGET_ROUNDING = 1e-9, 1e-15
@@ -80,7 +80,7 @@ def _improved(known: DataMatrix, chosen: Indices, left: float, task: Task, run: 
     for effort in (level.for_shared(size) for level in run.effort.levels if not run.budget.expired):
         if left <= effort.worthwhile * _least_loss(target):
             continue
-        at_once = known.n_features <= LOOKED * effort.working_set  # squares of so few features cost nothing
+        at_once = known.n_features <= SEARCH.looked * effort.working_set  # squares of so few features cost nothing
         level, problem = replace(run, effort=effort), by_loss if effort.by_loss or at_once else by_span
         for _ in range(effort.populations):  # each of its own, so that none draws the others into its optimum
             if run.budget.expired:

@@ -15,7 +15,7 @@ from sparing.methods.solvers.generalized_power import GeneralizedPowerL0
 from sparing.methods.solvers.greedy import Greedy
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.local import LocalSearch
 from sparing.search.truncated_power import column_starts, leading_directions, pool_of, truncated_powers
@@ -29,11 +29,6 @@ SCATTERED, SCATTERED_ENTRIES, KEPT_SUPPORTS, LARGEST, ALIKE = 64, 2 * 10**6, 8, 
 """Features anywhere that are started from, up to four times as many where there are not too many features in all, and
 supports kept of what is reached, where so many of the largest variances are all above this share of the largest."""
 
-POWER_STEPS = 30
-"""Power steps for the loadings of many nonzeros."""
-
-PENALTY_ENTRIES = 4 * 10**5
-"""The most samples times features for a path of penalties: it takes a hundred products, a fifth of a second."""
 
 SLOW, SETTLED = 1e-5, 1e-9
 """Growth in one step, as a share of the variance, that is not worth it: of the support, and of its loadings."""
@@ -140,7 +135,7 @@ class Auto:
         if not self.perturbations or isinstance(task.metric, OrthogonalTo) or (few and view.n_features <= WHOLE):
             return []
         given = Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start)
-        small = view.n_features * min(view.n_samples or view.n_features, view.n_features) <= PENALTY_ENTRIES
+        small = view.n_features * min(view.n_samples or view.n_features, view.n_features) <= SEARCH.penalty_entries
         solvers: list[Solver] = [Greedy()] if few else [GeneralizedPowerL0()] if small else []
         return [solver.solve(given, run) for solver in solvers if not run.budget.expired]
 
@@ -196,7 +191,7 @@ class Auto:
         best = first_largest(np.einsum("ij,ij->j", X, view.gram_matmat(X)))
         x = truncated_powers(view, X[:, [best]], n_nonzero, max_iter=50, settled=3, budget=budget, allowed=usable)
         kept, top = x != 0, 0.0
-        for _ in range(POWER_STEPS):
+        for _ in range(SEARCH.power_steps):
             y = view.gram_matmat(x)
             before, top = top, float(np.einsum("ij,ij->", x, y))
             if top <= before * (1 + SETTLED):

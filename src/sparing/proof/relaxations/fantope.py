@@ -18,12 +18,11 @@ from scipy.optimize import minimize
 from sparing.gram import view_of_gram
 from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.rounding import EPS
-from sparing.objectives.joint import SWAPS
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.relaxations.semidefinite import alternating, into_l1_ball, made_feasible
 from sparing.proof_effort import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
-from sparing.run import Budget
+from sparing.run import SEARCH, Budget
 from sparing.search.truncated_power import truncated_powers
 
 
@@ -253,7 +252,7 @@ def _strongest(B: Array, size: int, known: Array, budget: Budget, enumerated: in
         X = np.hstack([X, full[np.argsort(-np.einsum("ij,ij->i", full @ B, full), kind="stable")[: SCHEDULES.cuts]].T])
         supports = np.unique(np.sort(np.argsort(-np.abs(X), axis=0)[:size], axis=0).T, axis=0)
         first = np.argsort(-_tops(B, supports)[0], kind="stable")[: SCHEDULES.swapped_supports]
-        swapped = [np.sort(RayleighObjective(view).improved(supports[at], SWAPS)[1]) for at in first]
+        swapped = [np.sort(RayleighObjective(view).improved(supports[at], SEARCH.alternation_swaps)[1]) for at in first]
         supports = np.unique(np.vstack([supports, *swapped]), axis=0)
     values, vectors = _tops(B, supports)
     order = np.argsort(-values, kind="stable")[: SCHEDULES.cuts]

@@ -13,27 +13,15 @@ from sparing.objectives.nonnegative import NonnegativeObjective, positive_powers
 from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.branch_and_bound import highest
 from sparing.results import Array, Component, Reference
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.search.truncated_power import column_starts, furthest_scores, leading_directions, pool_of
 from sparing.task import Task
-
-RANKS = (3, 6, 8)
-"""Ranks of the surrogates whose best directions are started from; each takes about as long as all before it."""
-
-CELLS, TOLERANCE = 4000, 1e-3
-"""Cells for each, and how close to its optimum is close enough to start from: the climb that follows gains more."""
-
-TRUNCATED_STEPS = 40
-"""Truncated steps of all starts together, before the best of them go on alone."""
 
 CHUNK = 64
 """Features that are looked at a time."""
 
 FREE = Auto(starts=3, finalists=2, perturbations=1)
 """What finds a good component of any sign, soon."""
-
-PERTURBED_SHARE = 0.3
-"""Share of its features that the best gives up when shaken."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +71,7 @@ class NonnegativeAuto:
             view,
             self._starts(view, size, run, task.start),
             size,
-            max_iter=TRUNCATED_STEPS,
+            max_iter=SEARCH.truncated_steps,
             settled=2,
             budget=run.budget,
             allowed=objective.usable,
@@ -107,7 +95,9 @@ class NonnegativeAuto:
 
     def _starts(self, view: DataMatrix, size: int, run: Run, start: Array | None) -> Array:
         """Nonnegative directions from everywhere."""
-        leading = leading_directions(view, min((max if self.surrogates else min)(RANKS), view.n_features), run.rng)
+        leading = leading_directions(
+            view, min((max if self.surrogates else min)(SEARCH.surrogate_ranks), view.n_features), run.rng
+        )
         columns = np.column_stack(
             [column_starts(view, self.starts, leading), self._furthest(view, size, leading, run.rng)]
         )
@@ -147,14 +137,21 @@ class NonnegativeAuto:
         values, rotation = np.linalg.eigh(leading.T @ products)
         values, rotation = values[::-1], rotation[:, ::-1]
         found = []
-        for rank in RANKS if self.surrogates else ():
+        for rank in SEARCH.surrogate_ranks if self.surrogates else ():
             last = float(values[rank]) if rank < len(values) else 0.0
             kept = values[:rank] > max(last, 0.0) * (1 + GROWTH) + np.finfo(float).tiny
             if not kept.any() or budget.expired:
                 break
             U, excess = leading @ rotation[:, :rank][:, kept], values[:rank][kept] - max(last, 0.0)
             V = U * np.sqrt(excess)
-            best = highest(V, size, tolerance=TOLERANCE, max_cells=CELLS, budget=budget, nonnegative=True)
+            best = highest(
+                V,
+                size,
+                tolerance=SEARCH.surrogate_tolerance,
+                max_cells=SEARCH.surrogate_cells,
+                budget=budget,
+                nonnegative=True,
+            )
             found.append(V @ best.direction)
         return np.column_stack([np.zeros((view.n_features, 0)), *found])
 
@@ -176,5 +173,5 @@ class NonnegativeAuto:
         """The best without some of its features, climbed again."""
         support = np.flatnonzero(best)
         x = best.copy()
-        x[rng.permutation(support)[: int(PERTURBED_SHARE * len(support))]] = 0.0
+        x[rng.permutation(support)[: int(SEARCH.perturbed_share * len(support))]] = 0.0
         return objective.climbed(x, size)[1]
