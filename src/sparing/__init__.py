@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sparing.estimators.sparse_pca import SparsePCA
     from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
     from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
+    from sparing.show.tables import equations, loadings_table
 
 __version__ = "0.1.0"
 
@@ -34,9 +35,11 @@ _MODULES = {
     "SparsePCARegressor": "estimators.sparse_pca_regressor",
     "SparsityPath": "estimators.sparsity_path",
     "certify": "estimators.external_loadings",
+    "equations": "show.tables",
     "explained_variance": "estimators.metrics",
     "information_loss": "estimators.metrics",
     "load_model": "estimators.saving",
+    "loadings_table": "show.tables",
     "open_data": "data.readers",
     "polish": "estimators.external_loadings",
     "save_model": "estimators.saving",
@@ -55,9 +58,11 @@ __all__ = [
     "SparsityPath",
     "__version__",
     "certify",
+    "equations",
     "explained_variance",
     "information_loss",
     "load_model",
+    "loadings_table",
     "open_data",
     "polish",
     "save_model",

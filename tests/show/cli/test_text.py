@@ -13,12 +13,21 @@ from sparing.show.wording import END_OF_ISOLATE, ISOLATE, shown
 H = np.array([[0.6, 0.0, -0.8, 0.0], [0.0, 1e-7, 0.5, 0.0]])
 
 
-def test_loadings_are_sorted_by_size_and_zeros_are_dots():
-    lines = loadings_table(H, ["a", "b", "c", "d"], 80).splitlines()
+def test_components_with_features_of_their_own_have_blocks_sorted_by_size():
+    first, second = loadings_table(H, ["a", "b", "c", "d"], 80).split("\n\n")
+    assert [line.split() for line in first.splitlines()] == [
+        ["feature", "component", "1"],
+        ["c", "-0.8000"],
+        ["a", "0.6000"],
+    ]
+    assert second.splitlines()[0].split() == ["feature", "component", "2"]
+    assert second.splitlines()[-1].split() == ["b", "1.0e-07"]
+
+
+def test_components_that_share_features_stand_side_by_side():
+    lines = loadings_table(np.array([[0.6, -0.8], [0.1, 0.5]]), ["a", "c"], 80).splitlines()
     assert lines[0].split() == ["feature", "component", "1", "component", "2"]
-    assert [line.split()[0] for line in lines[1:]] == ["c", "a", "b"]
     assert lines[1].split() == ["c", "-0.8000", "0.5000"]
-    assert lines[3].split() == ["b", ".", "1.0e-07"]
 
 
 @pytest.mark.parametrize("width", [30, 47, 80, 200])
@@ -35,7 +44,7 @@ def test_no_line_is_wider_than_the_terminal(name, width):
 
 def test_columns_line_up_for_wide_and_narrow_signs():
     lines = loadings_table(H[:, :3], ["漢字", "e\u0301", "plain"], 80).splitlines()
-    assert len({wide(line) for line in lines}) == 1
+    assert len({wide(line) for line in lines if line}) == 1
 
 
 def test_components_that_do_not_fit_side_by_side_come_below():

@@ -69,10 +69,16 @@ def predicted(model: Any, names: Sequence[str]) -> str:
 
 
 def loadings_table(components: Array, names: Sequence[str], width: int | None = None) -> str:
-    """Nonzero loadings with their names, the largest first; as many components side by side as fit."""
+    """Nonzero loadings with their names, the largest first.
+
+    As many components side by side as fit where they share their features, else one block for each.
+    """
     width = terminal_width() if width is None else width
     H = np.asarray(components)
     rows = loadings_rows(H, names)
+    if len(H) > 1 and any(not all(row.loadings) for row in rows):
+        longest = min(max(len("feature"), *(wide(row.name) for row in rows)), max(width - CELL, NARROWEST))
+        return "\n\n".join(_part(rows, range(i, i + 1), longest) for i in range(len(H)))
     longest = max([len("feature"), *(wide(row.name) for row in rows[:MOST_ROWS])])
     beside = min(longest, max(width - CELL * len(H), NARROWEST))
     at_once = max((width - beside) // CELL, 1)
@@ -94,8 +100,6 @@ def _part(rows: Sequence[LoadingsRow], components: range, width: int) -> str:
 
 
 def _cell(value: float) -> str:
-    if not value:
-        return f"{'.':>{CELL}}"
     return f"{value:{CELL}.4f}" if abs(value) >= 0.00005 else f"{value:{CELL}.1e}"
 
 
