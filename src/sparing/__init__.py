@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sparing.estimators.sparse_pca import SparsePCA
     from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
     from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
+    from sparing.estimators.validation.cross_validated import HeldOut, cross_validated
     from sparing.show.tables import equations, loadings_table
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "ColumnSelector": "estimators.column_selector",
     "DoublySparseEncoder": "estimators.doubly_sparse_encoder",
+    "HeldOut": "estimators.validation.cross_validated",
     "NonnegativeSparsePCA": "estimators.nonnegative_sparse_pca",
     "SparseEncoder": "estimators.sparse_encoder",
     "SparseHierarchicalClustering": "estimators.sparse_hierarchical_clustering",
@@ -36,6 +38,7 @@ _MODULES = {
     "SparsityPath": "estimators.sparsity_path",
     "certify": "estimators.external_loadings",
     "equations": "show.tables",
+    "cross_validated": "estimators.validation.cross_validated",
     "explained_variance": "estimators.metrics",
     "information_loss": "estimators.metrics",
     "load_model": "estimators.saving",
@@ -49,6 +52,7 @@ _MODULES = {
 __all__ = [
     "ColumnSelector",
     "DoublySparseEncoder",
+    "HeldOut",
     "NonnegativeSparsePCA",
     "SparseEncoder",
     "SparseHierarchicalClustering",
@@ -58,6 +62,7 @@ __all__ = [
     "SparsityPath",
     "__version__",
     "certify",
+    "cross_validated",
     "equations",
     "explained_variance",
     "information_loss",

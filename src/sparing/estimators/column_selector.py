@@ -21,7 +21,7 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.span import DEPENDENT
 from sparing.methods.encoders import Batch
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy
-from sparing.results import Encoder, Indices
+from sparing.results import Array, Encoder, Indices
 from sparing.run import Run
 from sparing.task import Task
 
@@ -242,6 +242,11 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         predicted = (kept - self.mean_[self.support_]) @ self.decoder_ + self.mean_
         predicted[:, self.support_] = kept
         return in_precision_of(rows, predicted)
+
+    @property
+    def _linear(self) -> tuple[Array, Array]:
+        """Loadings on ``support_`` and decoder, of centred and scaled features."""
+        return np.eye(len(self.support_)), self.decoder_ * self.scale_[self.support_][:, None] / self.scale_
 
     def _algorithm(self) -> Batch:
         if isinstance(self.selector, str) and self.selector == "auto":

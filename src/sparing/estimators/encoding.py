@@ -111,6 +111,11 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         return view.columns(self.support_) @ self.components_[:, self.support_].T
 
     @property
+    def _linear(self) -> tuple[Array, Array]:
+        """Loadings on ``support_`` and decoder, of centred and scaled features."""
+        return self.components_[:, self.support_], self.decoder_
+
+    @property
     def _n_features_out(self) -> int:
         return len(self.components_)
 

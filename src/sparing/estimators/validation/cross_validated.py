@@ -1,0 +1,242 @@
+"""What an estimator keeps of new samples: every fold selects its features anew."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sparing import errors
+from sparing.certificates.sentences import counted
+from sparing.data import Rows, standardized
+from sparing.estimators.base import ViewEstimator
+from sparing.estimators.inputs import full_rows
+from sparing.estimators.validation.folds import Fold, folds_of, named_rows, over_folds, standard_error
+from sparing.gram import DataMatrix
+from sparing.linalg import top_spectrum
+from sparing.results import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Shares of the variance of held-out samples that an estimator keeps, by fold.
+
+    ``print`` says it in words. Shares are of squares about the means of the training samples: 0 is what these means
+    keep, 1 is everything, and there is no lower limit.
+
+    Attributes
+    ----------
+    unread : ndarray of shape (n_folds,)
+        Of the features that are not read, each predicted from those that are: an honest estimate, since no value
+        enters its own prediction. Of the targets, for a regressor.
+    everything : ndarray of shape (n_folds,)
+        Of all features, those that are read among them.
+    pca, pca_everything : ndarray of shape (n_folds,)
+        The same for PCA with as many components. It reads every feature, those that it rebuilds as well. For a
+        regressor, of the targets by regression on the principal components.
+    in_sample : ndarray of shape (n_folds,)
+        As ``everything``, of the training samples.
+    kept, kept_se : float
+        Mean of ``unread`` over the folds, and its standard error.
+    pca_kept : float
+        Mean of ``pca``.
+    supports : list of ndarray
+        The features that each fold reads.
+    n_samples, n_features : int
+    """
+
+    unread: Array
+    everything: Array
+    pca: Array
+    pca_everything: Array
+    in_sample: Array
+    supports: list[Indices] = field(repr=False)
+    folds: list[Fold] = field(repr=False)
+    n_components: int
+    n_samples: int
+    n_features: int
+    of_targets: bool = False
+
+    @property
+    def kept(self) -> float:
+        """Mean over the folds of what is kept of features that are not read."""
+        return float(self.unread.mean())
+
+    @property
+    def kept_se(self) -> float:
+        """Its standard error."""
+        return float(standard_error(self.unread, self.folds))
+
+    @property
+    def pca_kept(self) -> float:
+        """Mean over the folds of what PCA keeps of the same features."""
+        return float(self.pca.mean())
+
+    @property
+    def transfers(self) -> bool:
+        """Is anything kept of new samples?"""
+        return self.kept > 0
+
+    def __str__(self) -> str:
+        read = np.mean([len(support) for support in self.supports])
+        what = "the targets" if self.of_targets else "the features not read"
+        first = (
+            f"New samples: {read:,.0f} of {counted(self.n_features, 'feature')} keep {self.kept:.1%} +- "
+            f"{self.kept_se:.1%} of the variance of {what} ({len(self.unread)} folds, "
+            f"{counted(self.n_samples, 'sample')})."
+        )
+        by = "regression on it" if self.of_targets else "it"
+        pca = f"PCA with {counted(self.n_components, 'component')} reads everything: {by} keeps {self.pca_kept:.1%}."
+        return "\n".join([first, pca, *([] if self.transfers else [f"{NOTHING_TRANSFERS}."])])
+
+
+NOTHING_TRANSFERS = "Nothing transfers: new samples are rebuilt no better than by their means"
+
+
+def warn_nothing_transfers(kept: float, stacklevel: int = 3) -> None:
+    """Say so where a cross-validated estimate is not above zero."""
+    if not kept > 0:
+        message = (
+            f"{NOTHING_TRANSFERS} (kept: {kept:.1%}, cross-validated). The features say nothing about one another that "
+            "holds beyond these samples: use more samples, fewer features, or noise_variance='auto'."
+        )
+        warnings.warn(message, errors.SparingWarning, stacklevel=stacklevel)
+
+
+def cross_validated(
+    estimator: Any, X: Any, y: Any = None, *, cv: Any = 5, groups: Any = None, n_jobs: int | None = None
+) -> HeldOut:
+    """What an estimator keeps of samples that it has not seen, beside PCA.
+
+    Every fold chooses its features anew and learns means and scales of its own: features chosen once, on all samples,
+    would flatter. The honest number is that of the features which are not read.
+
+    Parameters
+    ----------
+    estimator : SparseEncoder, ColumnSelector, SparsePCA, NonnegativeSparsePCA, DoublySparseEncoder, SparsePCARegressor
+        Not fitted, or fitted: its parameters are used.
+    X : array-like, sparse matrix, data frame, Dask array or rows of ``open_data``, of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+        Targets of a regressor.
+    cv : int, splitter of scikit-learn or pairs of indices, default=5
+        A number stands for so many folds of shuffled samples. Samples that belong together, such as those of one
+        patient, need ``GroupKFold`` and ``groups``; series in time need ``TimeSeriesSplit``.
+    groups : array-like of shape (n_samples,), optional
+    n_jobs : int, optional
+        Folds that run at the same time, as in scikit-learn. Those of a Dask array run one after the other: its own
+        scheduler is busy with each.
+
+    Returns
+    -------
+    HeldOut
+        Print it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparing import SparseEncoder, cross_validated
+    >>> print(cross_validated(SparseEncoder(2, n_nonzero=4, scale=True, effort="quick"), load_wine().data))
+    New samples: 4 of 13 features keep 38.2% +- 1.8% of the variance of the features not read (5 folds, 178 samples).
+    PCA with 2 components reads everything: it keeps 48.6%.
+    """
+    if not isinstance(estimator, ViewEstimator):
+        raise TypeError(
+            f"cross_validated was given a {type(estimator).__name__}; an encoder, a selector of columns, a sparse PCA "
+            "or a SparsePCARegressor of sparing is needed. Of a pipeline, pass its last step and transformed samples."
+        )
+    if getattr(estimator, "precomputed", False):
+        raise ValueError(
+            "cross_validated leaves samples out in turn, and a covariance has none. Pass the samples themselves, with "
+            "precomputed=False."
+        )
+    rows = named_rows(X)
+    folds = folds_of(cv, rows.shape[0], y, groups)
+    targets = None if y is None else np.asarray(y)
+    found = over_folds(
+        _judged, ((estimator, rows, targets, *fold) for fold in folds), n_jobs if rows.is_local else None
+    )
+    unread, everything, pca, pca_everything, in_sample = np.array([shares for shares, _, _ in found]).T
+    warn_nothing_transfers(float(unread.mean()))
+    return HeldOut(
+        unread,
+        everything,
+        pca,
+        pca_everything,
+        in_sample,
+        supports=[support for _, support, _ in found],
+        folds=folds,
+        n_components=max(k for _, _, k in found),
+        n_samples=rows.shape[0],
+        n_features=rows.shape[1],
+        of_targets=_predicts(estimator),
+    )
+
+
+def _predicts(estimator: Any) -> bool:
+    return hasattr(estimator, "predict")
+
+
+def _judged(
+    estimator: Any, rows: Rows, y: Array | None, train: Indices, test: Indices
+) -> tuple[tuple[float, ...], Indices, int]:
+    """What one fold keeps, the features that it reads, and its number of components."""
+    model = clone(estimator)
+    if "certify" in model.get_params(deep=False):
+        model.set_params(certify=False)
+    learning, new = rows.chosen(train), rows.chosen(test)
+    model.fit(learning, *([] if y is None or not _predicts(model) else [y[np.unique(train)]]))
+    known, view = new_view(model, learning), new_view(model, new)
+    k = model.n_components if _predicts(model) else len(model._linear[0])
+    pca = top_spectrum(known, min(k, known.n_features), np.random.default_rng(0)).basis
+    if _predicts(model):
+        assert y is not None
+        kept = _of_targets(model, (known, view), pca, (y[np.unique(train)], y[np.unique(test)]), (learning, new))
+        return kept, model.support_, pca.shape[1]
+    unread = np.delete(np.arange(view.n_features), model.support_)
+    everything = np.arange(view.n_features)
+    loadings, decoder = model._linear
+    ours = residuals(view, view.columns(model.support_) @ loadings.T, decoder)
+    theirs = residuals(view, view.matmat(pca), pca.T)
+    before = residuals(known, known.columns(model.support_) @ loadings.T, decoder)
+    shares = [share_kept(view, left, part) for left in (ours, theirs) for part in (unread, everything)]
+    return (*shares, share_kept(known, before, everything)), model.support_, k
+
+
+def new_view(model: Any, rows: Rows) -> DataMatrix:
+    """Rows centred and scaled as a model has learned to."""
+    return standardized(model._filled(full_rows(model, rows)), mean=model.mean_, deviation=model.scale_)
+
+
+def residuals(view: DataMatrix, scores: Array, decoder: Array) -> Array:
+    """Squares of each feature that a decoder (k x d) does not rebuild from scores (n x k), in one pass."""
+    products = view.rmatmat(scores)
+    rebuilt = np.einsum("ij,ij->j", decoder, (scores.T @ scores) @ decoder)
+    left: Array = view.gram_diagonal() - 2 * np.einsum("ij,ji->i", products, decoder) + rebuilt
+    return left
+
+
+def share_kept(view: DataMatrix, left: Array, features: Indices) -> float:
+    """Share of the squares of some features that is not left; 0 where they have none."""
+    total = float(view.gram_diagonal()[features].sum())
+    return 1.0 - float(left[features].sum()) / total if total > 0 else 0.0
+
+
+def _of_targets(
+    model: Any, views: tuple[DataMatrix, DataMatrix], pca: Array, targets: tuple[Array, Array], rows: tuple[Rows, Rows]
+) -> tuple[float, ...]:
+    """Shares of the variance of targets, about their means in training, by a regressor and by PCA regression."""
+    Y = [part.reshape(len(part), -1).astype(np.float64) for part in targets]
+    mean = Y[0].mean(axis=0) if model.fit_intercept else np.zeros(Y[0].shape[1])
+    scores = [view.matmat(pca) for view in views]
+    by_pca = scores[1] @ np.linalg.lstsq(scores[0], Y[0] - mean, rcond=None)[0] + mean
+    before, ours = (model.predict(part).reshape(len(part_of), -1) for part, part_of in zip(rows, Y, strict=True))
+    kept = [_r2(Y[1], ours, mean), _r2(Y[1], by_pca, mean), _r2(Y[0], before, mean)]
+    return kept[0], kept[0], kept[1], kept[1], kept[2]
+
+
+def _r2(Y: Array, predicted: Array, mean: Array) -> float:
+    total = float(np.square(Y - mean).sum())
+    return 1.0 - float(np.square(Y - predicted).sum()) / total if total > 0 else 0.0

@@ -1,0 +1,77 @@
+"""Samples left out in turn: splitters of scikit-learn, rows of any storage, and the standard error between folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.model_selection import KFold, check_cv
+
+from sparing import errors
+from sparing.data import Rows, as_rows
+from sparing.data.containers import column_names
+from sparing.estimators.parameters import is_whole
+from sparing.results import Array, Indices
+
+Result = TypeVar("Result")
+Fold = tuple[Indices, Indices]
+
+
+def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_state: Any = 0) -> list[Fold]:
+    """Rows to learn from and rows to judge by. A number stands for so many folds of shuffled samples."""
+    if is_whole(cv):
+        if not 2 <= cv <= n_samples:
+            raise ValueError(
+                f"cv={cv} is outside [2, {n_samples}]: each of at least 2 folds needs a sample, and X has {n_samples}. "
+                "Pass a number in that range, a splitter of scikit-learn, or pairs of indices."
+            )
+        seed = int(random_state) if is_whole(random_state) else None
+        cv = KFold(int(cv), shuffle=True, random_state=seed)
+    try:
+        splitter = check_cv(cv)
+    except ValueError as refused:
+        raise ValueError(
+            f"cv={cv!r} was passed; a number of folds, a splitter of scikit-learn such as GroupKFold, or pairs of "
+            "indices (train, test) are needed."
+        ) from refused
+    found = list(splitter.split(np.zeros((n_samples, 1)), y, groups))
+    if not found or any(len(train) == 0 or len(test) == 0 for train, test in found):
+        raise ValueError(f"cv={cv!r} leaves no sample to learn from, or none to judge by. Use fewer folds.")
+    return [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in found]
+
+
+def named_rows(X: Any) -> Rows:
+    """Rows of X that know the names of its columns."""
+    rows, names = as_rows(X), column_names(X)
+    if rows.feature_names is None and names and all(isinstance(name, str) for name in names):
+        rows.feature_names = list(names)
+    return rows
+
+
+def over_folds(
+    work: Callable[..., Result], arguments: Iterable[Sequence[Any]], n_jobs: int | None = None
+) -> list[Result]:
+    """Work on each fold, in threads where several jobs are asked for; folds share nothing.
+
+    Warnings of single folds are left out: the fit on all samples gives them.
+    """
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.SparingWarning)
+        return cast(list[Result], parallel(delayed(work)(*each) for each in arguments))
+
+
+def standard_error(values: Array, folds: Sequence[Fold] | None = None, axis: int = 0) -> Array:
+    """Of the mean over folds, corrected for training samples that folds have in common [nadeau2003].
+
+    The variance between J folds is multiplied by 1/J + n_test/n_train, not by 1/J alone: that would call an estimate
+    much more certain than it turns out on fresh samples.
+    """
+    count = values.shape[axis]
+    if count < 2:
+        return np.full(np.delete(values.shape, axis), np.nan)
+    share = 0.0 if folds is None else float(np.mean([len(test) / len(train) for train, test in folds]))
+    return np.asarray(np.sqrt(np.var(values, axis=axis, ddof=1) * (1 / count + share)))
