@@ -48,7 +48,7 @@ def pca_loss(X, k=2):
     return float(np.sum(np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[k:] ** 2))
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=6)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), batch=st.integers(30, 80), orthonormal=st.booleans())
 def test_losses_are_within_what_is_proved(kind, seed, batch, orthonormal):
     X = example(np.random.default_rng(seed), kind)

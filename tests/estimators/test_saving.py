@@ -39,15 +39,15 @@ MODELS = [
     SparseEncoder(2, n_nonzero=3, scale=True, random_state=0),
     SparseEncoder(2, max_loss=1.4, strategy="joint", selector=Greedy(), missing="mean", random_state=0),
     SparseEncoder(2, n_nonzero=5, selector=Adaptive(), random_state=np.random.default_rng(1)),
-    SparsePCA(2, n_nonzero=[3, 2], random_state=0),
+    SparsePCA(2, n_nonzero=[3, 2], effort="quick", random_state=0),
     SparsePCA(1, n_nonzero=3, solver="exact", random_state=0),
     SparsePCA(2, n_nonzero=2, solver="exact", deflation="disjoint", random_state=0),
-    NonnegativeSparsePCA(2, n_nonzero=3, random_state=0),
+    NonnegativeSparsePCA(2, n_nonzero=3, effort="quick", random_state=0),
     NonnegativeSparsePCA(1, n_nonzero=3, solver="spannogram", random_state=0),
     SparsePCARegressor(2, n_nonzero=3, random_state=0),
     DoublySparseEncoder(2, n_nonzero=3, n_rows=10, random_state=0),
     ColumnSelector(3, random_state=0),
-    SparseKMeans(2, random_state=0),
+    SparseKMeans(2, effort="quick", random_state=0),
     SparseHierarchicalClustering(2),
 ]
 

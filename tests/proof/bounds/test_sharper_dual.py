@@ -64,7 +64,7 @@ def test_all_witnesses_prove_something(kind):
 def test_a_price_too_low_is_caught(rng):
     """Control: with the r - 2 largest entries of each row, or nine tenths of the price, it is no bound."""
     few, cheap = 0, 0
-    for _ in range(50):
+    for _ in range(25):
         d = int(rng.integers(3, 8))
         A = covariance("noisy", rng, d)
         r = int(rng.integers(2, d))
@@ -76,7 +76,7 @@ def test_a_price_too_low_is_caught(rng):
         fewer = top + np.sort(prices(np.sqrt(squares[:, : r - 2].sum(axis=1)), a))[-r:].sum()
         cheaper = top + 0.9 * np.sort(prices(np.sqrt(squares[:, : r - 1].sum(axis=1)), a))[-r:].sum()
         few, cheap = few + (fewer < best * (1 - 1e-9)), cheap + (cheaper < best * (1 - 1e-9))
-    assert min(few, cheap) > 5
+    assert min(few, cheap) > 2
 
 
 def test_the_price_is_the_exact_maximum(rng):

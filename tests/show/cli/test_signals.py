@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,55 +16,49 @@ from sparing.data.writing import UNFINISHED, replacing
 
 PROGRAM = "from sparing.show.cli import main; main()"
 STOPPED = """
-import os, signal, sys
-from sparing.show.cli import {module} as command
-real = command.{function}
+import json, os
+from sparing.show.cli import main, transform
+write = transform._write_scores
 def stopped(*args, **kwargs):
-    os.kill(os.getpid(), {number})
-    return real(*args, **kwargs)
-command.{function} = stopped
-from sparing.show.cli import main
-main()
+    os.kill(os.getpid(), number)
+    return write(*args, **kwargs)
+transform._write_scores = stopped
+for number in (15, 2, 9):
+    heard, said = os.pipe()
+    if (child := os.fork()) == 0:
+        os.dup2(said, 2)
+        main()
+    os.close(said)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(json.dumps([code, os.read(heard, 4096).decode(), os.listdir(".")]), flush=True)
 """
 
 
-def in_a_process(code, *arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        timeout=120,
-        check=False,
-    )
-
-
-@pytest.mark.parametrize(("number", "code", "said"), [(15, 143, "Terminated."), (2, 130, "Interrupted.")])
-def test_a_signal_in_the_middle_of_writing(folder, run, number, code, said):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are made by fork, so that the library is imported once")
+def test_a_signal_in_the_middle_of_writing(folder, run):
+    """And the control: SIGKILL cannot be handled, and the next run removes what it leaves."""
     temporary = folder / "scratch"
     temporary.mkdir()
     assert run("fit", "wine.csv", "-r", 3, "--save", "m").exit_code == 0
     (folder / "scores.csv").write_text("old\n")
     before = sorted(os.listdir(folder))
-    stopped = STOPPED.format(module="transform", function="_write_scores", number=number)
-    done = in_a_process(stopped, "transform", "m", "wine.csv", "-o", "scores.csv", "--force", TMPDIR=str(temporary))
-    assert done.returncode == code, done.stderr
-    assert done.stderr == f"{said} Files that were there are as they were.\n"
-    assert (folder / "scores.csv").read_text() == "old\n"
-    assert sorted(os.listdir(folder)) == before
+    command = [sys.executable, "-c", STOPPED, "transform", "m", "wine.csv", "-o", "scores.csv", "--force"]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    terminated, interrupted, killed = map(json.loads, done.stdout.splitlines())
+    for (code, said, there), wanted, word in ((terminated, 143, "Terminated."), (interrupted, 130, "Interrupted.")):
+        assert code == wanted, said
+        assert said == f"{word} Files that were there are as they were.\n"
+        assert sorted(there) == before
     assert os.listdir(temporary) == []
-
-
-def test_without_a_handler_a_file_is_left(folder, run):
-    """The control: SIGKILL cannot be handled, and the next run removes what it leaves."""
-    assert run("fit", "wine.csv", "-r", 3, "--save", "m").exit_code == 0
-    stopped = STOPPED.format(module="transform", function="_write_scores", number=9)
-    assert in_a_process(stopped, "transform", "m", "wine.csv", "-o", "scores.csv").returncode == -signal.SIGKILL
+    assert (folder / "scores.csv").read_text() == "old\n"
+    assert killed[0] == -signal.SIGKILL
     (left,) = folder.glob(f".scores.csv-*{UNFINISHED}")
     os.utime(left, (0, 0))
-    assert run("transform", "m", "wine.csv", "-o", "scores.csv").exit_code == 0
+    assert run("transform", "m", "wine.csv", "-o", "scores.csv", "--force").exit_code == 0
     assert not left.exists()
-    assert (folder / "scores.csv").exists()
+    assert (folder / "scores.csv").read_text() != "old\n"
 
 
 def test_only_what_nobody_writes_any_more_is_removed(tmp_path):

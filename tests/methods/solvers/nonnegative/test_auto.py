@@ -42,12 +42,12 @@ def test_brute_force_is_reached():
 def test_exchanges_and_shaking_pay():
     """The control: without them poorer local optima remain where noise is all there is."""
     rng, ahead = np.random.default_rng(6), 0
-    for _ in range(10):
+    for _ in range(6):
         view = DenseGram(np.corrcoef(rng.standard_normal((60, 100))))
         few, full = solve(view, 8, starts=1, finalists=1, max_swaps=0, perturbations=0), solve(view, 8)
         assert full.variance >= few.variance * (1 - 1e-9)
         ahead += full.variance > few.variance * (1 + 1e-9)
-    assert ahead >= 3
+    assert ahead >= 2
 
 
 @pytest.mark.parametrize(
