@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
+import numpy as np
+
 from sparing.gram import DataMatrix
 from sparing.linalg.metric import Metric
 from sparing.results import Array, Problem, Spectrum
@@ -71,6 +73,27 @@ class Task:
         """As many components as the spectrum has, with these features, further words are those of the problem."""
         asked = Problem(spectrum.rank, 0, gram.n_features, **problem)  # type: ignore[arg-type]
         return cls(gram, asked, spectrum).counting(n_nonzero)
+
+    def readable(self) -> Self:
+        """The same problem among the features that may be read, without a target.
+
+        Variances, deflations and constraints depend on no other feature: what holds there holds under the rules. So do
+        upper bounds for any features where some are required.
+        """
+        problem, allowed = self.problem, self.rules.allowed
+        if problem.objective != "variance" or allowed is None:
+            return self
+        kept = np.flatnonzero(allowed)
+        required = np.searchsorted(kept, self.rules.required)
+        most = len(kept) * (problem.n_components if problem.shared_support else 1)
+        inside = replace(
+            problem,
+            n_features=len(kept),
+            n_nonzero=min(problem.n_nonzero, most),
+            counts=tuple(min(count, len(kept)) for count in problem.counts),
+            rules=Rules(required=required),
+        )
+        return replace(self, gram=self.gram.narrowed(kept), problem=inside, target=None)  # type: ignore[arg-type]
 
     def counting(self, n_nonzero: int | Sequence[int]) -> Self:
         """The same with another number of features, or one number for each component."""

@@ -24,6 +24,7 @@ from sparing.gram import (
     Masked,
     Noisy,
     Projected,
+    SelectedFeatures,
     Transposed,
 )
 from sparing.objectives.residual import residual_view
@@ -67,8 +68,14 @@ def residual(X: np.ndarray) -> np.ndarray:
     return X - Q @ (Q.T @ X)
 
 
+READ = np.arange(D)[::-1] + 2
 KEPT = np.ones(D)
 KEPT[[5, 6]] = 0.0
+
+
+def wider(X: np.ndarray) -> np.ndarray:
+    """With two features more, before the others."""
+    return np.column_stack([X[:, 0] - X[:, 4], X[:, 3], X])
 
 
 def adjusted(view) -> LowRankUpdate:
@@ -141,6 +148,11 @@ VIEWS = {
     "sketched": (lambda X, p: SketchedGram([centred(X)[:25], centred(X)[25:]], np.zeros(D)), centred),
     "turned twice": (lambda X, p: Transposed(Transposed(as_view(X))), centred),
     "masked": (lambda X, p: Masked(as_view(X), np.array([5, 6])), lambda X: centred(X) * KEPT),
+    "narrowed": (lambda X, p: SelectedFeatures(as_view(wider(X)), READ), lambda X: centred(X)[:, ::-1]),
+    "narrowed, sparse, remembered": (
+        lambda X, p: CachedGram(SelectedFeatures(as_view(sparse.csr_array(wider(X))), READ)),
+        lambda X: centred(X)[:, ::-1],
+    ),
     "masked, remembered": (lambda X, p: CachedGram(Masked(as_view(X), np.array([5, 6]))), lambda X: centred(X) * KEPT),
 }
 

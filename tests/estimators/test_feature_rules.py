@@ -127,6 +127,13 @@ def test_every_strategy_keeps_every_rule(wine, strategy):
     assert model.certificate_.recheck(wine)
 
 
+def test_features_that_somebody_else_chose(wine):
+    model = SparseEncoder(2, n_nonzero=3, scale=True, include=["ash", "hue", "alcohol"], effort="quick").fit(wine)
+    assert model.support_.tolist() == [0, 2, 10]
+    assert model.certificate_.gap < 1e-6  # there is no other choice
+    assert model.certificate_.recheck(wine)
+
+
 def test_the_fewest_features_under_rules(wine):
     free = SparseEncoder(2, min_variance=0.9, scale=True, effort="quick").fit(wine)
     bound = SparseEncoder(2, min_variance=0.9, scale=True, effort="quick", exclude=free.support_[:2]).fit(wine)

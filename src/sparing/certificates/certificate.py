@@ -221,9 +221,9 @@ class Certificate:
     def _recheck_on(self, view: DataMatrix, spectrum: Spectrum) -> Recheck:
         """The claims of this certificate, without those of its parts; the spectrum is computed anew."""
         unit, pca = self._unit(view), spectrum.leading(self.problem.n_components)
-        value = self._value_on(view) * unit
+        value, inside = self._value_on(view) * unit, Task(view, self.problem).readable()
         try:
-            checked = BOUNDS[self.witness.name]().check(Task(view, self.problem), self.witness.witness)
+            checked = BOUNDS[self.witness.name]().check(inside, self.witness.witness)
             bound = checked * unit
         except UNFIT:
             bound = math.nan
@@ -241,7 +241,7 @@ class Certificate:
             return other_data(self.total, view.total * unit)
         if not abs(value - self.value) <= 1e-6 * self.value + 1e-10 * self.total:
             return f" for these data: it claims {self._named} {self.value:.6g}, found {value:.6g}"
-        if (rule := broken_rule(self.problem, self.loadings, pca)) is not None:
+        if (rule := broken_rule(self.problem, self.support, self.loadings, pca)) is not None:
             return f": its loadings are not among those it speaks of: {rule}"
         if not self.problem.rules.permits(self.support):
             return ": its features break the rules on features that it speaks of"
@@ -252,7 +252,8 @@ class Certificate:
         if not (math.isfinite(bound) and self._follows(self.bound, value, bound)):
             proved = f"only {bound:.6g} is proved" if math.isfinite(bound) else "of which nothing is proved"
             return f": it claims the bound {self.bound:.6g}, {proved}"
-        if not self._is_firm(view, pca, unit):
+        inside = Task(view, self.problem).readable().gram
+        if not self._is_firm(inside, pca if inside is view else fresh_spectrum(inside, pca.rank), unit):
             return f": its bound is said to hold '{self.strength}', which is more than is proved"
         if not self._pca_agrees(pca, unit):
             return f": it claims {self._named} {self.pca_value:.6g} for PCA, which these data do not have"

@@ -6,11 +6,12 @@ import math
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.proof.bounds import BOUNDS, EachAlone
-from sparing.results import Array, Bound, Guarantee, Problem, Spectrum
+from sparing.results import Array, Bound, Guarantee, Indices, Problem, Spectrum
 
 ORTHOGONAL = 1e-6
 """The largest cosine that counts as none."""
@@ -45,8 +46,8 @@ def iterates(bound: Bound) -> bool:
     return bool(getattr(BOUNDS[inner], "iterates", False))
 
 
-def broken_rule(problem: Problem, loadings: Array, pca: Spectrum) -> str | None:
-    """What the loadings do that the problem does not allow, in words."""
+def broken_rule(problem: Problem, support: Indices, loadings: Array, pca: Spectrum) -> str | None:
+    """What the loadings on a support do that the problem does not allow, in words."""
     H, used = loadings, loadings != 0
     beyond_rank = (
         problem.objective == "loss" and pca.tail <= LOSS_ROUNDING * pca.total
@@ -59,6 +60,8 @@ def broken_rule(problem: Problem, loadings: Array, pca: Spectrum) -> str | None:
         most = int(used.any(axis=0).sum() if problem.objective == "loss" else used.sum())
     if most > problem.n_nonzero:
         return f"they use {most} features, not {problem.n_nonzero}"
+    if (left := _places_left(problem, used)) < (waiting := _unread(problem, support, used)):
+        return f"{waiting} required features have no loading, and there are {left} places for them"
     if problem.disjoint and used.sum(axis=0).max(initial=0) > 1:
         return "components share a feature"
     if problem.nonnegative and H.min(initial=0.0) < 0:
@@ -69,6 +72,18 @@ def broken_rule(problem: Problem, loadings: Array, pca: Spectrum) -> str | None:
         if not np.abs(unit @ unit.T - np.eye(len(some))).max(initial=0.0) <= ORTHOGONAL:
             return "they are not orthogonal"
     return None
+
+
+def _places_left(problem: Problem, used: NDArray[np.bool_]) -> int:
+    """Features that the problem counts, and no component has."""
+    if not problem.shared_support:
+        return problem.n_components * problem.n_nonzero - int(used.sum())
+    return problem.n_nonzero - int(used.any(axis=0).sum() if problem.objective == "loss" else used.sum())
+
+
+def _unread(problem: Problem, support: Indices, used: NDArray[np.bool_]) -> int:
+    """Required features without a loading."""
+    return len(problem.rules.required) - int(np.isin(problem.rules.required, support[used.any(axis=0)]).sum())
 
 
 def counts_for_none(nothing: float, pca: Spectrum, unit: float) -> bool:

@@ -55,7 +55,7 @@ class StreamCertificate(Certificate):
             return other_data(self.total, view.total * unit)
         if not value <= self.value * (1 + 1e-9) + slack:
             return f" for these data: it claims a loss of at most {self.value:.6g}, found {value:.6g}"
-        if (rule := broken_rule(self.problem, self.loadings, pca)) is not None:
+        if (rule := broken_rule(self.problem, self.support, self.loadings, pca)) is not None:
             return f": its loadings are not among those it speaks of: {rule}"
         return None
 

@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+
 from sparing.certificates.certificate import Certificate
 from sparing.certificates.loss import compared
 from sparing.certificates.rules import CONTRADICTION, error_agrees, fresh_spectrum
 from sparing.certificates.sentences import variance_bounded
 from sparing.data import Preprocessing
 from sparing.gram import DataMatrix
+from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import approximation_factor
 from sparing.linalg.variance import symmetric_total
 from sparing.proof.bounds import EachAlone
 from sparing.proof.policy import prove
 from sparing.results import PROVED, Array, Bound, Encoder, Guarantee, Problem, Reference, Spectrum
+from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
 from sparing.task import Task
 
@@ -117,30 +121,54 @@ def variance_certificate(
     ``bounds`` are what is proved already; ``asked`` are as many principal components as were asked for, where fewer
     were found.
     """
-    bounds, parts = list(prove(task, found, run) if bounds is None else bounds), list[Certificate]()
+    inside, among = readable(task, found, run)
+    bounds, parts = list(proved(inside, among, run) if bounds is None else bounds), list[Certificate]()
     if len(found.loadings) > 1:
-        known = dict[int, list[Bound]]()
+        known, rules = dict[int, list[Bound]](), Rules(allowed=task.rules.allowed)
 
-        def of_one(component: Encoder, n_nonzero: int) -> tuple[Task, list[Bound]]:
-            problem = Problem(1, n_nonzero, task.gram.n_features, "variance", nonnegative=task.problem.nonnegative)
-            alone = Task(task.gram, problem, task.spectrum.leading(1))
+        def of_one(number: int, n_nonzero: int) -> tuple[Task, list[Bound]]:
+            nonnegative, d = task.problem.nonnegative, task.gram.n_features
+            problem = Problem(1, n_nonzero, d, "variance", nonnegative=nonnegative, rules=rules)
             if n_nonzero not in known:
-                known[n_nonzero] = prove(alone, component, run)
-            return alone, known[n_nonzero]
+                asked = replace(problem, n_features=inside.gram.n_features, rules=NO_RULES)
+                alone = Task(inside.gram, asked, inside.spectrum.leading(1))
+                known[n_nonzero] = prove(alone, single(among, number), run)
+            return Task(task.gram, problem, task.spectrum.leading(1)), known[n_nonzero]
 
         for number in range(len(found.loadings)):
             component = single(found, number)
-            alone, its_bounds = of_one(component, len(component.support))
+            alone, its_bounds = of_one(number, len(component.support))
             parts.append(certify_variance(alone, component, its_bounds, preprocessing))
         if task.problem.is_orthogonal and not task.problem.shared_support:
-            _, largest = of_one(single(found, 0), task.n_nonzero)
-            together = EachAlone(min(largest, key=lambda bound: bound.value)).bound(task, found, run)
+            _, largest = of_one(0, inside.n_nonzero)
+            together = EachAlone(min(largest, key=lambda bound: bound.value)).bound(inside, among, run)
             bounds += [] if together is None else [together]
     certificate = certify_variance(task, found, bounds, preprocessing, parts=parts, asked=asked)
     if run.budget.expired and certificate.gap > PROVED:
         said = INTERRUPTED if run.budget.interrupted else TIMED_OUT
         return replace(certificate, notes=(*certificate.notes, said))
     return certificate
+
+
+def readable(task: Task, found: Encoder, run: Run) -> tuple[Task, Encoder]:
+    """Problem and answer among the features that may be read."""
+    inside = task.readable()
+    if inside is task:
+        return task, found
+    pca = top_spectrum(inside.gram, task.problem.n_components, run.rng)
+    allowed = task.rules.allowed
+    assert allowed is not None
+    places = np.searchsorted(np.flatnonzero(allowed), found.support)
+    return replace(inside, target=pca), replace(found, support=places, decoder=found.decoder[:, allowed])
+
+
+def proved(inside: Task, among: Encoder, run: Run) -> list[Bound]:
+    """Bounds for a problem among the features that may be read.
+
+    Those for any features bound those with required ones as well; what reaches them need not have these.
+    """
+    bounds = prove(inside, among, run)
+    return [replace(bound, reached=False) for bound in bounds] if len(inside.rules.required) else bounds
 
 
 def certify_variance(

@@ -11,9 +11,11 @@ import numpy as np
 
 from sparing import errors
 from sparing.certificates import VarianceCertificate, variance_certificate
-from sparing.certificates.variance import covariance_unit
+from sparing.certificates.variance import covariance_unit, proved, readable
 from sparing.estimators.base import Fit
 from sparing.estimators.encoding import EncodingEstimator
+from sparing.estimators.feature_rules import UNCOUNTED, Counted, features_of
+from sparing.estimators.inputs import named_or_numbered
 from sparing.estimators.parameters import (
     component_count,
     count,
@@ -23,11 +25,11 @@ from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.loss import REPEATED
 from sparing.linalg.span import encoder_of
-from sparing.methods.deflation import Deflation, DisjointDeflation, GeneralizedDeflation
+from sparing.methods.deflation import CONSTRAINTS, Deflation, DisjointDeflation, GeneralizedDeflation
 from sparing.methods.encoders import Sequential, fewest_in_turn
+from sparing.methods.encoders.required import Required
 from sparing.methods.solvers import Solver
 from sparing.proof.answers import better_of
-from sparing.proof.policy import prove
 from sparing.results import Array, Bound, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
 from sparing.run import Run
 from sparing.task import Task
@@ -47,6 +49,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     refit: bool
     n_nonzero_total: int | None = None
     constraint: str | None = None
+    include: Any
+    exclude: Any
     support_: Indices
 
     _auto: ClassVar[type]
@@ -76,26 +80,81 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         return self._fit(X, y, sample_weight)
 
     def _solve(self, fit: Fit[Any]) -> tuple[Task, Encoder]:
-        view, run, n_nonzero = fit.view, fit.run, fit.n_nonzero
-        spectrum = top_spectrum(view, fit.n_components, run.rng)
-        if self.min_variance is not None:
-            n_nonzero, found = self._fewest(fit.algorithm, view, spectrum, self.min_variance, run)
-        else:
-            found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), run)
+        view, run, allowed = fit.view, fit.run, fit.rules.allowed
+        pca = top_spectrum(view, fit.n_components, run.rng)
+        inside, spectrum, required = view, pca, fit.rules.required
+        if allowed is not None:  # what is not read counts for PCA alone
+            kept = np.flatnonzero(allowed)
+            inside, required = view.narrowed(kept), np.searchsorted(kept, required)
+            spectrum = top_spectrum(inside, min(fit.n_components, len(kept)), run.rng)
+        n_nonzero, found = self._found(fit, inside, spectrum, required)
+        if allowed is not None:
+            found = _among_all(found, kept, view, pca.total)
         if self._nonnegative and found.loadings.min(initial=0.0) < 0:
             raise ValueError(
                 f"solver={getattr(self, 'solver', None)!r} returned negative loadings. NonnegativeSparsePCA takes "
                 "solvers whose loadings are all at least zero: one of those that it names, or your own."
             )
-        return Task(view, self._problem(n_nonzero, found, view.n_features), spectrum), found
+        problem = self._problem(n_nonzero, found, view.n_features)
+        if allowed is not None:
+            problem = replace(problem, n_nonzero=min(problem.n_nonzero, int(allowed.sum()) * problem.n_components))
+        return Task(view, replace(problem, rules=fit.rules), pca), found
+
+    def _found(
+        self, fit: Fit[Any], view: DataMatrix, spectrum: Spectrum, required: Indices
+    ) -> tuple[int | list[int], Encoder]:
+        """Components among the features that may be read, with those that must be; and the numbers of features."""
+        run, n_nonzero = fit.run, fit.n_nonzero
+        if self.min_variance is not None:
+            n_nonzero, found = self._fewest(fit.algorithm, view, spectrum, self.min_variance, run)
+        else:
+            found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), run)
+        if len(required) == 0:
+            return n_nonzero, found
+        deflation: Deflation | None = DisjointDeflation() if self._disjoint else None
+        if deflation is None and self.constraint is not None:
+            deflation = CONSTRAINTS[self.constraint]()
+        places = Required(required, deflation, self._nonnegative)
+        sizes, more = self._sizes(found, n_nonzero), self.min_variance is not None
+        placed, sizes = places.placed(view, spectrum, found, sizes, run, more=more)
+        return sizes if more else n_nonzero, placed
+
+    def _sizes(self, found: Encoder, n_nonzero: int | list[int]) -> list[int]:
+        """How many features each of the components found may have."""
+        used = np.count_nonzero(found.loadings, axis=1)
+        if isinstance(n_nonzero, int) and self.n_nonzero_total is None:
+            return [max(n_nonzero, int(count)) for count in used]
+        if isinstance(n_nonzero, int):  # a total: what is left of it goes where features are fewest
+            sizes = [int(count) for count in used]
+            for _ in range(n_nonzero - sum(sizes)):
+                sizes[int(np.argmin(sizes))] += 1
+            return sizes
+        ranks = np.argsort(np.argsort(-used, kind="stable"), kind="stable")  # components were sorted by what they add
+        return [max(sorted(n_nonzero, reverse=True)[rank], int(used[j])) for j, rank in enumerate(ranks)]
+
+    def _counted(self, n_features: int, n_samples: int | None) -> Counted:
+        k, counts = self._counts(n_features, n_samples)
+        if counts is None:
+            return UNCOUNTED
+        if self.n_nonzero_total is not None:
+            return Counted("n_nonzero_total", None, self.n_nonzero_total)
+        each = [counts] * k if isinstance(counts, int) else counts
+        return Counted("n_nonzero", None if self.n_nonzero is None else max(each), sum(each))
 
     def _prove(self, fit: Fit[Any], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
-        pca = _compared(task)
-        bounds = prove(pca, found, fit.run)
+        inside, among = readable(_compared(task), found, fit.run)
+        bounds = proved(inside, among, fit.run)
         own = isinstance(self.solver, str) and self.solver in ("auto", "exact")  # others were asked for by name
         if not (own and self.refit) or isinstance(found, TwoSidedEncoder):
             return found, bounds
-        return better_of(pca, found, bounds), bounds
+        if (better := better_of(inside, among, bounds)) is among:
+            return found, bounds
+        better = better.including(inside.rules.required)
+        allowed = fit.rules.allowed
+        whole = (
+            better if allowed is None else _among_all(better, np.flatnonzero(allowed), fit.view, task.spectrum.total)
+        )
+        return whole, bounds
 
     def _certify(self, fit: Fit[Any], task: Task, found: Encoder, bounds: list[Bound]) -> None:
         certificate = variance_certificate(
@@ -124,19 +183,27 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         if self.n_nonzero is not None:
             return k, feature_counts(self.n_nonzero, k, n_features)
         if self.n_nonzero_total is None:
-            return k, min(DEFAULT_N_NONZERO, max(n_features // (k if self._disjoint else 1), 1))
+            readable = self._n_readable(n_features)
+            return k, min(DEFAULT_N_NONZERO, max(readable // (k if self._disjoint else 1), 1))
         total = count("n_nonzero_total", self.n_nonzero_total)
         if total < k:
             raise ValueError(
                 f"n_nonzero_total={total}, but n_components={k}: each component needs a feature at least. Pass "
                 f"n_nonzero_total of {k} or more."
             )
-        if total > (most := k * n_features):
+        readable = self._n_readable(n_features)
+        if total > (most := k * readable):
+            of = f"{n_features}" if readable == n_features else f"{n_features}, {readable} without those of exclude,"
             raise ValueError(
-                f"n_nonzero_total={total}, but {k} component(s) of X's {n_features} features have {most} loadings in "
-                f"all. Pass n_nonzero_total of {most} or less."
+                f"n_nonzero_total={total}, but {k} component(s) of X's {of} features have {most} loadings in all. Pass "
+                f"n_nonzero_total of {most} or less."
             )
         return k, total
+
+    def _n_readable(self, n_features: int) -> int:
+        """How many features may be read."""
+        names = named_or_numbered(getattr(self, "feature_names_in_", None), n_features)
+        return n_features - len(features_of("exclude", self.exclude, names))
 
     @property
     def _disjoint(self) -> bool:
@@ -191,7 +258,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         found, spectrum = self.n_components_, task.spectrum
         if found == fit.n_components:
             return None
-        usable, used = int((fit.view.gram_diagonal() > 0).sum()), self.components_ != 0
+        readable = fit.rules.usable(fit.view.n_features)
+        usable, used = int((fit.view.gram_diagonal()[readable] > 0).sum()), self.components_ != 0
         if spectrum.rank < fit.n_components and spectrum.rank <= found:
             why = f"X has rank {spectrum.rank}"
         elif self.constraint is not None:
@@ -209,3 +277,14 @@ class ComponentsEstimator(EncodingEstimator[Any]):
 def _compared(task: Task) -> Task:
     """The same beside as many principal components as there are components."""
     return replace(task, target=task.spectrum.leading(task.problem.n_components))
+
+
+def _among_all(found: Encoder, kept: Indices, view: DataMatrix, total: float) -> Encoder:
+    """Components among some features as components among all, with the best decoder for all."""
+    H = np.zeros((view.n_features, len(found.loadings)))
+    H[kept] = found.components.T
+    whole = replace(encoder_of(view, H, total).including(kept[found.support]), single_bounds=found.single_bounds)
+    if not isinstance(found, TwoSidedEncoder):
+        return whole
+    parts = whole.support, whole.loadings, whole.decoder, whole.captured, whole.loss
+    return TwoSidedEncoder(*parts, found.rows, explained=whole.explained)

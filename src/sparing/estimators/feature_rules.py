@@ -110,6 +110,15 @@ def _by_name(parameter: str, wanted: list[str], names: Sequence[str]) -> Indices
     return np.unique(np.array([place[name] for name in wanted], dtype=np.intp))
 
 
+def plain_rule(value: Any) -> Any:
+    """A rule as lists, arrays and dicts, whatever a user gave: sets, ranges, indices and series of data frames."""
+    if (by_name := _as_mapping(value)) is not None:
+        return dict(by_name)
+    if isinstance(value, (str, list, tuple, np.ndarray)) or not isinstance(value, Iterable):
+        return value
+    return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
+
+
 def _as_mapping(value: Any) -> Mapping[Any, Any] | None:
     """A mapping by name: a dict, or a pandas Series whose index holds names."""
     if isinstance(value, Mapping):

@@ -51,6 +51,12 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         Instead of a number: the fewest features per component found that keep this share of the variance of the
         nonnegative component with all features, one after the other. Where several components are then searched
         together the total is kept, not each share.
+    include : names, indices or mask of features, optional
+        Features that have a place in some component. The loading of one that only lowers the variance may be zero.
+        With ``min_variance`` they are added to the features found.
+    exclude : names, indices or mask of features, optional
+        Features that no component may read. They still count for PCA and are predicted by the decoder; with
+        ``min_variance`` a dense component is one of the features that may be read.
     solver : str or a solver, default="auto"
         How one component is found: ``auto`` (many starts and surrogates of low rank, climbed on the whole matrix),
         ``exact`` (the same, and as much proof as can be had), ``spannogram`` (the exact optimum of the surrogate of
@@ -141,6 +147,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         *,
         n_nonzero: int | Sequence[int] | None = None,
         min_variance: float | None = None,
+        include: Any = None,
+        exclude: Any = None,
         solver: Any = "auto",
         rank: int = 3,
         accuracy: float = 0.1,
@@ -162,6 +170,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         self.n_components = n_components
         self.n_nonzero = n_nonzero
         self.min_variance = min_variance
+        self.include = include
+        self.exclude = exclude
         self.solver = solver
         self.rank = rank
         self.accuracy = accuracy
@@ -244,7 +254,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
                 else f"Components share features: the largest cosine between two of them is {largest:.3f}."
             )
             return dataclasses.replace(certificate, notes=(*certificate.notes, said))
-        if run.budget.expired:  # the theorems are about searches that came to their end
+        if run.budget.expired or certificate.problem.rules:  # the theorems are about searches that came to their end
             return certificate
         return dataclasses.replace(certificate, guarantees=_promised(certificate, view, encoder.solver, run.rng))
 

@@ -29,6 +29,7 @@ from sparing.data.readers.npy import header_of
 from sparing.data.writing import replacing
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
+from sparing.estimators.feature_rules import RULES, plain_rule
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
 from sparing.estimators.sparse_encoder import SparseEncoder
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
@@ -145,6 +146,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     parameters = model.get_params(deep=False)
     if not isinstance(parameters.get("random_state"), (int, np.integer)):
         parameters |= {"random_state": None} if "random_state" in parameters else {}
+    parameters |= {rule: plain_rule(parameters[rule]) for rule in RULES if rule in parameters}
     fitted = {key: value for key, value in vars(model).items() if key not in (*parameters, *NOT_KEPT)}
     header = {
         "format": FORMAT,

@@ -55,6 +55,12 @@ class SparsePCA(ComponentsEstimator):
         kept, not each share. With ``elastic_net`` and ``varimax`` the counts are those that ``auto`` needs.
     n_nonzero_total : int, optional
         Instead of a number per component: features over all components, given to those that gain most by them.
+    include : names, indices or mask of features, optional
+        Features that have a place in some component. The loading of one that only lowers the variance may be zero.
+        With ``min_variance`` they are added to the features found.
+    exclude : names, indices or mask of features, optional
+        Features that no component may read. They still count for PCA and are predicted by the decoder; with
+        ``min_variance`` a dense component is one of the features that may be read.
     solver : str or a solver, default="auto"
         How one component is found: ``auto``, ``exact`` (proved optimal, or within a gap), ``truncated_power``,
         ``generalized_power_l0``, ``generalized_power_l1``, ``greedy``, ``rounding``, ``max_component``,
@@ -147,6 +153,8 @@ class SparsePCA(ComponentsEstimator):
         n_nonzero: int | Sequence[int] | None = None,
         min_variance: float | None = None,
         n_nonzero_total: int | None = None,
+        include: Any = None,
+        exclude: Any = None,
         solver: Any = "auto",
         deflation: Any = "auto",
         constraint: str | None = None,
@@ -168,6 +176,8 @@ class SparsePCA(ComponentsEstimator):
         self.n_nonzero = n_nonzero
         self.min_variance = min_variance
         self.n_nonzero_total = n_nonzero_total
+        self.include = include
+        self.exclude = exclude
         self.solver = solver
         self.deflation = deflation
         self.constraint = constraint

@@ -3,7 +3,7 @@
 from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch
 from sparing.gram.cached import CachedGram
 from sparing.gram.dense import ColumnBlock, DenseGram, view_of_columns, view_of_gram
-from sparing.gram.derived import Derived, LowRankUpdate, Masked, Projected
+from sparing.gram.derived import Derived, LowRankUpdate, Masked, Projected, SelectedFeatures
 from sparing.gram.noisy import Noisy
 from sparing.gram.transposed import Transposed
 
@@ -19,6 +19,7 @@ __all__ = [
     "Noisy",
     "Projected",
     "RowSketch",
+    "SelectedFeatures",
     "Transposed",
     "view_of_columns",
     "view_of_gram",

@@ -121,6 +121,12 @@ class DataMatrix(ABC):
 
         return Masked(self, dropped)
 
+    def narrowed(self, kept: Indices) -> DataMatrix:
+        """Some features of this view alone, with its rows where it has any; nothing of it is copied."""
+        from sparing.gram.derived import SelectedFeatures
+
+        return SelectedFeatures(self, kept)
+
     def updated(self, W: Array, C: Array, *, is_psd: bool) -> DataMatrix:
         """``A + W C W'`` for W (d x m) and symmetric C (m x m), without rows."""
         from sparing.gram.derived import LowRankUpdate

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparing.gram.base import DataMatrix
+from sparing.gram.base import DataMatrix, runs
 from sparing.gram.dense import ColumnBlock, DenseGram
 from sparing.results import Array, Indices
 
@@ -98,6 +98,79 @@ class Masked(Derived):
         """Rows and columns J."""
         kept = self._kept[J]
         return self._dense(self.base.restricted(J).gram() * np.multiply.outer(kept, kept))
+
+
+class SelectedFeatures(Derived):
+    """Some features of the base view alone, numbered anew: the others may not be read, and count for nothing."""
+
+    def __init__(self, base: DataMatrix, kept: Indices) -> None:
+        super().__init__(base)
+        self._kept = kept
+        self.n_features, self.n_samples = len(kept), base.n_samples
+        self.has_rows, self.unit = base.has_rows, base.unit
+
+    @property
+    def mean(self) -> Array:
+        """That of the base."""
+        return self.base.mean[self._kept]
+
+    @property
+    def scale(self) -> Array:
+        """That of the base."""
+        return self.base.scale[self._kept]
+
+    @property
+    def rounding_errors(self) -> Array:
+        """Those of the base."""
+        return self.base.rounding_errors[self._kept]
+
+    def unprojected_diagonal(self) -> Array:
+        """That of the base."""
+        return self.base.unprojected_diagonal()[self._kept]
+
+    def _embedded(self, V: Array) -> Array:
+        """V with zeros for the other features."""
+        whole = np.zeros((self.base.n_features, V.shape[1]))
+        whole[self._kept] = V
+        return whole
+
+    def gram_matmat(self, V: Array) -> Array:
+        """``A @ V``."""
+        return self.base.gram_matmat(self._embedded(V))[self._kept]
+
+    def gram_columns(self, J: ArrayLike) -> Array:
+        """Columns J."""
+        return self.base.gram_columns(self._kept[np.asarray(J, dtype=np.intp)])[self._kept]
+
+    def gram_diagonal(self) -> Array:
+        """Squared column norms."""
+        return self.base.gram_diagonal()[self._kept]
+
+    def restricted(self, J: Indices) -> DataMatrix:
+        """The columns J, as the base has them."""
+        return self.base.restricted(self._kept[J])
+
+    def matmat(self, V: Array) -> Array:
+        """``X @ V``."""
+        return self.base.matmat(self._embedded(V))
+
+    def rmatmat(self, U: Array) -> Array:
+        """``X.T @ U``."""
+        return self.base.rmatmat(U)[self._kept]
+
+    def columns(self, J: ArrayLike) -> Array:
+        """``X[:, J]``, dense."""
+        return self.base.columns(self._kept[np.asarray(J, dtype=np.intp)])
+
+    def row_gram(self) -> Array:
+        """``X @ X.T``, from some columns at a time."""
+        n = self.n_samples
+        assert n is not None
+        gram = np.zeros((n, n))
+        for some in runs(self.n_features, n):
+            block = self.base.columns(self._kept[some])
+            gram += block @ block.T
+        return gram
 
 
 class LowRankUpdate(Derived):

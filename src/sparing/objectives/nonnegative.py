@@ -97,7 +97,7 @@ class NonnegativeObjective(RayleighObjective):
         x = positive_part(x[:, None], n_nonzero, self.usable)[:, 0]
         rho, x = self.settled(x)
         for _ in range(SEARCH.truncated_turns):
-            after = positive_part((self._slope(rho, x) + self._curb(rho) * x)[:, None], n_nonzero, self.usable)
+            after = positive_part((self.slope(rho, x) + self._curb(rho) * x)[:, None], n_nonzero, self.usable)
             if after.shape[1] == 0 or np.array_equal(after[:, 0] != 0, x != 0) or self.budget.expired:
                 break
             higher, after = self.settled(after[:, 0])
@@ -169,11 +169,6 @@ class NonnegativeObjective(RayleighObjective):
             now = after / np.linalg.norm(after)
         return rho, best
 
-    def _slope(self, rho: float, x: Array) -> Array:
-        """(B - rho M)x: where positive, more of that feature raises the quotient."""
-        slope = self.view.gram_matmat(x[:, None])[:, 0]
-        return slope - rho * (x if self.metric is None else self.metric.matmat(x[:, None])[:, 0])
-
     def _cut(self, V: Array, counts: Indices) -> Array:
         """As for any sign; negative entries do not count."""
         return super()._cut(np.maximum(V, 0.0), counts)
@@ -190,7 +185,7 @@ class NonnegativeObjective(RayleighObjective):
         others = np.flatnonzero(free)
         if len(support) > n_nonzero or len(others) == 0:
             return []
-        pull = self._slope(rho, x)
+        pull = self.slope(rho, x)
         if len(others) * len(support) > SEARCH.exchange_entries:
             others = others[np.argsort(-pull[others], kind="stable")[: SEARCH.exchange_entries // len(support)]]
         columns = -self._shifted(support, rho)

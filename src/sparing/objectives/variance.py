@@ -79,6 +79,11 @@ class RayleighObjective:
         pull[outside] = -1.0
         return np.argpartition(-pull, min(n_features, len(pull)) - 1)[:n_features]
 
+    def slope(self, rho: float, x: Array) -> Array:
+        """(B - rho M)x for a direction x of quotient rho: where positive, more of that feature raises it."""
+        slope = self.view.gram_matmat(x[:, None])[:, 0]
+        return slope - rho * (x if self.metric is None else self.metric.matmat(x[:, None])[:, 0])
+
     def at_counts(self, x: Array, counts: Indices, steps: int) -> tuple[Array, Array]:
         """Quotients and directions (columns) of several counts after some truncated steps from x, all of them at once.
 

@@ -77,6 +77,15 @@ def test_own_columns_are_used_as_they_are(run):
     assert chosen(run("fit", *QUICK, "--columns", "hue,ash", "--columns", "alcohol")) == ["alcohol", "ash", "hue"]
 
 
+@pytest.mark.parametrize("method", ["pca", "nonnegative"])
+def test_components_of_maximal_variance_keep_rules(run, method):
+    found = chosen(
+        run("fit", *QUICK, "--method", method, "-r", 3, "--include", "ash", "--exclude-matching", "^(fl|pro)")
+    )
+    assert "ash" in found
+    assert not {"flavanoids", "proline", "proanthocyanins"} & set(found)
+
+
 def test_a_path_begins_with_what_is_included(run):
     steps = json.loads(run("path", *QUICK, "--include", "ash,hue", "--max-features", "4").stdout)["steps"]
     assert [step["n_features"] for step in steps] == [2, 3, 4]

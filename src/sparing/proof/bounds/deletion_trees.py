@@ -75,8 +75,8 @@ def _tried(task: Task) -> tuple[int, float, float, Indices]:
     tree, size = DeletionTree.of(task.gram, problem.n_components, rules), min(problem.n_nonzero, task.gram.n_features)
     others = np.setdiff1d(np.flatnonzero(rules.usable(d)), rules.required)
     count, captured, most, best = 0, 0.0, 0.0, rules.required
-    for more in range(size - len(rules.required), -1, -1):
-        sets = np.array(list(combinations(others, more)), dtype=np.intp).reshape(-1, more)
+    for more in range(size - len(rules.required), -1 if len(rules.required) else 0, -1):
+        sets = np.array(list(combinations(others, more)), dtype=np.intp).reshape(comb(len(others), more), more)
         sets = np.column_stack([np.tile(rules.required, (len(sets), 1)), sets])
         sets = sets[rules.permitted(sets)] if len(sets) and rules else sets
         if len(sets):

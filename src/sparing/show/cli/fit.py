@@ -11,10 +11,7 @@ from sparing.show.cli import options, records, rules, text
 from sparing.show.cli.opening import asked_for, progress, writable
 
 METHODS = {"encoder": SparseEncoder, "pca": SparsePCA, "nonnegative": NonnegativeSparsePCA}
-OF_ENCODER = (
-    *("max_loss", "strategy", "columns", "costs", "max_cost", "groups", "max_per_group"),
-    *("include", "exclude", "exclude_matching"),
-)
+OF_ENCODER = ("max_loss", "strategy", "columns", "costs", "max_cost", "groups", "max_per_group")
 OF_METHODS = {"min_variance": set(METHODS), **{name: {"encoder"} for name in OF_ENCODER}}
 """Options that not every method has."""
 
