@@ -75,8 +75,8 @@ goldens: $(READY)  ## answers of many small fits, compared with those stored; a 
 papers: $(READY)  ## tables and figures of the papers again, from the real data in SPARING_DATA, and docs/papers.md
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/papers/run.py
 
-peers: $(PEERS)/.ready  ## other packages beside this one, on the real data in SPARING_DATA, and docs/peers.md
-	OPENBLAS_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/peers/run.py
+peers: $(PEERS)/.ready  ## other packages beside this one, on the real data in SPARING_DATA, and docs/peers.md; ONLY=panels: a part
+	OPENBLAS_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/peers/run.py $(ONLY)
 
 stress: $(READY)  ## long tests, and ten minutes of trying to break it: odd data, hostile files, interruptions, leaks
 	SPARING_STRESS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \

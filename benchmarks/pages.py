@@ -160,12 +160,22 @@ def _public(kind: type) -> str:
 
 
 def with_output(text: str) -> str:
-    """The text of a page with blocks that show all that a command printed as it is stored: they begin alike."""
+    """The text of a page with its output as it is stored.
+
+    A block is all that a command printed if it begins alike and is as long, and a part of it if some lines differ from
+    it in numbers alone. Where several parts would do, one that the page has already stays, and so does a block of none.
+    """
     stored = [file.read_text().rstrip().splitlines() for file in sorted(RESULTS.rglob("*.txt"))]
 
     def printed(match: re.Match[str]) -> str:
         lines = match[2].rstrip().splitlines()
         same = [each for each in stored if not match[1] and lines and each[:1] == lines[:1] and len(each) == len(lines)]
+        if not match[1] and lines and not same:
+            wanted = [_without_numbers(line) for line in lines]
+            starts = [(each, i) for each in stored for i in range(len(each) - len(lines) + 1)]
+            parts = [each[i : i + len(lines)] for each, i in starts if _without_numbers(each[i]) == wanted[0]]
+            parts = [part for part in parts if [_without_numbers(line) for line in part] == wanted]
+            same = parts[:1] if lines not in parts and all(part == parts[0] for part in parts) else []
         return "```\n" + "\n".join(same[0]) + "\n```" if len(same) == 1 else match[0]
 
     return BLOCK.sub(printed, text)
@@ -190,6 +200,11 @@ def with_executed(text: str) -> str:
             text,
             flags=re.DOTALL | re.MULTILINE,
         )
+
+
+def _without_numbers(line: str) -> str:
+    """What stays of a line of output when it is printed again; columns may be narrower."""
+    return " ".join(re.sub(r"[-+]?\d[\d,.]*(?:e[-+]?\d+)?", "#", line).split())
 
 
 def not_printed(text: str) -> list[str]:

@@ -31,6 +31,16 @@ def test_output_of_a_command_is_put_in_its_place():
     assert pages.with_output(wrong) == text
 
 
+def test_a_part_of_what_a_command_printed_is_put_in_its_place():
+    text = (pages.ROOT / "docs" / "genes.md").read_text()
+    start = text.index("  genes  of PCA's variance")
+    wrong = text[:start] + text[start:].replace("97", "79", 2).replace(" 100.0%", "99.9%", 1)
+    assert wrong != text
+    assert pages.with_output(wrong) == text
+    other = text[:start] + text[start:].replace("cells told apart", "cells told together", 1)
+    assert pages.with_output(other) == other  # the control: no command prints it
+
+
 @pytest.mark.parametrize("page", pages.PAGES)
 def test_registries_are_listed(page):
     text = (pages.ROOT / page).read_text()

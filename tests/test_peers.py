@@ -117,3 +117,43 @@ def test_our_side_of_a_small_set_is_found_again(script):
         now = cell.scored(np.asarray(entry.fit(X, data.n_components, data.n_nonzero, None)), X, data.n_components, loss)
         assert now["loss"] == pytest.approx(kept["loss"], rel=1e-3)
         assert now["information"] == pytest.approx(kept["information"], rel=1e-3)
+
+
+def test_every_panel_is_compared_under_every_rule(script):
+    found, panels = script("page").kept()["panels"], script("panels")
+    wanted = [(panel.data, panel.n_components, panel.n_features) for panel in panels.PANELS]
+    assert [(one["data"], one["n_components"], one["n_features"]) for one in found] == wanted
+    for one in found:
+        packages = {
+            kind: {row["package"] for row in one["rows"] if row["rule"] == kind} for kind in ("costs", "region")
+        }
+        assert all(known == {"sparing", "PySensors"} for known in packages.values())
+        free = [row for row in one["rows"] if row["rule"] == "free"]
+        assert {row["package"] for row in free} == {"sparing", "PySensors", "scikit-matter", "spapros"}
+        assert all(0 < row["fit"] < row["same"] < 1 for row in one["rows"])
+
+
+def test_a_peer_with_less_error_on_new_samples_is_ahead_and_says_why(script):
+    page = script("panels_page")
+    ours, peer = ({"package": name, "name": "a", "rule": "free"} for name in ("sparing", "other"))
+    rows = [ours | {"same": 0.10, "own": 0.20}, peer | {"same": 0.09, "own": 0.21}]
+    assert [(row["package"], column) for row, column, _ in page.ahead(rows)] == [("other", "same")]
+    assert not list(page.ahead([rows[0], peer | {"same": 0.10001}]))
+    with pytest.raises(LookupError, match="other a is ahead"):
+        page.verdict([{"data": "d", "costs": "", "region": "", "max_region": 1, "rows": rows}])
+
+
+def test_a_choice_that_breaks_its_rule_is_not_compared(script):
+    method, panels = script("panel_method"), script("panels")
+    rule = method.Rule(costs=np.array([1.0, 2.0, 3.0, 4.0]), max_cost=4.0)
+    X = np.random.default_rng(0).standard_normal((20, 4))
+    panel = panels.PANELS[0]._replace(n_features=2)
+
+    def found(*features):
+        choose = method.Method("p", "m", lambda *_: method.Choice(np.array(features)), ("costs",))
+        return panels.error(choose, panel, rule, X[:15], X[15:])
+
+    assert found(0, 2)["same"] > 0
+    for features in ((1, 2), (0, 1, 2)):  # beyond the budget; too many
+        with pytest.raises(ValueError, match="broke its rule"):
+            found(*features)

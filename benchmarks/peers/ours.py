@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from entry import Entry
+import numpy as np
+from entry import Array, Entry
+from panel_method import Choice, Method, Rule
 
 from sparing import ColumnSelector, SparseEncoder, SparsePCA
 from sparing.methods.selectors import Greedy
@@ -34,4 +36,27 @@ ENTRIES = [
     entry("SparseEncoder", SparseEncoder, shared=True),
     entry("SparseEncoder, Greedy(swaps=False)", SparseEncoder, shared=True, selector=Greedy(swaps=False)),
     Entry("sparing", "ColumnSelector", select, shared=True, reads_sparse=True),
+]
+
+
+def panel(X: Array, k: int | None, r: int, rule: Rule) -> Choice:
+    """Features and the predictions of the model, which reads them alone."""
+    settings: dict[str, Any] = {}
+    if rule.costs is not None:
+        settings = {"costs": rule.costs, "max_cost": rule.max_cost}
+    elif rule.region is not None:
+        groups = np.where(rule.region, "region", None)
+        settings = {"groups": groups, "max_per_group": {"region": rule.max_region}}
+    model = SparseEncoder(k, n_nonzero=r, certify=False, center=False, **settings).fit(X)
+    return Choice(model.support_, lambda values: model.inverse_transform(model.transform(values)))
+
+
+PANELS = [
+    Method(
+        "sparing",
+        "SparseEncoder(None)",
+        lambda X, k, r, rule: panel(X, None, r, rule),
+        ("free", "costs", "region"),
+    ),
+    Method("sparing", "SparseEncoder(k)", panel, ("free", "costs", "region")),
 ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.append(str(Path(__file__).parents[1] / "papers"))
+import panels_page
 from reasons import INTRODUCTION, REASONS, VERDICT
 from summary import table
 
@@ -40,7 +41,9 @@ class Ahead(NamedTuple):
 
 def kept() -> dict[str, Any]:
     """What the last runs found."""
-    return json.loads(CELLS.read_text()) if CELLS.exists() else {"versions": {}, "sets": {}, "published": ""}
+    return (
+        json.loads(CELLS.read_text()) if CELLS.exists() else {"versions": {}, "sets": {}, "panels": [], "published": ""}
+    )
 
 
 def keep(found: dict[str, Any]) -> None:
@@ -207,6 +210,7 @@ def page(found: dict[str, Any]) -> str:
                 table(HEADER, loadings),
                 "## Columns that all components share",
                 table(few[0], few[1:]),
+                panels_page.section(found["panels"]),
                 found["published"].strip(),
             ]
         )

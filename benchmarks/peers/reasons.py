@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-INTRODUCTION = """# Beside other packages
+INTRODUCTION = """# Benchmarks: other packages
 
 `make peers` runs this library beside what else there is on PyPI, on the same data with the same number of features, and
 writes this page. Versions: {versions}. scikit-matter accepts no later scikit-learn, so all run in an environment
@@ -82,3 +82,25 @@ REASONS: dict[tuple[str, str], str] = {
     ("scikit-matter CUR, k vectors", "memory"): NO_SEARCH,
 }
 """By method and column; loss and symmetric variance have no excuse."""
+
+PANELS = """## Panels and sensors: new samples
+
+Which few features predict all others on samples that nobody has seen? `make peers ONLY=panels` runs this section. It
+compares PySensors (sensors by pivoted QR, `CCQR` with costs, `GQR` with a region), scikit-matter (CUR and FPS) and
+the PCA selection of spapros with `SparseEncoder`: with `n_components=None`, every feature is predicted from all chosen
+ones; with k, through k scores.
+
+The error is the share of the squares of held-out rows, about the means of the fit, that the prediction leaves: four
+fifths of the rows choose features and fit the decoder, the other fifth is predicted, over at least 2,000 rows in all.
+*Least squares* is one decoder for everybody, from all chosen features; *own decoder* is what the package predicts: for
+PySensors the one of its two ways that is better on the rows of the fit. CUR, farthest points and spapros predict
+nothing. *Rows of the fit* is the error of least squares there.
+
+Everybody gets the same number of features. QR ranks as many sensors as there are modes and shuffles the others, so it
+is run with k modes and with as many as sensors. CCQR knows weights and no budget: costs get the smallest weight with
+which its sensors fit into the budget, which is halfway between the cheapest features and those that QR takes without a
+look at costs. Every choice is checked against its rule.
+"""
+
+PANEL_REASONS: dict[str, str] = {}
+"""By method, where it is ahead on new samples."""

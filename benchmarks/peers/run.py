@@ -1,6 +1,7 @@
 """Other packages beside this one, on the same data with the same number of features, and the page `docs/peers.md`.
 
-SPARING_DATA=... python benchmarks/peers/run.py [data set] ...
+SPARING_DATA=... python benchmarks/peers/run.py [data set] ...            # or all
+SPARING_DATA=... python benchmarks/peers/run.py panels [data set] ...     # only the section on new samples
 
 Every cell is a process of its own with one BLAS thread. On each data set all methods take their turn before the next.
 """
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import page
+import panels
 import published
 from cell import entries
 from entry import Entry
@@ -37,7 +39,7 @@ PATIENCE = 10
 """Times as long on the clock: other work may slow it."""
 
 PENALTIES = Path(__file__).parent / "penalties.json"
-PACKAGES = ("sparing", "scikit-learn", "abess", "sparsepca", "skmatter", "numpy")
+PACKAGES = ("sparing", "scikit-learn", "abess", "sparsepca", "skmatter", "python-sensors", "spapros", "numpy")
 
 
 class Problem(NamedTuple):
@@ -112,21 +114,28 @@ def row(entry: Entry, problem: Problem) -> dict[str, Any]:
     return {"package": entry.package, "name": entry.name, "shared": entry.shared, **found}
 
 
-def main(names: list[str]) -> None:
+def compared(names: list[str]) -> dict[str, Any]:
+    """Every method on these data sets, or on all."""
     known = [data.name for data in SETS]
     if unknown := set(names) - set(known):
-        sys.exit(f"{', '.join(sorted(unknown))}: no such data set. There are {', '.join(known)}.")
+        sys.exit(f"{', '.join(sorted(unknown))}: no such data set. There are {', '.join(known)}, and panels.")
     found = {}
     for data in SETS:
         if not names or data.name in names:
             print(data.name, flush=True)
             with prepared(data) as problem:
                 found[data.name] = {**problem.about, "rows": [row(entry, problem) for entry in entries()]}
-    kept = page.kept()
-    everything = kept["sets"] | found
-    kept["sets"] = {name: everything[name] for name in known if name in everything}
+    everything = page.kept()["sets"] | found
+    return {name: everything[name] for name in known if name in everything}
+
+
+def main(names: list[str]) -> None:
+    kept, only = page.kept(), names[:1]
+    if only != ["panels"]:
+        kept["sets"], kept["published"] = compared(names), published.text()
+    if only in ([], ["panels"]):
+        kept["panels"] = panels.merged(kept.get("panels", []), panels.main(names[1:]))
     kept["versions"] = {name: version(name) for name in PACKAGES}
-    kept["published"] = published.text()
     page.keep(kept)
 
 
