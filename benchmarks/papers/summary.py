@@ -27,6 +27,7 @@ PAGE = ROOT / "docs" / "papers.md"
 ORDER = (
     "encoders_figure1",
     "encoders_example",
+    "encoders_input_sparsity",
     "lecture_spca_dspca",
     "nonnegative_figures",
     "table3",

@@ -23,6 +23,7 @@ from sparing.certificates.sentences import can_keep, kept, loss_bounded, loss_re
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
+from sparing.linalg.theorem_bounds import promise_in
 from sparing.proof.bounds import BOUNDS
 from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices, Problem, Spectrum
 from sparing.task import Task
@@ -310,10 +311,10 @@ class Certificate:
 
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
         """What the theorem that is named says about these data and loadings, if its hypothesis was kept."""
-        from sparing.certificates.loss import _promised, named_promise  # that module is about this class
+        from sparing.certificates.loss import _promised  # that module is about this class
 
         measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
-        promise, task = named_promise(claimed.claim), Task(view, self.problem, pca)
+        promise, task = promise_in(claimed.claim), Task(view, self.problem, pca)
         return next(iter(_promised(promise, self.loadings, task, measured)), None)
 
     @property

@@ -18,7 +18,7 @@ from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.linalg.eigen import is_solved_densely
 from sparing.linalg.loss import REBUILT_ENTRIES, RESIDUAL_ENTRIES, TINY_LOSS
-from sparing.linalg.theorem_bounds import PROMISES, SelectionPromise, iterative_bound
+from sparing.linalg.theorem_bounds import SelectionPromise, iterative_bound, promise_in, selection_promise
 from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Reference, Spectrum
 from sparing.task import Task
 
@@ -87,9 +87,9 @@ def _promised(promise: str | None, loadings: Array, task: Task, measured: float)
     """What a theorem says about this fit, where its hypothesis holds and PCA loses anything at all."""
     spectrum, problem = task.spectrum, task.problem
     k, r = spectrum.rank, problem.n_nonzero
-    if promise is None or spectrum.tail <= spectrum.nothing:
+    kept = selection_promise(promise)
+    if kept is None or spectrum.tail <= spectrum.nothing:
         return ()
-    kept = PROMISES[promise]
     if problem.shared_support:
         where, claim, exact = kept.where, f"Loss over PCA's loss for {r} features by {kept.words}", spectrum.exact
         limit = kept.factor(k, r)
@@ -99,7 +99,7 @@ def _promised(promise: str | None, loadings: Array, task: Task, measured: float)
         limit, exact = _one_by_one(kept, len(loadings), task), is_solved_densely(task.gram, 1)
     if not math.isfinite(limit):
         return ()
-    strength = "in expectation" if kept.in_expectation else "always" if exact else "numerical"
+    strength = kept.chance or ("always" if exact else "numerical")
     return (Guarantee(claim, limit, measured, strength, Reference("magdonismail2015", f"Theorem {where}")),)
 
 
@@ -110,12 +110,6 @@ def _one_by_one(kept: SelectionPromise, n_found: int, task: Task) -> float:
         return math.inf
     most = float(iterative_bound(spectrum.values, spectrum.total, [kept.factor(1, count) for count in counts])[-1])
     return most / spectrum.least_loss if most < spectrum.total else math.inf
-
-
-def named_promise(words: str) -> str | None:
-    """The one of ``PROMISES`` that a claim speaks of."""
-    fitting = [name for name, kept in PROMISES.items() if words.endswith(f" by {kept.words}")]
-    return fitting[0] if fitting else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -154,7 +148,7 @@ class ReconstructionCertificate(Certificate):
         named = re.search(r" and (\d+) data points ", claimed.claim)
         if named is None or not len(self.rows) <= int(named[1]) <= (self.n_samples or 0):
             return None
-        promise = named_promise(claimed.claim)
+        promise = promise_in(claimed.claim)
         again = _two_sided(promise, pca, 0.0, self.problem.n_nonzero, int(named[1]))
         measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
         return replace(again[0], measured=measured) if again else None
@@ -215,10 +209,10 @@ def _two_sided(
 ) -> tuple[Guarantee, ...]:
     """A theorem for features and for data points, where there are more of both than components."""
     k = spectrum.rank
-    if promise is None or min(n_nonzero, n_rows) <= k or spectrum.tail < ZERO_LOSS * spectrum.total:
+    kept = selection_promise(promise)
+    if kept is None or min(n_nonzero, n_rows) <= k or spectrum.tail < ZERO_LOSS * spectrum.total:
         return ()
-    kept = PROMISES[promise]
-    strength = "in expectation" if kept.in_expectation else "always" if spectrum.exact else "numerical"
+    strength = kept.chance or ("always" if spectrum.exact else "numerical")
     return (
         Guarantee(
             claim=f"Loss over PCA's loss for {n_nonzero} features and {n_rows} data points by {kept.words}",

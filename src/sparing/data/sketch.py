@@ -63,6 +63,15 @@ class InReferenceUnits:
         return power_of_two(1 / float(np.median(self.reference)))
 
 
+def signed_buckets(size: int, seed: int, start: int, stop: int) -> tuple[Indices, Array]:
+    """Bucket and sign of each row from ``start`` on, by a generator that can start anywhere."""
+    stream = np.random.Philox(key=seed)
+    stream.advance(start // 4)  # a step of the counter gives four numbers
+    numbers = stream.random_raw(stop - start + start % 4)[start % 4 :]
+    buckets = ((numbers >> np.uint64(1)) % np.uint64(size)).astype(np.intp)
+    return buckets, np.where(numbers & np.uint64(1), 1.0, -1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class CountSketch(InReferenceUnits):
     """Each row is added to one of ``size`` rows with a random sign [clarkson2013, Sec. 3].
@@ -77,7 +86,7 @@ class CountSketch(InReferenceUnits):
     def map(self, block: StandardizedBlock) -> Sketch:
         """Of sparse rows: one addition for each nonzero, and sparse itself."""
         matrix = block.raw.matrix  # type: ignore[attr-defined]
-        buckets, signs = self._places(block.start, block.stop)
+        buckets, signs = signed_buckets(self.size, self.seed, block.start, block.stop)
         if block.weights is not None:
             signs = signs * np.sqrt(block.weights)
         spread = sparse.csr_array((signs, buckets, np.arange(len(signs) + 1)), shape=(len(signs), self.size))
@@ -85,14 +94,6 @@ class CountSketch(InReferenceUnits):
         rows.data /= np.repeat(self.reference, np.diff(rows.indptr))
         ones = np.bincount(buckets, signs, self.size)
         return Sketch(rows.astype(np.float32), 0.0, signs=np.asarray(ones, dtype=np.float64))
-
-    def _places(self, start: int, stop: int) -> tuple[Indices, Array]:
-        """Bucket and sign of each row, by a generator that can start anywhere."""
-        stream = np.random.Philox(key=self.seed)
-        stream.advance(start // 4)  # a step of the counter gives four numbers
-        numbers = stream.random_raw(stop - start + start % 4)[start % 4 :]
-        buckets = ((numbers >> np.uint64(1)) % np.uint64(self.size)).astype(np.intp)
-        return buckets, np.where(numbers & np.uint64(1), 1.0, -1.0)
 
     def merge(self, first: Sketch, second: Sketch) -> Sketch:
         """Add."""

@@ -40,7 +40,7 @@ from sparing.methods.encoders import (
 from sparing.methods.encoders.batch import orthonormalised
 from sparing.methods.encoders.few_passes import MOST
 from sparing.methods.encoders.path import nested_path
-from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy, applicable_theorem
+from sparing.methods.selectors import SELECTORS, CountSketch, DualSet, Exact, Greedy, applicable_theorem
 from sparing.methods.settings import check_settings
 from sparing.proof.answers import better_of
 from sparing.proof.policy import prove
@@ -95,10 +95,10 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         ``Iterative`` or ``Joint`` of ``sparing.methods.encoders``, such as ``Batch(orthonormal=True)`` for orthonormal
         loadings or ``Batch(sketch=500)`` for loadings from a random projection.
     selector : str or a selector, default="auto"
-        How features are chosen: ``auto``, ``greedy``, ``exact``, ``dual_set``, ``adaptive``, ``leverage``,
-        ``pivoted_qr`` or ``uniform``. ``auto`` is greedy on the principal components with swaps, safeguarded by dual
-        set selection so that Theorem 6(i) always holds (``batch``), and Theorem 11 with it (``iterative``). An instance
-        with its own settings is accepted too.
+        How features are chosen: ``auto``, ``greedy``, ``exact``, ``dual_set``, ``adaptive``, ``count_sketch``,
+        ``leverage``, ``pivoted_qr`` or ``uniform``. ``auto`` is greedy on the principal components with swaps,
+        safeguarded by dual set selection so that Theorem 6(i) always holds (``batch``), and Theorem 11 with it
+        (``iterative``). An instance with its own settings is accepted too.
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
     certify : bool, default=True
@@ -448,7 +448,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _certify(self, fit: Fit[Strategy], task: Task, found: Encoder, bounds: list[Bound]) -> None:
         few, asked = task.gram is not fit.view, task.spectrum  # few: features were chosen from a sketch
         task = replace(task, target=asked.leading(task.problem.n_components))
-        promise = None if few or fit.rules else _promise(fit.algorithm)
+        promise = None if few or fit.rules else _promise(fit.algorithm, task)
         certificate = certify_loss(task, found, bounds, fit.preprocessing, promise=promise, asked=asked)
         notes = (CHOSEN.format(fit.view.passes),) if few else ()
         self.certificate_ = replace(certificate, notes=notes)
@@ -456,11 +456,13 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         self.variance_kept_ = self.certificate_.variance_kept
 
 
-def _promise(algorithm: Strategy) -> str | None:
+def _promise(algorithm: Strategy, task: Task) -> str | None:
     """The selector whose promise a fit keeps, by the name that theorems speak of it."""
     if isinstance(algorithm, Joint) or (isinstance(algorithm, Batch) and algorithm.sketch is not None):
         return None  # loadings from a sketch are not the best on their features
     safe = applicable_theorem(algorithm.safeguard) == "dual_set"
+    if isinstance(algorithm.selector, CountSketch) and isinstance(algorithm, Batch) and not safe:
+        return algorithm.selector.promise(task.spectrum.rank, task.n_nonzero, task.gram.n_samples or 0)
     kept = "dual_set" if safe else applicable_theorem(algorithm.selector)
     return kept if kept in PROMISES else None
 

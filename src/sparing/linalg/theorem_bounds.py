@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -135,6 +136,31 @@ def two_sided_adaptive_factor(n_components: int, n_columns: int, n_rows: int, ac
     return adaptive_factor(k, n_columns, accuracy) + rows
 
 
+def count_sketch_error(n_components: int, n_rows: int) -> float:
+    """e = (k + 3 sqrt(k) + 1) sqrt(80 / m): how far a count sketch S of m rows is off, with probability 0.9.
+
+    Then (1 - e) ||X - XP||^2 <= ||SX - SXP||^2 <= (1 + e) ||X - XP||^2 for every projection P of rank k at once, and
+    the best V for SX has ||X - XVV'||^2 <= (1 + e)/(1 - e) ||X - X_k||^2. Let X = U_k S_k V_k' + E, Z = S_k V_k'(I-P),
+    t = sqrt(80/m). Markov's inequality on E ||A'S'SB - A'B||_F^2 <= (2/m) ||A||^2 ||B||^2 gives, each with probability
+    0.975: ||U_k'S'SU_k - I|| <= k t, ||U_k'S'SE|| <= sqrt(k) t ||E||, | ||SE||^2 - ||E||^2 | <= t ||E||^2 and
+    ||E'S'SE - E'E|| <= t ||E||^2. The error is then k t ||Z||^2 + 2 sqrt(k) t ||Z|| ||E|| + (1 + sqrt(k)) t ||E||^2 at
+    most, and ||X - XP||^2 is at least ||Z||^2 and at least ||E||^2.
+    """
+    k = n_components
+    return (k + 3 * math.sqrt(k) + 1) * math.sqrt(80 / n_rows)
+
+
+def count_sketch_rows(n_components: int, error: float) -> int:
+    """The least m whose :func:`count_sketch_error` is at most ``error``."""
+    return math.ceil(80 * ((n_components + 3 * math.sqrt(n_components) + 1) / error) ** 2)
+
+
+def count_sketch_factor(n_components: int, n_columns: int, n_rows: int) -> float:
+    """Loss over PCA's loss of dual set selection on a count sketch, with probability 0.9; infinite for few rows."""
+    error = count_sketch_error(n_components, n_rows)
+    return dual_set_factor(n_components, n_columns) * (1 + error) / (1 - error) if error < 1 else math.inf
+
+
 @dataclass(frozen=True)
 class SelectionPromise:
     """What a theorem says about a way to choose columns: its factor for k components on r of them, and how firmly."""
@@ -143,7 +169,7 @@ class SelectionPromise:
     where: str
     factor: Callable[[int, int], float]
     two_sided: Callable[[int, int, int], float]
-    in_expectation: bool = False
+    chance: str | None = None  # "in expectation" or a probability, where there is any
 
 
 def _derandomised_on_both_sides(n_components: int, n_columns: int, n_rows: int) -> float:
@@ -161,10 +187,32 @@ PROMISES = {
         "6(ii)",
         lambda k, r: adaptive_factor(k, r, PROJECTED),
         lambda k, c, r: two_sided_adaptive_factor(k, c, r, PROJECTED),
-        in_expectation=True,
+        chance="in expectation",
     ),
 }
 """By the name that ``applicable_theorem`` gives a selector."""
+
+
+def selection_promise(name: str | None) -> SelectionPromise | None:
+    """The one of ``PROMISES``, or that of dual set selection on a count sketch: "count_sketch of 500 rows"."""
+    named = re.fullmatch(r"count_sketch of (\d+) rows", name or "")
+    if named is None:
+        return PROMISES.get(name or "")
+    n_rows = int(named[1])
+    return SelectionPromise(
+        f"dual set selection on a sketch of {n_rows} rows",
+        "6",
+        lambda k, r: count_sketch_factor(k, r, n_rows),
+        lambda k, c, r: math.inf,
+        "probability 0.9",
+    )
+
+
+def promise_in(claim: str) -> str | None:
+    """The name of the promise that a claim speaks of."""
+    if (sketch := re.search(r" by dual set selection on a sketch of (\d+) rows$", claim)) is not None:
+        return f"count_sketch of {sketch[1]} rows"
+    return next((name for name, kept in PROMISES.items() if claim.endswith(f" by {kept.words}")), None)
 
 
 def approximation_factor(values: Array, n_features: int, n_nonzero: int, rank: int, *, shifted: bool = False) -> float:

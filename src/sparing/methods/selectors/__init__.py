@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from sparing.methods.selectors.adaptive import Adaptive
+from sparing.methods.selectors.count_sketch import CountSketch
 from sparing.methods.selectors.dual_set import DualSet
 from sparing.methods.selectors.exact import Exact
 from sparing.methods.selectors.greedy import Greedy
@@ -28,6 +29,7 @@ SELECTORS: dict[str, type[Selector]] = {
     "dual_set": DualSet,
     "exact": Exact,
     "adaptive": Adaptive,
+    "count_sketch": CountSketch,
     "leverage": Leverage,
     "pivoted_qr": PivotedQR,
     "uniform": Uniform,
@@ -36,6 +38,7 @@ SELECTORS: dict[str, type[Selector]] = {
 __all__ = [
     "SELECTORS",
     "Adaptive",
+    "CountSketch",
     "DualSet",
     "Exact",
     "Greedy",
