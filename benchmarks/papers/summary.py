@@ -29,6 +29,7 @@ ORDER = (
     "encoders_example",
     "encoders_input_sparsity",
     "lecture_spca_dspca",
+    "nonnegative_spannogram",
     "nonnegative_figures",
     "table3",
     "regression_rivals",

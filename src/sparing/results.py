@@ -152,6 +152,11 @@ class Problem:
     rules: Rules = NO_RULES
 
     @property
+    def is_given(self) -> bool:
+        """Are all features given, so that only loadings were sought?"""
+        return self.shared_support and 0 < self.n_nonzero <= len(self.rules.required)
+
+    @property
     def is_single(self) -> bool:
         """Is it about the variance of one component?"""
         return self.objective == "variance" and self.n_components == 1

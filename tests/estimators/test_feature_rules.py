@@ -12,6 +12,7 @@ from sklearn.datasets import load_wine
 from small_rules import KINDS, captured, most_captured, random_rules
 from sparing import ColumnSelector, SparseEncoder, SparsePCARegressor, load_model, open_data, save_model, sparsity_path
 from sparing.data import as_view
+from sparing.results import PROVED
 from sparing.rules import Rules
 
 NAMES = load_wine().feature_names
@@ -263,3 +264,21 @@ def test_the_sentence_comes_before_the_data_are_read():
     X = np.full((10, 4), np.nan)  # reading it would complain of NaN first
     with pytest.raises(ValueError, match="include names 3 features"):
         SparseEncoder(2, n_nonzero=2, include=[0, 1, 2]).fit(pd.DataFrame(X, columns=list("abcd")))
+
+
+def test_features_that_somebody_else_chose_get_the_best_encoder_and_a_certificate_of_them():
+    X, given = load_wine().data, [0, 1, 3, 4]
+    model = SparseEncoder(2, include=given, n_nonzero=4, scale=True).fit(X)
+    np.testing.assert_array_equal(model.support_, given)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    Q = np.linalg.qr(Z[:, given])[0]
+    best = (Z**2).sum() - (np.linalg.svd(Q.T @ Z, compute_uv=False)[:2] ** 2).sum()
+    assert model.loss_ == pytest.approx(best)  # [magdonismail2015, Theorem 5]
+    assert model.certificate_.gap <= PROVED
+    assert "No encoder on these features can keep more." in str(model.certificate_)
+    assert model.certificate_.recheck(X)
+    free = SparseEncoder(2, include=given[:3], n_nonzero=4, scale=True).fit(X)  # control: one was chosen
+    assert free.loss_ < model.loss_
+    assert "No choice of 4 features within the rules" in str(free.certificate_)
+    wide = np.random.default_rng(0).standard_normal((20, 300))  # more features than any tree takes
+    assert SparseEncoder(2, include=range(5), n_nonzero=5).fit(wide).certificate_.gap <= PROVED

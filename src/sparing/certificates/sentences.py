@@ -72,6 +72,9 @@ def with_noise(preprocessing: Preprocessing) -> str:
 def can_keep(certificate: Certificate) -> str | None:
     """What any other choice could keep, where that says more than PCA does."""
     c = certificate
+    if c.problem.is_given:
+        what = "encoder" if c.problem.objective == "loss" else "components"
+        return f"No {what} on these features can keep more. What other features keep was not asked."
     if c.gap <= PROVED:
         return f"No {others(c.problem)} can keep more: proved optimal."
     most = percent(c.variance_kept_bound)

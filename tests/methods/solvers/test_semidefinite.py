@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparing import SparsePCA
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
@@ -92,5 +93,9 @@ def test_an_expired_budget_still_gives_an_answer(rng):
 
 def test_too_many_features_are_refused_with_advice():
     wide = as_view(np.random.default_rng(0).standard_normal((4, RELAXATION_LIMIT + 1)))
-    with pytest.raises(ValueError, match="solver='auto'"):
+    with pytest.raises(ValueError, match=r"solver='auto'.*certificate bounds"):
         solve(wide, 3)
+    X = np.random.default_rng(1).standard_normal((30, RELAXATION_LIMIT + 1)) * np.linspace(3, 1, RELAXATION_LIMIT + 1)
+    instead = SparsePCA(n_nonzero=3, effort="quick").fit(X)  # the advice holds: a direction, and a bound on all others
+    assert instead.certificate_.value <= instead.certificate_.bound < instead.certificate_.pca_value
+    assert instead.certificate_.recheck(X)

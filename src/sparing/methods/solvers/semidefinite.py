@@ -40,7 +40,9 @@ class Semidefinite:
     -----
     **Optimises** tr(AM), of which every unit x with r nonzeros gives the feasible point M = xx'. The optimum is global,
     so no start matters, and where M has rank one and r nonzero rows it is the best direction of all. For at most 1000
-    features; ``bounds.SemidefiniteDual`` turns the same iteration into a bound on any direction.
+    features: every step decomposes a matrix of features by features. Beyond, ``solver="auto"`` finds the direction and
+    its certificate the bound (branch and bound, the shifted low rank bound), neither of which forms such a matrix.
+    ``bounds.SemidefiniteDual`` turns the same iteration into a bound on any direction.
     **Differs from the paper.** Solved by the alternating direction method of [ma2013, Sec. 3] in place of smoothing.
     The leading eigenvector, the diagonal and the largest columns of M are cut to r entries each, and the best is kept.
     With a metric the relaxation concerns the numerator, and the metric enters when supports are refitted and compared.
@@ -63,7 +65,8 @@ class Semidefinite:
             raise ValueError(
                 "solver='semidefinite' optimises over matrices of features by features, for at most "
                 f"{RELAXATION_LIMIT} features; X has {len(usable)}. Use solver='auto', which needs columns of chosen "
-                "features only, or keep fewer features first: those of largest variance."
+                "features only and whose certificate bounds what it may miss at any number of features; or keep fewer "
+                "features first: those of largest variance."
             )
         A = view.restricted(usable).gram()
         M, _ = relaxed(A, n_nonzero, max_iter=self.max_iter, tolerance=self.tolerance, budget=run.budget)
