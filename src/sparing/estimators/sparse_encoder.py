@@ -41,6 +41,7 @@ from sparing.methods.encoders.batch import orthonormalised
 from sparing.methods.encoders.few_passes import MOST
 from sparing.methods.encoders.path import nested_path
 from sparing.methods.selectors import SELECTORS, CountSketch, DualSet, Exact, Greedy, applicable_theorem
+from sparing.methods.selectors.count_sketch import promise_of_sketch
 from sparing.methods.settings import check_settings
 from sparing.proof.answers import better_of
 from sparing.proof.policy import prove
@@ -462,7 +463,7 @@ def _promise(algorithm: Strategy, task: Task) -> str | None:
         return None  # loadings from a sketch are not the best on their features
     safe = applicable_theorem(algorithm.safeguard) == "dual_set"
     if isinstance(algorithm.selector, CountSketch) and isinstance(algorithm, Batch) and not safe:
-        return algorithm.selector.promise(task.spectrum.rank, task.n_nonzero, task.gram.n_samples or 0)
+        return promise_of_sketch(algorithm.selector, task.spectrum.rank, task.n_nonzero, task.gram.n_samples or 0)
     kept = "dual_set" if safe else applicable_theorem(algorithm.selector)
     return kept if kept in PROMISES else None
 

@@ -63,23 +63,25 @@ class CountSketch:
         if self.rows is not None and self.accuracy is not None:
             raise ValueError("Both rows and accuracy were given; one decides the other. Pass one of them.")
 
-    def n_rows(self, n_components: int, n_columns: int) -> int:
-        """Rows of the sketch."""
-        if self.accuracy is not None:
-            return count_sketch_rows(n_components, self.accuracy)
-        return max(LEAST_ROWS, 6 * n_columns) if self.rows is None else self.rows
-
-    def promise(self, n_components: int, n_columns: int, n_samples: int) -> str | None:
-        """The promise that its selection keeps, by the name of ``sparing.linalg.theorem_bounds.selection_promise``."""
-        if self.start.sketch is not None:
-            return None
-        n_rows = self.n_rows(n_components, n_columns)
-        return "dual_set" if n_samples <= n_rows else f"count_sketch of {n_rows} rows"
-
     def select(self, task: Task, run: Run) -> Selection:
         """The dual set's columns for the V_k of the sketch."""
         k = task.target.basis.shape[1]
-        n_rows = max(self.n_rows(k, task.n_nonzero), k)
+        n_rows = max(_n_rows(self, k, task.n_nonzero), k)
         if not task.gram.has_rows or (task.gram.n_samples or 0) <= n_rows:
             return self.start.select(task, run)
         return self.start.select(replace(task, target=count_sketched(task.gram, k, n_rows, run.rng)), run)
+
+
+def promise_of_sketch(selector: CountSketch, n_components: int, n_columns: int, n_samples: int) -> str | None:
+    """The promise that its selection keeps, by the name of ``sparing.linalg.theorem_bounds.selection_promise``."""
+    if selector.start.sketch is not None:
+        return None
+    n_rows = _n_rows(selector, n_components, n_columns)
+    return "dual_set" if n_samples <= n_rows else f"count_sketch of {n_rows} rows"
+
+
+def _n_rows(selector: CountSketch, n_components: int, n_columns: int) -> int:
+    """Rows of the sketch."""
+    if selector.accuracy is not None:
+        return count_sketch_rows(n_components, selector.accuracy)
+    return max(LEAST_ROWS, 6 * n_columns) if selector.rows is None else selector.rows

@@ -12,6 +12,7 @@ from sparing.data.sketch import signed_buckets
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.linalg.theorem_bounds import count_sketch_error, count_sketch_factor, count_sketch_rows, dual_set_factor
 from sparing.methods.selectors import CountSketch, DualSet
+from sparing.methods.selectors.count_sketch import promise_of_sketch
 from sparing.methods.selectors.subspace import SignedSums, count_sketched
 from sparing.results import Selection
 from sparing.run import Run
@@ -100,4 +101,4 @@ def test_the_promise_is_in_the_certificate_where_rows_are_enough():
     for wrong in ({"accuracy": 1.0}, {"rows": 0}, {"rows": 5, "accuracy": 0.5}):
         with pytest.raises(ValueError, match=r"accuracy|rows"):
             CountSketch(**wrong)
-    assert CountSketch(rows=10, start=DualSet(sketch=5)).promise(1, 4, N) is None
+    assert promise_of_sketch(CountSketch(rows=10, start=DualSet(sketch=5)), 1, 4, N) is None
