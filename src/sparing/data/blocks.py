@@ -14,6 +14,9 @@ from sparing.results import Array, Indices
 WIDENED_ENTRIES = 2**19
 """Entries widened to float64 at a time: 4 MiB, so that a strip stays in cache while it is used."""
 
+GATHERED = 8
+"""Of so many columns at most one is gathered for a product: an entry that is gathered takes as long as several in turn."""
+
 
 @dataclass(frozen=True)
 class ColumnMoments:
@@ -34,18 +37,29 @@ class DenseBlock:
     is_dense = True
     density = 1.0
 
+    @property
+    def _width(self) -> int:
+        """Columns of a strip."""
+        return max(64, WIDENED_ENTRIES // max(len(self.rows), 1))
+
     def _strips(self) -> Iterator[tuple[slice, Array]]:
-        n, d = self.rows.shape
-        width = max(64, WIDENED_ENTRIES // max(n, 1))
-        for first in range(0, d, width):
-            part = slice(first, min(first + width, d))
+        d = self.rows.shape[1]
+        for first in range(0, d, self._width):
+            part = slice(first, min(first + self._width, d))
             yield part, self.rows[:, part].astype(np.float64, copy=False)
 
     def matmat(self, V: Array) -> Array:
-        """``rows @ V``; the product of transposes is what BLAS does fastest with few columns."""
+        """``rows @ V``; the product of transposes is what BLAS does fastest with few columns.
+
+        Sparse directions need few columns of the rows, and nothing else is read for them.
+        """
+        used, out = np.flatnonzero(V.any(axis=1)), np.zeros((len(self.rows), V.shape[1]))
+        if GATHERED * len(used) < len(V):
+            for J in np.split(used, range(self._width, len(used), self._width)):
+                out += (V[J].T @ self.columns(J).T).T
+            return out
         if self.rows.dtype == np.float64:
             return cast(Array, (V.T @ self.rows.T).T)
-        out = np.zeros((len(self.rows), V.shape[1]))
         for part, strip in self._strips():
             out += (V[part].T @ strip.T).T
         return out

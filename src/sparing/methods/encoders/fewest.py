@@ -25,8 +25,11 @@ PRECISE = 1e-7
 ABREAST, TRUNCATED_STEPS = 8, 4
 """Counts that are tried at once, where one product with A serves them all; and truncated steps for each."""
 
-MANY, WORKING_SET = 200, 512
-"""Features that are searched in memory where some two hundred are enough: those that pull most, or twice as many."""
+WORKING_SET = 512
+"""Features that are searched in memory: those that pull most, or twice as many as a path found to be enough."""
+
+TRIALS = 16
+"""Counts that the solver tries at most, where it has all of its starts; with fewer of them fewer counts, then none."""
 
 RESOLUTION, SEARCHED = 500, 50
 """Counts are found to the feature up to so many, above that to one in so many: by a path, and by searches for each."""
@@ -152,32 +155,34 @@ class _Fewest:
     def found(self, direction: Array, count: int) -> Component:
         """From the dense direction, and a count that surely is enough for it.
 
-        A search through many starts for each count is worth it while they are few; of more, and on the way there, one
-        path of nested counts tells enough.
+        A search through many starts for each count is worth it while they are few; of more it tries fewer and fewer
+        counts, and on the way there one path of nested counts tells enough.
         """
         if not isinstance(self.solver, Auto | NonnegativeAuto) or isinstance(self.objective.metric, OrthogonalTo):
             return self._bisected(0, count, self._solved(count))
         found = self._along_path(direction, count)
-        if len(found.support) > MANY or self.run.budget.expired:
+        trials = round(TRIALS * self.run.effort.share_of(len(found.support)))
+        if trials == 0 or self.run.budget.expired:
             return found
         x = found.vector(len(direction))
         near = self.objective.gradient_candidates(x, max(WORKING_SET, 2 * len(found.support)), found.support)
         features = np.union1d(found.support, near)
         inside = replace(self, objective=self.objective.restricted(features), start=self.start[features])
-        fewer = inside._fewer(replace(found, support=np.searchsorted(features, found.support)))
+        fewer = inside._fewer(replace(found, support=np.searchsorted(features, found.support)), trials)
         return replace(fewer, support=features[fewer.support], bound=None)
 
-    def _fewer(self, found: Component) -> Component:
-        """By the solver from what a path found, which seldom is far too many."""
-        x, too_few = found.vector(len(self.start)), 0
+    def _fewer(self, found: Component, trials: int) -> Component:
+        """By the solver from what a path found, which seldom is far too many; with so many counts tried at most."""
+        too_few = 0
         step = fine = max(1, len(found.support) // SEARCHED)
-        while len(found.support) > 1 and not self.run.budget.expired:
-            trial = self._solved(fewer := max(len(found.support) - step, 1), x)
+        while len(found.support) > 1 and trials and not self.run.budget.expired:
+            trials -= 1
+            trial = self._solved(fewer := max(len(found.support) - step, 1), found.vector(len(self.start)))
             if trial.variance < self.enough:
                 too_few = fewer
                 break
             found, step = trial, 2 * step
-        return self._bisected(too_few, len(found.support), found, fine)
+        return self._bisected(too_few, len(found.support), found, fine, trials)
 
     def _along_path(self, direction: Array, count: int) -> Component:
         """Several counts at once, each from the loadings known for more features: to the feature, or nearly."""
@@ -198,14 +203,14 @@ class _Fewest:
                 support = np.flatnonzero(x)
                 return component_of(support, x[support], reached)
 
-    def _bisected(self, too_few: int, count: int, found: Component, fine: int = 1) -> Component:
+    def _bisected(self, too_few: int, count: int, found: Component, fine: int = 1, trials: float = np.inf) -> Component:
         """By the solver alone: twice as many until they do, then bisection to so many features."""
         while found.variance < self.enough and count < self.limit and not self.run.budget.expired:
             too_few, count = count, min(2 * count, self.limit)
             found = self._solved(count)
-        while count - too_few > fine and found.variance >= self.enough and not self.run.budget.expired:
-            middle = (too_few + count) // 2
-            trial = self._solved(middle, found.vector(len(self.start)) if middle > MANY else None)
+        while count - too_few > fine and trials and found.variance >= self.enough and not self.run.budget.expired:
+            middle, trials = (too_few + count) // 2, trials - 1
+            trial = self._solved(middle, found.vector(len(self.start)))
             if trial.variance >= self.enough:
                 count, found = middle, trial
             else:
