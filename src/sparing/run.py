@@ -105,6 +105,9 @@ class Effort:
         Entries of tables of swaps that the joint search looks at from each of its starts and perturbations, together:
         fewer of them where features are many and each costs more. At 2e5 the first starts, and hardly a perturbation,
         are affordable for ten components of 15 genes.
+    joint_work : float
+        Entries of Gram rows that the steps of one joint descent read at most: for components of hundreds of features
+        steps are counted, the first of which gain most. One and a half seconds at 3e8.
     joint_starts, joint_descents : int
         Starts, and descents after them, of the joint search at most.
     joint_shared : int
@@ -147,6 +150,7 @@ class Effort:
     full_search: int = 50
     enumerated: int = 4096
     joint_table: float = 2e5
+    joint_work: float = 3e8
     joint_starts: int = 16
     joint_descents: int = 32
     joint_shared: int = 24
@@ -206,6 +210,7 @@ QUICK = Effort(
         orthogonal_rounds=2,
     ),
     joint_table=5e4,
+    joint_work=1e8,
     joint_starts=8,
     joint_descents=0,
     joint_shared=4,
@@ -240,6 +245,7 @@ THOROUGH = Effort(
         orthogonal_rounds=20,
     ),
     joint_table=4e6,
+    joint_work=1e10,
     joint_starts=32,
     joint_descents=256,
     joint_shared=100,
@@ -281,6 +287,7 @@ class SearchLimits:
     looked: int = 4  # of these, the supports around which a working set is selected
     working_entries: int = 2**22  # numbers in the Gram columns of a working set: 32 MiB
     together: int = 2048  # supports evaluated together where all are tried
+    least_steps: int = 4  # of a joint descent, whatever they cost: the first swap many features and gain most
     soft_steps: int = 12  # steps on the way to a constraint: what is gained there may be lost again
     nearby: int = 12  # replacements of a feature that a perturbation prefers
     anywhere: float = 0.25  # share of its features that come from anywhere [searches]
@@ -322,7 +329,7 @@ class SearchLimits:
     places: int = 4  # features that joint starts are sought among, for each place in a component
     promising: int = 512  # the same, at least
     drawn: int = 4  # one in so many times features are shared out from single ones drawn by chance
-    shared_starts: int = 8  # affordable starts for all of the effort's sharing; for two, 6 times do as well as 24
+    shared_starts: int = 4  # affordable starts for all of the effort's sharing: on genes half of it leads as far
     moving: int = 2  # of the best answers, those whose features are moved between components
     single_moves: int = 8  # moves of one feature between components that are tried together
     moved: int = 6  # features that are moved together by chance

@@ -15,7 +15,7 @@ WIDENED_ENTRIES = 2**19
 """Entries widened to float64 at a time: 4 MiB, so that a strip stays in cache while it is used."""
 
 GATHERED = 8
-"""Of so many columns at most one is gathered for a product: an entry that is gathered takes as long as several in turn."""
+"""Of so many columns at most one is gathered for a product: to gather an entry takes as long as to read several."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ which is what it adds to the capture.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -25,8 +26,9 @@ RIDGE = 1e-9
 DEFINITE = (0.0, 1e-6, 1e-3)
 """Ridges, of a diagonal of ones, for matrices that rounding made indefinite."""
 
-DIRECT, KRYLOV = 8, 4
-"""Features up to which quotients come from decompositions; steps of the Krylov spaces beyond."""
+DIRECT, KRYLOV, FORMED = 8, 4, 64
+"""Features up to which quotients come from decompositions; steps of the Krylov spaces beyond; and features up to which
+their matrices are formed, which is quicker than products with the parts of them."""
 
 APART = 1e-7
 """Share of a feature that M must leave beside the others, or a swap is no gain but rounding: above twice the ridge of
@@ -105,6 +107,29 @@ class BlockCapture:
         M[:, np.arange(size), np.arange(size)] += self.ridge
         T = ZQ @ Y.transpose(0, 2, 1)
         return inside - T - T.transpose(0, 2, 1) + Z @ QWQ @ Zt, M
+
+    def best(
+        self, places: Indices, inside: Array, Z: Array, Y: Array, Q: Array, QWQ: Array, near: Array
+    ) -> tuple[Array, Array]:
+        """A large quotient of B_b and M_b on supports (q, r) and its direction, beginning with those given, if any.
+
+        Of many features B_b and M_b are never formed where M is the identity: they are B and I less what is of rank k.
+        """
+        warm = bool(near.any(axis=1).all())
+        if not warm or self.metric is not None or places.shape[1] <= FORMED:
+            B, M = self.quotient(places, inside, Z, Y, Q, QWQ)
+            return leading(B, M, near if warm else None, self.metric is not None)
+        Zt, Yt = Z.transpose(0, 2, 1), Y.transpose(0, 2, 1)
+
+        def products(v: Array) -> tuple[Array, Array]:
+            """B_b v and M_b v."""
+            v = v[:, :, None]
+            of_z, of_y = Zt @ v, Yt @ v
+            along = Q @ of_z
+            Bv = inside @ v - Y @ along + Z @ (QWQ @ of_z - Q @ of_y)
+            return Bv[:, :, 0], ((1.0 + self.ridge) * v - Z @ along)[:, :, 0]
+
+        return _of_krylov(products, near, None)
 
     def metric_of(self, rows: Indices, columns: Indices) -> Array:
         """Blocks of M."""
@@ -212,10 +237,7 @@ class _Turns:
         Z, Y = (part[self._states[:, None], here] for part in (self.measures, self.images))
         rows = objective.weight[here]
         inside = np.take_along_axis(rows, here[:, None, :], axis=2)
-        B, M = objective.quotient(here, inside, Z, Y, Q, Q @ self.W @ Q)
-        near = self.loadings[self._states, b]
-        cold = not near.any(axis=1).all()
-        self._set(b, leading(B, M, None if cold else near, objective.metric is not None)[1], rows)
+        self._set(b, objective.best(here, inside, Z, Y, Q, Q @ self.W @ Q, self.loadings[self._states, b])[1], rows)
 
 
 def leading(B: Array, M: Array, near: Array | None, whiten: bool) -> tuple[Array, Array]:
@@ -227,8 +249,18 @@ def leading(B: Array, M: Array, near: Array | None, whiten: bool) -> tuple[Array
     if near is None or B.shape[-1] <= DIRECT:
         values, v = _top(B, M)
         return values, v / np.linalg.norm(v, axis=1, keepdims=True)
-    inverse = np.linalg.inv(M) if whiten else None
-    V = np.zeros((len(B), KRYLOV + 1, B.shape[-1]))
+
+    def products(v: Array) -> tuple[Array, Array]:
+        return (B @ v[:, :, None])[:, :, 0], (M @ v[:, :, None])[:, :, 0]
+
+    return _of_krylov(products, near, cast(Array, np.linalg.inv(M)) if whiten else None)
+
+
+def _of_krylov(
+    products: Callable[[Array], tuple[Array, Array]], near: Array, inverse: Array | None
+) -> tuple[Array, Array]:
+    """The best of a Krylov space that starts at the directions given, by products of directions with B and M."""
+    V = np.zeros((len(near), KRYLOV + 1, near.shape[1]))
     BV, MV = np.zeros_like(V), np.zeros_like(V)
     w = near
     for step in range(KRYLOV + 1):
@@ -236,7 +268,7 @@ def leading(B: Array, M: Array, near: Array | None, whiten: bool) -> tuple[Array
             w = w - ((V[:, :step] @ w[:, :, None]).transpose(0, 2, 1) @ V[:, :step])[:, 0]
         length = np.linalg.norm(w, axis=1, keepdims=True)
         V[:, step] = np.divide(w, length, out=np.zeros_like(w), where=length > ROUNDING)
-        BV[:, step], MV[:, step] = ((part @ V[:, step][:, :, None])[:, :, 0] for part in (B, M))
+        BV[:, step], MV[:, step] = products(V[:, step])
         if step == 0:
             rho = np.einsum("si,si->s", V[:, 0], BV[:, 0]) / np.einsum("si,si->s", V[:, 0], MV[:, 0])
         if step < KRYLOV:
@@ -347,10 +379,8 @@ class Quotients:
         """The best quotients of component b on other supports (q, r), beside the others of state s."""
         inside = objective.weight[places[:, :, None], places[:, None, :]]
         Z, Y = (part[s[:, None], places] for part in (self.Z, self.Y))
-        B, M = objective.quotient(places, inside, Z, Y, self.Q[s, b], self.QWQ[s, b])
         near = np.where(places == self.places[s, b], self.x[s, b], 0.0)
-        cold = not near.any(axis=1).all()
-        return leading(B, M, None if cold else near, objective.metric is not None)[0]
+        return objective.best(places, inside, Z, Y, self.Q[s, b], self.QWQ[s, b], near)[0]
 
     def own(self, s: Indices, b: Indices) -> Array:
         """What each feature (q, u) alone adds to the others of state s in place of component b."""

@@ -90,7 +90,7 @@ class Descent:
         self._has_short = np.zeros(n_supports, dtype=bool)
         self.arrived = np.zeros(n_supports, dtype=bool)
 
-    def run(self, budget: Budget, *, race: bool = False, at_most: int | None = None) -> None:
+    def run(self, budget: Budget, *, race: bool = False, at_most: float | None = None) -> None:
         """Climb until all have arrived, or time is up; in a race only the better half goes on after some steps."""
         active, steps = np.arange(len(self.supports)), 0
         most = SEARCH.steps_per_slot * self.supports.shape[1] if self.objective.blocks > 1 else np.inf

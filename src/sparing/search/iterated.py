@@ -70,6 +70,8 @@ class Plan:
         Share of its value that a step must gain.
     race : bool
         Half of the supports that a working set begins with is left behind after a few steps.
+    work : float
+        Entries of Gram rows that the steps of one descent read at most: every step fits all components anew.
     """
 
     working_sets: int
@@ -80,6 +82,7 @@ class Plan:
     in_every_set: bool = True
     growth: float = STEP_GAIN
     race: bool = False
+    work: float = np.inf
 
 
 class Found(NamedTuple):
@@ -156,7 +159,9 @@ class _WorkingSet:
                 descent.run(budget, at_most=SEARCH.soft_steps)
                 supports, x = descent.supports, descent.kept
             descent = Descent(self.objective, supports, x, **limits)
-            descent.run(budget, race=race)
+            descent.run(
+                budget, race=race, at_most=max(SEARCH.least_steps, self.plan.work / (starts.size * len(self.features)))
+            )
             self.elite.admit(self.features[descent.supports], descent.values, descent.kept, descent.arrived)
 
     def iterate(self, counts: Iterator[int], *, settle: bool) -> None:
@@ -217,6 +222,7 @@ def several_at_once(problem: _Several, descents: int, effort: Effort) -> Plan:
         in_every_set=False,
         growth=NOTICED,
         race=True,
+        work=effort.joint_work,
     )
 
 
