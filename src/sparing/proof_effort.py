@@ -42,6 +42,7 @@ class ProofEffort:
 
     rounds: int = 0  # of the search for a shared part: ten take PitProps from 6.74% to 6.67%, wine nowhere [efforts]
     orthogonal_rounds: int = 10  # of the same for orthogonal ones: breast_cancer from 2.6% to 0.8% [efforts]
+    list_rounds: int = 40  # lists of two supports that get a shared part of their own: 25 prove PitProps, wine [gaps]
     shifts: int = 12  # shared parts (A - mu I)_+ that are tried, each by simple bounds [efforts]
 
     def tree_nodes(self, n_features: int) -> int:
@@ -60,6 +61,10 @@ class ProofEffort:
     def part_rounds(self, rounds: int, n_features: int) -> int:
         """Rounds of the search for a shared part: half a second for ten of them and 32 features."""
         return int(rounds * min(self.cost / (0.5 * (n_features / 32) ** 3), 1.0))
+
+    def rounds_of_lists(self, n_components: int) -> int:
+        """Lists of as many supports that get a shared part: for more components each takes longer to find."""
+        return int(min(self.list_rounds * (2 / n_components) ** 4, 10**9))
 
     def part(self, steps: float) -> int:
         """The share of some steps, one at least."""
@@ -96,6 +101,7 @@ class ProofLimits:
     listed_supports: int = 200_000  # of disjoint components, each with an eigenvalue: a second
     enumerated_supports: int = 20_000  # all looked at in place of a relaxation: a fraction of a second [efforts]
     paired_features: int = 32  # all pairs of them are known from the start of a search for a shared part [efforts]
+    listed_tuples: int = 1_000_000  # lists of supports of orthogonal components: some tens of MiB
     priced_steps: int = 300  # in which prices of disjoint supports are found
     listed_pairs: int = 2**22  # of features that may be together, each in both orders: 100 MiB
     gathered_entries: int = 2**24  # of the columns of the features left, or of their matrix: 128 MiB
@@ -132,6 +138,9 @@ class Schedules:
     pair_level: float = 0.95  # pairs are listed for a lower level, so that the next targets find them too
     pair_rows: int = 512  # rows of A looked at together
     supports_at_once: int = 20_000  # disjoint supports whose eigenvalues are computed together
+    part_shifts: tuple[float, ...] = (-0.4, -0.2, 0.0, 0.2, 0.4)  # of the variance of one component against another
+    part_widths: tuple[float, ...] = (1e-2, 1e-3, 1e-4)  # maxima are smoothed over these shares of the largest entry
+    direction_turns: int = 50  # to the best orthogonal directions on given supports
     thinned_steps: int = 25  # after which disjoint supports that cannot be part of a better choice are dropped
 
     # proof/trees/probing.py: one dual for each feature [exact]

@@ -208,6 +208,7 @@ QUICK = Effort(
         most_steps=100,
         least_steps=20,
         orthogonal_rounds=2,
+        list_rounds=10,
     ),
     joint_table=5e4,
     joint_work=1e8,
@@ -243,6 +244,7 @@ THOROUGH = Effort(
         least_steps=100,
         rounds=10,
         orthogonal_rounds=20,
+        list_rounds=2_000,
     ),
     joint_table=4e6,
     joint_work=1e10,
@@ -270,6 +272,7 @@ EXHAUSTIVE = Effort(
         least_steps=200,
         rounds=20,
         orthogonal_rounds=20,
+        list_rounds=10**9,
     ),
 )
 """Where a time limit ends the work."""

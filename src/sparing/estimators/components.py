@@ -31,7 +31,7 @@ from sparing.methods.encoders.required import Required
 from sparing.methods.solvers import Solver
 from sparing.proof.answers import better_of
 from sparing.results import Array, Bound, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
-from sparing.run import Run
+from sparing.run import EFFORTS, Run
 from sparing.task import Task
 
 DEFAULT_N_NONZERO = 10
@@ -142,8 +142,11 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         return Counted("n_nonzero", None if self.n_nonzero is None else max(each), sum(each))
 
     def _prove(self, fit: Fit[Any], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
-        inside, among = readable(_compared(task), found, fit.run)
-        bounds = proved(inside, among, fit.run)
+        run = fit.run
+        if self.solver == "exact" and self.constraint is not None:  # no solver has searched all components for a proof
+            run = replace(run, effort=replace(run.effort, proof=EFFORTS["thorough"].proof))
+        inside, among = readable(_compared(task), found, run)
+        bounds = proved(inside, among, run)
         own = isinstance(self.solver, str) and self.solver in ("auto", "exact")  # others were asked for by name
         if not (own and self.refit) or isinstance(found, TwoSidedEncoder):
             return found, bounds

@@ -73,7 +73,8 @@ class SparsePCA(ComponentsEstimator):
         prefixes are not optimal), is ``orthogonalized`` with ``solver="exact"``, which needs components of plain
         variance, and ``generalized`` with others.
     constraint : {None, "orthogonal", "uncorrelated"}, default=None
-        Loadings orthogonal to one another, or scores uncorrelated with one another; exact. Both at once is PCA.
+        Loadings orthogonal to one another, or scores uncorrelated with one another; exact. Both at once is PCA. With
+        ``solver="exact"`` orthogonal components are searched together, and proved optimal as far as that goes.
     refit : bool, default=True
         Best loadings for the features found. Otherwise those of the solver, where it has its own.
     n_rows : int or sequence of int, optional
@@ -213,7 +214,8 @@ class SparsePCA(ComponentsEstimator):
                     f"by projection; it does not go with {parameter}. Leave {parameter} at its default."
                 )
             return TwoSided(solver, row_counts(self.n_rows, self.n_components))
-        joint = auto_deflation and isinstance(solver, Auto)
+        orthogonal = self.constraint == "orthogonal"
+        joint = auto_deflation and (isinstance(solver, Auto) or (isinstance(solver, Exact) and orthogonal))
         for parameter in ("constraint", "n_nonzero_total"):
             wish = getattr(self, parameter)
             if wish is not None and not joint:
@@ -227,7 +229,7 @@ class SparsePCA(ComponentsEstimator):
             return Disjoint(solver.incumbent)
         if joint and self.n_components != 1:
             constraint = None if self.constraint is None else CONSTRAINTS[self.constraint]()
-            quick = FAST_SOLVER if self.solver == "auto" else solver
+            quick = solver if isinstance(solver, Auto) and self.solver != "auto" else FAST_SOLVER
             return JointVariance(quick, constraint, total=self.n_nonzero_total is not None)
         return Sequential(solver, deflation)
 

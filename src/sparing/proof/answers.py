@@ -12,6 +12,7 @@ from sparing.linalg.span import encoder_of
 from sparing.linalg.variance import symmetric_total
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import RayleighObjective
+from sparing.proof.trees.support_lists import orthogonal_directions
 from sparing.results import Array, Bound, Encoder, Indices, Selection
 from sparing.task import Task
 
@@ -39,12 +40,17 @@ def answer_on(task: Task, supports: Sequence[Indices]) -> Encoder | None:
     if problem.objective == "loss":
         selection = Selection(supports[0], view.gram_columns(supports[0]))
         return encoder_on(selection, problem.n_components, view.total).including(task.rules.required)
-    H = np.column_stack([_direction(task, support) for support in supports])
+    if problem.is_several and not problem.disjoint:
+        H = orthogonal_directions(view.gram(), supports)
+        if not H.any(axis=0).all():
+            return None
+    else:
+        H = np.column_stack([_direction(task, support) for support in supports])
     return encoder_of(view, H[:, np.argsort(-np.einsum("ij,ij->j", H, view.gram_matmat(H)), kind="stable")], view.total)
 
 
 def are_feasible(task: Task, supports: Sequence[Indices]) -> bool:
-    """Are these supports of a result whose components can be computed one by one, or that all of them share?"""
+    """Are these supports of a result that can be computed: shared, of one component, disjoint or orthogonal?"""
     problem, each = task.problem, [np.unique(np.asarray(support, dtype=np.intp)) for support in supports]
     if not each or any(len(S) == 0 or len(S) > problem.n_nonzero for S in each):
         return False
@@ -53,8 +59,9 @@ def are_feasible(task: Task, supports: Sequence[Indices]) -> bool:
         return False
     if problem.objective == "loss":
         return len(each) == 1 and (problem.shared_support or problem.n_components == 1)
-    apart = len(union) == sum(map(len, each))
-    return len(each) == problem.n_components and (problem.is_single or (problem.disjoint and apart))
+    apart, signed = len(union) == sum(map(len, each)), not problem.nonnegative and not problem.shared_support
+    possible = apart if problem.disjoint else problem.is_single or (problem.orthogonal and signed)
+    return len(each) == problem.n_components and possible
 
 
 def _direction(task: Task, support: Indices) -> Array:

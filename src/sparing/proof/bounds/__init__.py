@@ -9,6 +9,7 @@ from sparing.proof.bounds.each_alone import EachAlone
 from sparing.proof.bounds.largest_diagonals import LargestDiagonals
 from sparing.proof.bounds.nonnegative_optimality import NonnegativeOptimality
 from sparing.proof.bounds.orthogonal_dual import OrthogonalDual
+from sparing.proof.bounds.orthogonal_lists import OrthogonalLists
 from sparing.proof.bounds.principal_components import LeadingVariance, PcaLoss
 from sparing.proof.bounds.row_norms import RowSquares, RowSums
 from sparing.proof.bounds.semidefinite_dual import DoublyNonnegativeDual, SemidefiniteDual, SharperDual
@@ -36,6 +37,7 @@ BOUNDS: dict[str, type[BoundMethod]] = {
     "eigenvalue_tree": EigenvalueTree,
     "shared_part": SharedPart,
     "orthogonal_dual": OrthogonalDual,
+    "orthogonal_lists": OrthogonalLists,
 }
 """By name, as certificates refer to them; of equal bounds the first is quoted."""
 
@@ -55,6 +57,7 @@ __all__ = [
     "NonnegativeBranchAndBound",
     "NonnegativeOptimality",
     "OrthogonalDual",
+    "OrthogonalLists",
     "PcaLoss",
     "RowSquares",
     "RowSums",

@@ -195,7 +195,7 @@ def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, int]], rank: int, 
 
     def function(entries: Array) -> tuple[float, Array]:
         W = full(entries)
-        value, slope = _smoothed_sum(W, rank, width)
+        value, slope = smoothed_sum(W, rank, width)
         for X, count in cuts:
             variances = np.einsum("ij,ij->i", X @ (A - W), X)
             shares = np.exp((variances - variances.max()) / width)
@@ -209,7 +209,7 @@ def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, int]], rank: int, 
     return full(minimize(function, start[upper], jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
 
 
-def _smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:
+def smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:
     """min over mu of k mu + sum of softplus(values - mu), and its slope: at most width d log 2 above the k largest."""
     values, vectors = np.linalg.eigh(W)
     low, high = values[0] - 40 * width, values[-1] + 40 * width

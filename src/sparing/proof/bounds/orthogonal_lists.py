@@ -1,0 +1,91 @@
+"""Bound for orthogonal components: lists of their supports, each refuted by a part of A that all of them share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparing.linalg.rounding import rounded_up
+from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.relaxations.fantope import in_own_unit, relaxed_projection, split
+from sparing.proof.trees.prover import REACHED
+from sparing.proof.trees.support_lists import SupportLists
+from sparing.proof_effort import LIMITS
+from sparing.results import Array, Bound, Encoder, Reference
+from sparing.run import Run
+from sparing.task import Task
+
+ORTHOGONAL = 1e-6
+"""The largest cosine of directions that a search may start from."""
+
+
+@dataclass(frozen=True)
+class OrthogonalLists:
+    """tr(H'AH) <= the k largest eigenvalues of W + sum lambda_max((A - W)_S_j), one W for each list of supports S_j.
+
+    For orthonormal H whose columns have supports S_j, and every symmetric W [fan1949, Theorem 1]. ``OrthogonalDual``
+    has one W for all lists; here lists that it does not bound by the best directions known get others, until none is
+    left. The witness is the pool of all W and the target: a check bounds all lists by them again. For supports that are
+    few enough to list.
+
+    Parameters
+    ----------
+    rounds : int, optional
+        Lists that get a W of their own at most, in place of those of the effort.
+    """
+
+    rounds: int | None = None
+
+    name: ClassVar = "orthogonal_lists"
+    objective: ClassVar = "variance"
+    reference: ClassVar = Reference("fan1949", "Theorem 1, for lists of supports")
+
+    def applies(self, task: Task) -> bool:
+        """For several orthogonal components, features counted for each of them, and few supports."""
+        problem, d = task.problem, task.gram.n_features
+        each = problem.is_several and problem.is_orthogonal and not problem.shared_support
+        return each and comb(d, min(problem.n_nonzero, d)) <= LIMITS.enumerated_supports
+
+    def cost(self, task: Task) -> float:
+        """A tenth of a second; before other bounds of such components, of which none is needed where it succeeds."""
+        return 1e-4
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The bound with its pool, and the best supports that were seen."""
+        H = incumbent.components.T
+        if not self.applies(task) or not _is_orthonormal(H, task.problem.n_components):
+            return None
+        unit, A = in_own_unit(task.gram.gram())
+        k, size, effort = task.problem.n_components, min(task.n_nonzero, len(A)), run.effort.proof
+        steps = effort.dual_steps(len(A))
+        _, Y = relaxed_projection(A, k, k * size, max_iter=steps, tolerance=1e-4, budget=run.budget)
+        rounds = effort.rounds_of_lists(k) if self.rounds is None else self.rounds
+        lists = SupportLists(A, size, k, np.flatnonzero(task.rules.usable(len(A))))
+        found = lists.prove([split(A, Y, k)], H, rounds=rounds, budget=run.budget)
+        if not math.isfinite(found.bound):
+            return None
+        witness = (unit * found.target, unit * found.pool)
+        value, words = self.check(task, witness), f"{len(found.pool):,} shared parts for all lists of supports"
+        free = not (task.problem.nonnegative or task.problem.disjoint or len(task.rules.required))
+        reached = free and value <= unit * found.value * (1 + REACHED)
+        return Bound(value, self.name, words, "always", witness, reached, supports=found.supports)
+
+    @valid_for(orthogonal=True, each=True)
+    def check(self, task: Task, witness: Any) -> float:
+        """All lists bounded again by the pool: one look at them with each W."""
+        (target, given), d = witness, task.gram.n_features
+        pool = as_floats(given, len(given), d, d)
+        if not self.applies(task) or pool is None or len(pool) == 0 or not math.isfinite(target):
+            return math.inf
+        usable = np.flatnonzero(task.rules.usable(d))
+        lists = SupportLists(task.gram.gram(), min(task.n_nonzero, d), task.problem.n_components, usable)
+        return rounded_up(lists.check((pool + pool.transpose(0, 2, 1)) / 2, float(target)), task.gram)
+
+
+def _is_orthonormal(H: Array, count: int) -> bool:
+    """Are there as many directions as asked for, and are they orthonormal?"""
+    return H.shape[1] == count and bool(np.abs(H.T @ H - np.eye(count)).max() <= ORTHOGONAL)
