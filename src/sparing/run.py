@@ -333,6 +333,9 @@ class SearchLimits:
     promising: int = 512  # the same, at least
     drawn: int = 4  # one in so many times features are shared out from single ones drawn by chance
     shared_starts: int = 4  # affordable starts for all of the effort's sharing: on genes half of it leads as far
+    fewest_trials: int = (
+        16  # counts of features tried where min_variance is given; fewer as the solver has fewer starts
+    )
     moving: int = 2  # of the best answers, those whose features are moved between components
     single_moves: int = 8  # moves of one feature between components that are tried together
     moved: int = 6  # features that are moved together by chance

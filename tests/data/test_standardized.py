@@ -8,6 +8,7 @@ from scipy import sparse
 
 from counted_rows import CountedRows
 from sparing.data import as_rows
+from sparing.data.blocks import DenseBlock
 from sparing.data.standardized import StandardizedRows
 
 SIZES = np.array([1.0, 1e-170, 1e100, 1e-100, 1e30])
@@ -35,3 +36,16 @@ def test_ordinary_features_cost_no_further_reading(rng):
     rows = CountedRows(np.c_[rng.standard_normal((250, 3)), np.zeros(250), np.full(250, 5.0)])
     StandardizedRows(rows, scale=True)
     assert rows.readings == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_sparse_directions_are_those_of_all_columns(dtype, order, rng):
+    """Few columns are gathered; beside a direction that needs all of them nothing is."""
+    X = np.asarray(rng.standard_normal((30, 200)), dtype=dtype, order=order)
+    V = np.zeros((200, 2))
+    V[[3, 77, 199], 0], V[[0, 77], 1] = (1.0, -2.0, 0.5), (3.0, 1.0)
+    block = DenseBlock(X)
+    few, among_all = block.matmat(V), block.matmat(np.column_stack([V, np.ones(200)]))
+    np.testing.assert_allclose(few, X.astype(float) @ V, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(few, among_all[:, :2], rtol=1e-12, atol=1e-12)

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import linalg
 
-from sparing.objectives.blocks import BlockCapture, Quotients
+from sparing.objectives.blocks import FORMED, BlockCapture, Quotients, leading
 
 D = 14
 
@@ -140,3 +140,21 @@ def test_one_feature_more_gains_at_least_its_score(seed):
         angles = np.linspace(-1.55, 1.55, 201)
         around = max(angles, key=reached) + np.linspace(-0.02, 0.02, 41)
         assert gains[b, j] == pytest.approx(max(map(reached, around)) - now, rel=1e-2)
+
+
+def test_long_supports_need_no_matrix_for_each_component(rng):
+    """Quotients by products with the parts of B_b and M_b are those of the matrices themselves."""
+    d, k, r = 100, 3, FORMED + 6
+    objective, _, _ = problem(5, loss=False, blocks=k, d=d)
+    supports = np.array([np.concatenate([rng.choice(d, r, replace=False) for _ in range(k)]) for _ in range(2)])
+    _, state = objective.fitted(supports)
+    beside = Quotients(supports, state, objective.diagonal, k, objective.ridge)
+    s, b = np.arange(2), np.array([0, 2])
+    places, near = beside.places[s, b], rng.standard_normal((2, r))
+    Z, Y = (part[s[:, None], places] for part in (beside.Z, beside.Y))
+    parts = places, objective.weight[places[:, :, None], places[:, None, :]], Z, Y, beside.Q[s, b], beside.QWQ[s, b]
+    B, M = objective.quotient(*parts)
+    values, v = objective.best(*parts, near)
+    np.testing.assert_allclose(values, leading(B, M, near, False)[0], rtol=1e-9)
+    quotients = np.einsum("si,sij,sj->s", v, B, v) / np.einsum("si,sij,sj->s", v, M, v)
+    np.testing.assert_allclose(values, quotients, rtol=1e-9)

@@ -16,7 +16,7 @@ from sparing.methods.solvers import Auto, NonnegativeAuto, Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import RayleighObjective, component_of
 from sparing.results import Array, Component, Encoder, Spectrum
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.task import Task
 
 PRECISE = 1e-7
@@ -27,9 +27,6 @@ ABREAST, TRUNCATED_STEPS = 8, 4
 
 WORKING_SET = 512
 """Features that are searched in memory: those that pull most, or twice as many as a path found to be enough."""
-
-TRIALS = 16
-"""Counts that the solver tries at most, where it has all of its starts; with fewer of them fewer counts, then none."""
 
 RESOLUTION, SEARCHED = 500, 50
 """Counts are found to the feature up to so many, above that to one in so many: by a path, and by searches for each."""
@@ -161,7 +158,7 @@ class _Fewest:
         if not isinstance(self.solver, Auto | NonnegativeAuto) or isinstance(self.objective.metric, OrthogonalTo):
             return self._bisected(0, count, self._solved(count))
         found = self._along_path(direction, count)
-        trials = round(TRIALS * self.run.effort.share_of(len(found.support)))
+        trials = round(SEARCH.fewest_trials * self.run.effort.share_of(len(found.support)))
         if trials == 0 or self.run.budget.expired:
             return found
         x = found.vector(len(direction))
