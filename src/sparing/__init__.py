@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
     from sparing.estimators.saving import load_model, save_model
     from sparing.estimators.sparse_encoder import SparseEncoder
+    from sparing.estimators.sparse_encoder_cv import SparseEncoderCV
     from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
     from sparing.estimators.sparse_kmeans import SparseKMeans
     from sparing.estimators.sparse_pca import SparsePCA
@@ -31,6 +32,7 @@ _MODULES = {
     "HeldOut": "estimators.validation.cross_validated",
     "NonnegativeSparsePCA": "estimators.nonnegative_sparse_pca",
     "SparseEncoder": "estimators.sparse_encoder",
+    "SparseEncoderCV": "estimators.sparse_encoder_cv",
     "SparseHierarchicalClustering": "estimators.sparse_hierarchical_clustering",
     "SparseKMeans": "estimators.sparse_kmeans",
     "SparsePCA": "estimators.sparse_pca",
@@ -55,6 +57,7 @@ __all__ = [
     "HeldOut",
     "NonnegativeSparsePCA",
     "SparseEncoder",
+    "SparseEncoderCV",
     "SparseHierarchicalClustering",
     "SparseKMeans",
     "SparsePCA",

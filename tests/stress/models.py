@@ -14,6 +14,7 @@ from sparing import (
     DoublySparseEncoder,
     NonnegativeSparsePCA,
     SparseEncoder,
+    SparseEncoderCV,
     SparseHierarchicalClustering,
     SparseKMeans,
     SparsePCA,
@@ -123,6 +124,14 @@ MODELS: dict[str, st.SearchStrategy] = {
         n_permutations=st.just(2),
         scale=flags,
         random_state=seeds,
+    ),
+    "SparseEncoderCV": made(
+        SparseEncoderCV,
+        n_components=few,
+        n_nonzero=features,
+        cv=st.just(2),
+        rule=st.sampled_from(["one_se", "best"]),
+        **both,
     ),
     "SparsePCARegressor": made(
         SparsePCARegressor,

@@ -32,10 +32,12 @@ from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
 from sparing.estimators.feature_rules import RULES, plain_rule
 from sparing.estimators.nonnegative_sparse_pca import NonnegativeSparsePCA
 from sparing.estimators.sparse_encoder import SparseEncoder
+from sparing.estimators.sparse_encoder_cv import SparseEncoderCV
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS, SparsePCA
 from sparing.estimators.sparse_pca_regressor import REGRESSION_SELECTORS, SparsePCARegressor
+from sparing.estimators.sparsity_path import SparsityPath
 from sparing.methods.deflation import CONSTRAINTS, DEFLATIONS
 from sparing.methods.encoders import STRATEGIES
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
@@ -61,7 +63,7 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Certificate, VarianceCertificate, ReconstructionCertificate, RegressionCertificate, StreamCertificate),
-        *(Bound, Guarantee, Problem, Reference, Rules, Preprocessing, GenotypeCoding, GapSearch),
+        *(Bound, Guarantee, Problem, Reference, Rules, Preprocessing, GenotypeCoding, GapSearch, SparsityPath),
         *(record for bound in BOUNDS.values() for record in getattr(bound, "witnesses", ())),
     )
 } | {f"{kind} {name}": each for kind, registry in REGISTRIES.items() for name, each in registry.items()}
@@ -76,6 +78,7 @@ CLASSES: dict[str, Any] = {
         DoublySparseEncoder,
         NonnegativeSparsePCA,
         SparseEncoder,
+        SparseEncoderCV,
         SparseHierarchicalClustering,
         SparseKMeans,
         SparsePCA,
@@ -96,6 +99,7 @@ NEEDED = {
     "DoublySparseEncoder": (*LINEAR, "decoder_"),
     "NonnegativeSparsePCA": (*LINEAR, "decoder_"),
     "SparseEncoder": (*LINEAR, "decoder_"),
+    "SparseEncoderCV": (*LINEAR, "decoder_", "cv_results_"),
     "SparseHierarchicalClustering": GROUPS,
     "SparseKMeans": (*GROUPS, "cluster_centers_"),
     "SparsePCA": (*LINEAR, "decoder_"),
@@ -109,8 +113,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
     The file is a zip archive of NumPy arrays and one JSON text: class, parameters, all that was fitted, the names of
     the features and the certificate, which can be rechecked after loading. Nothing in it is code. A file of the same
-    name is replaced once the new one is complete. Of ``random_state`` only a whole number is kept, and with
-    ``partial_fit`` a loaded model begins anew.
+    name is replaced once the new one is complete. Of ``random_state`` only a whole number is kept, of ``cv`` the number
+    of folds, and with ``partial_fit`` a loaded model begins anew.
 
     Parameters
     ----------
@@ -147,6 +151,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(parameters.get("random_state"), (int, np.integer)):
         parameters |= {"random_state": None} if "random_state" in parameters else {}
     parameters |= {rule: plain_rule(parameters[rule]) for rule in RULES if rule in parameters}
+    if not isinstance(parameters.get("cv"), (int, np.integer)):
+        parameters |= {"cv": model.n_splits_} if "cv" in parameters else {}
     fitted = {key: value for key, value in vars(model).items() if key not in (*parameters, *NOT_KEPT)}
     header = {
         "format": FORMAT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -12,10 +12,13 @@ from sparing import errors
 from sparing.certificates.sentences import percent, percent_kept
 from sparing.data import as_rows
 from sparing.estimators.feature_rules import Counted, checked_rules
-from sparing.estimators.inputs import feature_names_of, features_called
+from sparing.estimators.inputs import feature_names_of, features_called, fit_context
 from sparing.estimators.parameters import count, flag, loss_limit, preprocessing_from, run_from, share
 from sparing.estimators.path_search import path_search
+from sparing.estimators.validation.folds import folds_of
+from sparing.estimators.validation.grid import NoiseLevel, path_grid
 from sparing.estimators.validation.noise import checked_noise
+from sparing.estimators.validation.transfer import warn_nothing_transfers
 from sparing.results import Array, Enough, Indices
 
 LONGEST_SUPPORT = 100
@@ -41,6 +44,10 @@ class SparsityPath:
         Names of all features of X: those of its columns or in its file, or x0, x1, ...
     noise_variance : float or ndarray of shape (n_features,)
         The variance of the noise that was reckoned with; 0 without.
+    held_out, held_out_se : ndarray or None
+        With ``cv``: share of the variance of features that are not read, in samples that were left out, which as many
+        features keep, chosen anew in every fold; and its standard error. ``variance_kept`` is a share of what PCA keeps
+        of these samples, this is one of everything.
 
     Examples
     --------
@@ -63,6 +70,13 @@ class SparsityPath:
     supports: list[Indices] = field(repr=False)
     feature_names: list[str] = field(repr=False)
     noise_variance: float | Array = 0.0
+    held_out: Array | None = None
+    held_out_se: Array | None = None
+
+    def with_held_out(self, kept: Array, error: Array) -> SparsityPath:
+        """The same path with what 1, 2, 3, ... features keep of held-out samples, and its standard errors."""
+        places = np.minimum(self.n_features, len(kept)) - 1
+        return replace(self, held_out=kept[places], held_out_se=error[places])
 
     def smallest(self, max_loss: float | None = None, *, min_variance: float | None = None) -> int:
         """The fewest features that keep a share of PCA's variance, or lose at most a multiple of PCA's loss.
@@ -118,7 +132,8 @@ class SparsityPath:
         except ModuleNotFoundError as missing:
             raise errors.needs_package("to_frame", "pandas", "io") from missing
         names = [", ".join(self.feature_names[j] for j in support) for support in self.supports]
-        numbers = ("n_features", "variance_kept", "variance_kept_bound", "loss_ratio", "bound")
+        numbers = ["n_features", "variance_kept", "variance_kept_bound", "loss_ratio", "bound"]
+        numbers += ["held_out", "held_out_se"] if self.held_out is not None else []
         columns = {**{name: getattr(self, name) for name in numbers}, "features": names}
         return pd.DataFrame(columns).set_index("n_features")
 
@@ -150,6 +165,7 @@ def sparsity_path(
     groups: Any = None,
     max_per_group: Any = None,
     noise_variance: Any = None,
+    cv: Any = None,
     improve: bool = True,
     center: bool = True,
     scale: bool = False,
@@ -184,6 +200,9 @@ def sparsity_path(
     noise_variance : float, array-like of shape (n_features,), dict by name, "auto" or None, default=None
         Variance of independent noise on every reading, as in :class:`SparseEncoder`. "auto" chooses what is best along
         the whole path.
+    cv : int, splitter of scikit-learn or pairs of indices, optional
+        Leave samples out in turn as well, for ``held_out``; as in :func:`cross_validated`. One nested path for each
+        fold.
     improve : bool, default=True
         Try swaps at each number of features; without them the path is nested.
     center, scale, precomputed, missing, certify, effort, time_limit, random_state, verbose
@@ -228,7 +247,7 @@ def sparsity_path(
             rules=rules,
             noise=checked_noise(noise_variance, names),
         )
-    return SparsityPath(
+    path = SparsityPath(
         n_features=walk.sizes,
         variance_kept=walk.variance_kept,
         variance_kept_bound=walk.variance_kept_bound,
@@ -238,6 +257,16 @@ def sparsity_path(
         feature_names=names,
         noise_variance=0.0 if walk.preprocessing.noise_variance is None else walk.preprocessing.noise_variance,
     )
+    if cv is None:
+        return path
+    folds = folds_of(cv, rows.shape[0], random_state=random_state)
+    run, level = run_from(random_state, None, verbose), NoiseLevel(variance=walk.preprocessing.noise_variance)
+    with fit_context(walk.view, walk.spectrum.rank):
+        data, rank, longest = walk.view.signal, walk.spectrum.rank, int(path.n_features[-1])
+        grid = path_grid(data, folds, [level], rank, longest, run, rules=rules)
+    path = path.with_held_out(grid.mean[0, :, -1], grid.error[0, :, -1])
+    warn_nothing_transfers(float(np.max(grid.mean[0, :, -1])))
+    return path
 
 
 def _enough(min_variance: Any, max_loss: Any) -> Enough | None:

@@ -37,13 +37,19 @@ def top_spectrum(
 
 
 def _from_signal(view: DataMatrix, rank: int, rng: np.random.Generator, tolerance: float) -> Spectrum | None:
-    """The same noise on all features moves all eigenvalues alike; None where there is none, or not the same."""
+    """The components without noise, where it is the same for all features and they are as many; else None."""
     if not _has_uniform_noise(view):
         return None
-    assert view.noise is not None
-    signal, each = top_spectrum(view.signal, rank, rng, tolerance=tolerance), float(view.noise[0])
+    signal = top_spectrum(view.signal, rank, rng, tolerance=tolerance)
     if signal.rank < min(rank, view.n_features):
         return None  # further components are noise alone
+    return with_uniform_noise(signal, view)
+
+
+def with_uniform_noise(signal: Spectrum, view: DataMatrix) -> Spectrum:
+    """The same noise on all features moves all eigenvalues alike: the components of the data without it, moved."""
+    assert view.noise is not None
+    each = float(view.noise[0])
     error = signal.tail_error + 8 * EPS * np.sqrt(view.n_features) * view.total
     tail, cross = signal.tail + (view.n_features - signal.rank) * each, signal.cross + each * signal.basis
     return Spectrum(signal.basis, signal.values + each, cross, view.total, tail, error, signal.exact)

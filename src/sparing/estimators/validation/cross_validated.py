@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from sparing import errors
 from sparing.certificates.sentences import counted
 from sparing.data import Rows, standardized
 from sparing.estimators.base import ViewEstimator
 from sparing.estimators.inputs import full_rows
 from sparing.estimators.validation.folds import Fold, folds_of, named_rows, over_folds, standard_error
+from sparing.estimators.validation.transfer import NOTHING_TRANSFERS, warn_nothing_transfers
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Indices
@@ -91,19 +90,6 @@ class HeldOut:
         by = "regression on it" if self.of_targets else "it"
         pca = f"PCA with {counted(self.n_components, 'component')} reads everything: {by} keeps {self.pca_kept:.1%}."
         return "\n".join([first, pca, *([] if self.transfers else [f"{NOTHING_TRANSFERS}."])])
-
-
-NOTHING_TRANSFERS = "Nothing transfers: new samples are rebuilt no better than by their means"
-
-
-def warn_nothing_transfers(kept: float, stacklevel: int = 3) -> None:
-    """Say so where a cross-validated estimate is not above zero."""
-    if not kept > 0:
-        message = (
-            f"{NOTHING_TRANSFERS} (kept: {kept:.1%}, cross-validated). The features say nothing about one another that "
-            "holds beyond these samples: use more samples, fewer features, or noise_variance='auto'."
-        )
-        warnings.warn(message, errors.SparingWarning, stacklevel=stacklevel)
 
 
 def cross_validated(

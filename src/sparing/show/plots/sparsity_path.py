@@ -30,6 +30,8 @@ class SparsityPathDisplay:
     ----------
     line_, band_ : matplotlib artists
         What is kept, and the band.
+    held_out_ : matplotlib artist
+        What is kept of new samples, as a share of all variance of features not read, where the path has it.
     ax_, figure_ : matplotlib axes and figure
         Once it is drawn.
     """
@@ -87,6 +89,10 @@ class SparsityPathDisplay:
         self.band_ = ax.fill_between(counts, found, bound, color=colour, alpha=0.2, linewidth=0, label=open_label)
         if proved.any():
             ax.plot(counts[proved], found[proved], "o", color=colour, markersize=4, label="proved optimal")
+        if self.path.held_out is not None and self.path.held_out_se is not None:
+            kept, error = self.path.held_out, self.path.held_out_se
+            (self.held_out_,) = ax.plot(counts, kept, color=COLOURS[1], label="new samples: share of all variance")
+            ax.fill_between(counts, kept - error, kept + error, color=COLOURS[1], alpha=0.2, linewidth=0)
         ax.axhline(1.0, color="0.5", linewidth=0.8, linestyle="--", label="PCA, all features")
         if fewest is not None:
             at = int(np.searchsorted(counts, fewest))

@@ -1,0 +1,278 @@
+"""Numbers of components and features, and the noise, chosen together by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from sparing.data import as_view
+from sparing.estimators.encoding import EncodingEstimator
+from sparing.estimators.feature_rules import RULES, Counted, checked_rules
+from sparing.estimators.inputs import (
+    check_has_variance,
+    checked_rows,
+    fit_context,
+    named_or_numbered,
+    restore_on_failure,
+)
+from sparing.estimators.parameters import check_parameters, count, one_of, preprocessing_of, run_of
+from sparing.estimators.sparse_encoder import SparseEncoder, Strategy
+from sparing.estimators.sparsity_path import LONGEST_SUPPORT, SparsityPath, sparsity_path
+from sparing.estimators.validation.folds import folds_of
+from sparing.estimators.validation.grid import PathGrid, fewest_within_one_error, noise_levels, path_grid
+from sparing.estimators.validation.noise import checked_noise
+from sparing.estimators.validation.transfer import warn_nothing_transfers
+from sparing.results import Indices
+
+MOST_COMPONENTS = 20
+"""Components that are tried where nothing is asked for: no answer of cross-validation was larger (``new_samples``)."""
+
+CHOICES = ("one_se", "best")
+
+
+class SparseEncoderCV(EncodingEstimator[Strategy]):
+    """A :class:`SparseEncoder` whose numbers of components and features, and whose noise, hold best on new samples.
+
+    Samples are left out in turn. Each fold selects one nested path of features for each noise, which gives every number
+    of features, and one decomposition gives every number of components; what is kept of the features that are *not*
+    read decides. The encoder is then fitted on all samples, with its certificate.
+
+    Parameters
+    ----------
+    n_components : int or sequence of int, optional
+        Numbers of components to try; by default all up to 20. With as many components as features nothing of what was
+        read is thrown away.
+    n_nonzero : int or sequence of int, optional
+        Numbers of features to try; by default all up to 100.
+    noise_variance : "auto", float, array-like of shape (n_features,), dict by name or None, default="auto"
+        Noise on the readings, as in :class:`SparseEncoder`; "auto" tries 0, .03, .1, .3, 1, 3 and 10 mean variances.
+    cv : int, splitter of scikit-learn or pairs of indices, default=5
+        As in :func:`cross_validated`.
+    rule : {"one_se", "best"}, default="one_se"
+        ``one_se``: the fewest features, then the fewest components, within one standard error of the best. ``best``:
+        the best.
+    include, exclude, costs, max_cost, groups, max_per_group
+        Rules on features, as in :class:`SparseEncoder`.
+    n_jobs : int, optional
+        Folds that run at the same time.
+    center, scale, certify, missing, effort, random_state, verbose
+        As in :class:`SparseEncoder`.
+
+    Attributes
+    ----------
+    n_components_, n_nonzero_ : int
+        The numbers that were chosen.
+    noise_variance_ : float or ndarray of shape (n_features,)
+        The noise that was chosen; 0 is none.
+    held_out_, held_out_se_ : float
+        Share of the variance of features that are not read, in samples that were left out, which this choice keeps; and
+        its standard error. Of the choice among many it is slightly flattering; ``cross_validated`` of this estimator
+        is not.
+    cv_results_ : dict of arrays
+        As in scikit-learn: one entry for each noise, number of features and number of components.
+    path_ : SparsityPath
+        What every number of features keeps with the components and noise chosen, on these samples and held out.
+    best_index_ : int
+        The choice, in ``cv_results_``.
+    n_splits_ : int
+    components_, decoder_, support_, variance_kept_, feature_r2_, loss_, loss_ratio_, certificate_, mean_, scale_
+        And all else of the :class:`SparseEncoder` fitted on all samples.
+
+    Examples
+    --------
+    >>> from sparing import SparseEncoderCV
+    >>> from sparing.datasets import make_spiked
+    >>> X = make_spiked(random_state=0).X
+    >>> model = SparseEncoderCV(n_components=(1, 2), n_nonzero=(5, 10), effort="quick").fit(X)
+    >>> bool(model.held_out_ > 0)
+    True
+    """
+
+    support_: Indices
+    n_nonzero_: int
+    held_out_: float
+    held_out_se_: float
+    cv_results_: dict[str, Any]
+    path_: SparsityPath
+    best_index_: int
+    n_splits_: int
+
+    def __init__(
+        self,
+        n_components: int | Sequence[int] | None = None,
+        *,
+        n_nonzero: int | Sequence[int] | None = None,
+        noise_variance: Any = "auto",
+        cv: Any = 5,
+        rule: str = "one_se",
+        include: Any = None,
+        exclude: Any = None,
+        costs: Any = None,
+        max_cost: float | None = None,
+        groups: Any = None,
+        max_per_group: Any = None,
+        n_jobs: int | None = None,
+        center: bool = True,
+        scale: bool = False,
+        certify: bool = True,
+        missing: str = "error",
+        effort: str = "default",
+        random_state: Any = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_nonzero = n_nonzero
+        self.noise_variance = noise_variance
+        self.cv = cv
+        self.rule = rule
+        self.include = include
+        self.exclude = exclude
+        self.costs = costs
+        self.max_cost = max_cost
+        self.groups = groups
+        self.max_per_group = max_per_group
+        self.n_jobs = n_jobs
+        self.center = center
+        self.scale = scale
+        self.certify = certify
+        self.missing = missing
+        self.effort = effort
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @restore_on_failure
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, sample_groups: Any = None) -> SparseEncoderCV:
+        """Choose by cross-validation, then fit on all samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Whole numbers count as that many copies of a row.
+        sample_groups : array-like of shape (n_samples,), optional
+            Samples that belong together, for a splitter such as ``GroupKFold``.
+
+        Returns
+        -------
+        SparseEncoderCV
+        """
+        _check(self)
+        rows = checked_rows(self, X, reset=True)
+        run, preprocessing = run_of(self), preprocessing_of(self)
+        names = named_or_numbered(getattr(self, "feature_names_in_", None), rows.shape[1])
+        noise = checked_noise(self.noise_variance, names)
+        rules = checked_rules(names, Counted(), **{rule: getattr(self, rule) for rule in RULES})
+        folds = folds_of(self.cv, rows.shape[0], groups=sample_groups, random_state=self.random_state)
+        longest = min(rules.most_features(rows.shape[1]), rows.shape[1])
+        sizes = _tried("n_nonzero", self.n_nonzero, max(len(rules.required), 1), longest, LONGEST_SUPPORT)
+        ranks = _tried("n_components", self.n_components, 1, rows.shape[1], min(MOST_COMPONENTS, int(sizes.max())))
+        view = as_view(rows, preprocessing, sample_weight)
+        check_has_variance(view, preprocessing.center)
+        with fit_context(view, int(ranks.max())):
+            grid = path_grid(
+                view,
+                folds,
+                noise_levels(noise),
+                int(ranks.max()),
+                int(sizes.max()),
+                run,
+                rules=rules,
+                n_jobs=self.n_jobs if rows.is_local else None,
+            )
+        level, size, rank = fewest_within_one_error(grid, sizes, ranks, self.rule)
+        variances = [each.of(view) for each in grid.levels]
+        self._refit(X, sample_weight, int(ranks[rank]), int(sizes[size]), variances[level])
+        self.cv_results_, self.best_index_ = _results(grid, sizes, ranks, variances, (level, size, rank))
+        self.n_splits_, at = len(folds), (level, int(sizes[size]) - 1, int(ranks[rank]) - 1)
+        self.held_out_, self.held_out_se_ = float(grid.mean[at]), float(grid.error[at])
+        self.path_ = self._path(X, grid, at)
+        warn_nothing_transfers(self.held_out_, stacklevel=4)
+        return self
+
+    def _refit(self, X: Any, sample_weight: Any, n_components: int, n_nonzero: int, noise: Any) -> None:
+        """All samples, with what was chosen."""
+        own = self.get_params(deep=False)
+        known = SparseEncoder().get_params(deep=False)
+        shared = {name: value for name, value in own.items() if name in known}
+        shared |= {"n_components": n_components, "n_nonzero": n_nonzero, "noise_variance": noise}
+        model = SparseEncoder(**shared).fit(X, sample_weight=sample_weight)
+        self.__dict__ |= {name: value for name, value in vars(model).items() if name not in known}
+        self.n_nonzero_ = n_nonzero
+
+    def _path(self, X: Any, grid: PathGrid, at: tuple[int, int, int]) -> SparsityPath:
+        """Every number of features with the components and noise chosen: kept on these samples, and held out."""
+        level, _, rank = at
+        own = self.get_params(deep=False)
+        kept = {name: own[name] for name in (*RULES, "center", "scale", "missing", "effort", "random_state")}
+        noise = None if np.ndim(self.noise_variance_) == 0 and self.noise_variance_ == 0 else self.noise_variance_
+        path = sparsity_path(
+            X,
+            rank + 1,
+            max_features=grid.unread.shape[2],
+            noise_variance=noise,
+            improve=False,
+            certify=False,
+            **kept,
+        )
+        return path.with_held_out(grid.mean[level, :, rank], grid.error[level, :, rank])
+
+
+def _check(estimator: SparseEncoderCV) -> None:
+    """Refuse what is none of what a parameter may be, before any data are looked at."""
+    one_of("rule", estimator.rule, CHOICES)
+    single = SparseEncoder(n_components=2)
+    for name in set(single.get_params(deep=False)) & set(estimator.get_params(deep=False)):
+        if name not in ("n_components", "n_nonzero"):
+            setattr(single, name, getattr(estimator, name))
+    check_parameters(single)
+
+
+def _tried(name: str, value: Any, least: int, most: int, default: int) -> Indices:
+    """Sorted numbers to try, each between ``least`` and ``most``."""
+    if value is None:
+        return np.arange(min(least, most), max(min(default, most), min(least, most)) + 1)
+    numbers = np.unique([count(name, each) for each in (value if np.ndim(value) else [value])])
+    if len(numbers) == 0 or numbers[0] < least or numbers[-1] > most:
+        raise ValueError(
+            f"{name}={value!r} has a number outside [{least}, {most}]: X has no more features that may be read, or "
+            f"include asks for more. Pass numbers in that range, or leave {name} out."
+        )
+    return numbers.astype(np.intp)
+
+
+def _results(
+    grid: PathGrid, sizes: Indices, ranks: Indices, variances: Sequence[Any], chosen: tuple[int, int, int]
+) -> tuple[dict[str, Any], int]:
+    """``cv_results_`` in scikit-learn's layout, and the place of the choice in it."""
+    places = [
+        (level, i, j)
+        for level in range(len(variances))
+        for i in range(len(sizes))
+        for j in range(len(ranks))
+        if ranks[j] <= sizes[i] or (level, i, j) == chosen
+    ]
+    levels, i, j = (np.array(part) for part in zip(*places, strict=True))
+    scores = grid.unread[:, levels, sizes[i] - 1, ranks[j] - 1]
+    everything = grid.everything[:, levels, sizes[i] - 1, ranks[j] - 1]
+    noise = [0.0 if each is None else each for each in variances]
+    given = np.array([float(np.mean(each)) for each in noise])
+    results: dict[str, Any] = {
+        "param_n_components": ranks[j],
+        "param_n_nonzero": sizes[i],
+        "param_noise_variance": given[levels],
+        "params": [
+            {"n_components": int(ranks[b]), "n_nonzero": int(sizes[a]), "noise_variance": noise[level]}
+            for level, a, b in places
+        ],
+        **{f"split{fold}_test_score": split for fold, split in enumerate(scores)},
+        "mean_test_score": scores.mean(axis=0),
+        "std_test_score": scores.std(axis=0),
+        "mean_test_everything": everything.mean(axis=0),
+        "mean_test_pca": grid.pca.mean(axis=0)[ranks[j] - 1],
+    }
+    results["rank_test_score"] = rankdata(-results["mean_test_score"], method="min").astype(np.int32)
+    return results, places.index(chosen)
