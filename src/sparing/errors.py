@@ -304,13 +304,6 @@ def no_numeric_column(path: object, columns: Sequence[str]) -> UnreadableError:
     )
 
 
-def column_repeated(path: object, names: Sequence[str]) -> UnreadableError:
-    """Two features of one name."""
-    return unreadable(
-        path, f"several columns are named {listed(names)}; features are told apart by their names. Rename them"
-    )
-
-
 def no_column(path: object, name: str, found: Sequence[str]) -> UnreadableError:
     """A column asked for by name that is not in the table."""
     there = f"it has {listed(found)}" if len(found) else "its columns have no names"

@@ -44,7 +44,7 @@ def planted(seed):
 def test_pca_never_loses_less_than_is_said():
     """And a control: without the error that is subtracted, it would be overstated nearly always."""
     overstated = 0
-    for seed in range(24):
+    for seed in range(12):
         X, k = planted(seed)
         rows = CountedRows(X, 130)
         view = StandardizedRows(rows, sketch=sketch_of(rows, 30 if rows.is_dense else 60, seed, scale=False))
@@ -53,7 +53,7 @@ def test_pca_never_loses_less_than_is_said():
         assert spectrum.least_loss <= tail * (1 + 1e-12)
         assert spectrum.least_loss >= 0.9 * tail
         overstated += spectrum.tail > tail * (1 + 1e-12)
-    assert overstated >= 8
+    assert overstated >= 4
 
 
 @pytest.mark.parametrize("rank_of_data", [1, 3, 7, 40])

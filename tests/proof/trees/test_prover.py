@@ -45,7 +45,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_the_optimum_is_found_and_proved_from_any_start(way):
     proved = 0
-    for kind, A in matrices(32, 21):
+    for kind, A in matrices(16, 21):
         for size in range(1, len(A) + 1):
             best, scale = optimum(A, size), np.abs(A).max()
             proof = prove(view_of(A), size, **WAYS[way])
@@ -55,7 +55,7 @@ def test_the_optimum_is_found_and_proved_from_any_start(way):
             if way in ("at once", "in turn"):
                 assert proof.bound <= best + 2e-9 * max(abs(best), scale), kind
                 assert proof.value >= best - 2e-9 * scale
-    assert proved > 60, "all ways lead somewhere"
+    assert proved > 25, "all ways lead somewhere"
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -24,7 +24,7 @@ def search(A, size, target, floors=None, max_nodes=10**9, leader=None):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_above_the_optimum_is_refuted_and_what_is_below_is_found(seed):
-    for kind, A in matrices(240, seed):
+    for kind, A in matrices(96, seed):
         scale = np.abs(A).max()
         for size in range(1, len(A) + 1):
             best = optimum(A, size)
@@ -37,7 +37,7 @@ def test_what_is_above_the_optimum_is_refuted_and_what_is_below_is_found(seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_floors_of_smaller_sizes_refute_nothing_true(seed):
-    for kind, A in matrices(240, 100 + seed):
+    for kind, A in matrices(96, 100 + seed):
         if np.linalg.eigvalsh(A)[0] < -1e-12 * np.abs(A).max():
             continue  # sub-additivity is for positive semidefinite matrices
         optima = [0.0] + [optimum(A, t) for t in range(1, len(A) + 1)]
