@@ -5,8 +5,10 @@ BIN    := $(VENV)/bin
 USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 PEERS  := $(VENV)/peers
+LOWEST := $(VENV)/lowest
+SCVERSE := $(VENV)/scverse
 
-.PHONY: demo test lint types contracts unit docs stories dist bench bench-scale goldens papers peers stress clean
+.PHONY: demo test lint types contracts unit test-versions test-scverse docs stories story-scverse dist bench bench-scale goldens papers peers stress clean
 .DEFAULT_GOAL := test
 
 # What is imported is compiled once and kept, whatever the shell says: most of what is installed is never imported,
@@ -29,6 +31,20 @@ $(PEERS)/.ready: pyproject.toml  # other packages have limits of their own on ve
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group peers
 	@touch $(PEERS)/.ready
 
+$(LOWEST)/.ready: pyproject.toml  # the lowest declared version of everything
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(PYTHON) tests/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(LOWEST)/constraints.txt \
+		--editable ".[cli,report]" --group test
+	@touch $(LOWEST)/.ready
+
+$(SCVERSE)/.ready: pyproject.toml  # scanpy needs a hundred other packages
+	$(PYTHON) -m venv $(SCVERSE)
+	$(SCVERSE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(SCVERSE)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[cli,scverse]" --group scverse
+	@touch $(SCVERSE)/.ready
+
 demo: $(USABLE)  ## fit bundled data, print what was proved, write a page to explore
 	@$(BIN)/python examples/demo.py
 
@@ -48,11 +64,21 @@ contracts: $(READY)
 unit: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
+test-versions: $(LOWEST)/.ready $(READY)  ## the tests with the lowest declared versions, and with the newest ones
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest --numprocesses auto --dist worksteal
+	$(MAKE) --no-print-directory unit
+
+test-scverse: $(SCVERSE)/.ready  ## panels of genes in real AnnData objects, and scanpy's plots of them
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(SCVERSE)/bin/python -m pytest tests/scverse -W default
+
+story-scverse: $(SCVERSE)/.ready  ## what docs/scverse.md quotes, and its picture again
+	$(SCVERSE)/bin/python benchmarks/stored.py stories examples/story_scverse.py
+
 docs: $(READY)  ## the guide, in out/site; a broken link or name is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 stories: $(READY)  ## what the guide's stories print, and their pictures again, from the real data in SPARING_DATA
-	$(BIN)/python benchmarks/stored.py stories $(filter-out examples/story_data.py,$(wildcard examples/story_*.py)) \
+	$(BIN)/python benchmarks/stored.py stories $(filter-out examples/story_data.py examples/story_scverse.py,$(wildcard examples/story_*.py)) \
 		examples/beside_scikit_learn.py examples/leukemia_clusters.py
 
 dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel

@@ -80,7 +80,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module, or a public module."""
-    if name in ("datasets", "errors", "plots", "report"):
+    if name in ("datasets", "errors", "plots", "report", "scverse"):
         return import_module(f"sparing.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'sparing' has no attribute {name!r}")

@@ -210,3 +210,15 @@ def test_sequences_and_buffers_are_not_unknown():
 
     for known in (X.tolist(), tuple(map(tuple, X)), deque(X.tolist()), memoryview(np.ascontiguousarray(X))):
         np.testing.assert_array_equal(as_rows(known).source, X)
+
+
+def test_a_panel_is_told_by_its_names_in_any_order():
+    """Positions were taken for names: other scores, without a word."""
+    pa = pytest.importorskip("pyarrow")
+    model = fitted(AnnData(X))
+    order = [int(j) for j in model.support_[::-1]]
+    names, panel = [NAMES[j] for j in order], X[:, order]
+    for table in (AnnData(panel, names), pa.table(dict(zip(names, panel.T, strict=True)))):
+        np.testing.assert_allclose(model.transform(table), model.transform(AnnData(X)), atol=1e-12)
+    with pytest.raises(ValueError, match=f"X lacks '{names[0]}'"):
+        model.transform(AnnData(panel, ["other", *names[1:]]))

@@ -86,11 +86,15 @@ def support_columns(estimator: Any, X: Any) -> Any:
     """The same in the storage of X, not yet checked."""
     if is_lazy(X):
         raise errors.lazy_table(X)
+    if not isinstance(X, Rows) and not is_frame(X) and (found := as_rows(X)).feature_names is not None:
+        X = found  # AnnData, xarray, Arrow: names, and columns that are told by them
     used, wanted = estimator.support_, _support_names(estimator)
     in_file, columns = getattr(X, "feature_names", None), getattr(X, "columns", None)
     named = in_file is not None or (columns is not None and all(isinstance(name, str) for name in columns))
     if wanted is not None and named:
         given = list(columns) if in_file is None and columns is not None else list(in_file or [])
+        if len(given) == estimator.n_features_in_:  # as at fit, where names that repeat were told apart
+            given = unique_names(given)[0]
         places = _places(estimator, given, wanted)
         return _columns_of(X, places, wanted)
     rows = as_rows(X)

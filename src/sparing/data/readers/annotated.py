@@ -78,27 +78,44 @@ def row_names(path: Path, table: Any) -> list[str] | None:
     return None if values is None else [_text(value) for value in values]
 
 
+def sample_column(path: Path, top: Any, name: str) -> list[str]:
+    """A column of AnnData's observations as text; a missing one is the empty string."""
+    if "obs" not in top:
+        raise errors.unreadable(path, f"column {name!r} cannot be taken from it: it has no table of samples (obs)")
+    obs = top["obs"]
+    there = obs.dtype.names or () if hasattr(obs, "dtype") else sorted(set(obs) - {"__categories"})
+    if name not in there:
+        raise errors.no_column(path, name, list(there))
+    found = text_column(path, obs, name)
+    if found is None:
+        raise errors.unreadable(path, f"column {name!r} of its samples is neither text nor numbers nor categories")
+    return found
+
+
 def text_column(path: Path, table: Any, name: str) -> list[str] | None:
-    """A column of a table of AnnData as text."""
+    """A column of a table of AnnData as text; a missing one is the empty string."""
     if hasattr(table, "dtype"):  # files of AnnData before 0.7
         values = whole(path, table)[name] if name in (table.dtype.names or ()) else None
     else:
         values = _column(path, table, name)
-    return None if values is None else [_text(value) for value in values]
+    return None if values is None else ["" if value is None or value != value else _text(value) for value in values]
 
 
 def _column(path: Path, table: Any, name: str) -> Any:
-    """A column of names: plain, categorical or with a mask."""
+    """A column: plain, categorical (a code below zero is missing) or with a mask of what is missing."""
     if name not in table:
         return None
     column = table[name]
     if hasattr(column, "dtype"):
         return whole(path, column)
     if "categories" in column and "codes" in column:
-        codes = np.asarray(whole(path, column["codes"]))
-        values = np.append(np.asarray(whole(path, column["categories"]), dtype=object), "")
-        return values[codes]  # a missing value has the code -1
-    return whole(path, column["values"]) if "values" in column else None
+        categories, codes = whole(path, column["categories"]), whole(path, column["codes"])
+        return [categories[code] if code >= 0 else None for code in codes]
+    if "values" not in column:
+        return None
+    values = whole(path, column["values"])
+    mask = whole(path, column["mask"]) if "mask" in column else np.zeros(len(values), dtype=bool)
+    return [None if gone else value for value, gone in zip(values, mask, strict=True)]
 
 
 def _text(value: Any) -> str:

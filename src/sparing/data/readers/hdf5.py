@@ -12,6 +12,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
+from sparing.data.readers import annotated
 from sparing.data.readers.annotated import feature_names, row_names, table_key, text_column
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows
@@ -86,6 +87,12 @@ def feature_column(path: Path, name: str) -> tuple[list[str] | None, list[str] |
     """Names of AnnData's variables, and a column of their table."""
     with readable(path, WHAT), _sound(path) as file:
         return (row_names(path, file["var"]), text_column(path, file["var"], name)) if "var" in file else (None, None)
+
+
+def sample_column(path: Path, name: str) -> list[str]:
+    """A column of AnnData's observations, as text."""
+    with readable(path, WHAT), _sound(path) as file:
+        return annotated.sample_column(path, file, name)
 
 
 SIGNATURE = b"GCOL\x01\x00\x00\x00"

@@ -19,6 +19,11 @@ def _is_parquet(place: Path) -> bool:
     return place.suffix.lower() == ".parquet" or (place.is_dir() and any(place.glob("*.parquet")))
 
 
+def is_annotated_file(path: str | Path) -> bool:
+    """Is it AnnData, by its ending, whose columns of samples stand beside its table?"""
+    return Path(path).suffix.lower() in {".h5ad", ".zarr"}
+
+
 def _cells(place: Path, name: str) -> list[str]:
     """A column of a Parquet file."""
     with readable(place, parquet.WHAT), parquet.opened(place) as file:
@@ -29,15 +34,19 @@ def _cells(place: Path, name: str) -> list[str]:
 
 
 def read_column(path: str | Path, name: str, delimiter: str | None = None) -> list[str]:
-    """The cells of the column ``name`` of a CSV, TSV or Parquet file, as text; a missing one is the empty string."""
+    """The cells of a column of a text table, a Parquet file or AnnData's ``obs``, as text; "" where one is missing."""
     place = Path(path).expanduser()
+    if is_annotated_file(place):
+        if place.suffix.lower() == ".zarr":
+            return zarrs.sample_column(place, name)
+        return hdf5.sample_column(place, name)
     if _is_parquet(place):
         return [cell for file in parquet.files_of(place) for cell in _cells(file, name)]
     if not text_format.is_text(place):
         raise errors.unreadable(
             path,
-            f"column {name!r} cannot be taken from such a file; labels come from text tables (.csv, .tsv, .tab, .txt) "
-            "and .parquet files",
+            f"column {name!r} cannot be taken from such a file; labels come from text tables (.csv, .tsv, .tab, .txt), "
+            ".parquet files and the samples (obs) of AnnData (.h5ad, .zarr)",
         )
     with readable(place, text.WHAT):
         form = text_format.format_of(place, delimiter)

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
+from sparing.data.readers import annotated
 from sparing.data.readers.annotated import feature_names, row_names, table_key, text_column
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows, check_codecs
@@ -82,6 +83,13 @@ def feature_column(path: Path, name: str) -> tuple[list[str] | None, list[str] |
         if hasattr(top, "dtype") or "var" not in top:
             return None, None
         return row_names(path, top["var"]), text_column(path, top["var"], name)
+
+
+def sample_column(path: Path, name: str) -> list[str]:
+    """A column of AnnData's observations, as text."""
+    with readable(path, WHAT):
+        top = opened(path)
+        return annotated.sample_column(path, {} if hasattr(top, "dtype") else top, name)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from sparing.data import ArrayRows, Rows, is_symmetric
 from sparing.data.readers import open_rows
 from sparing.data.readers.base import Options
 from sparing.data.readers.notes import repeated_note, unique_names
-from sparing.data.readers.text_columns import column_place, read_lines
+from sparing.data.readers.text_columns import column_place, is_annotated_file, read_column, read_lines
 from sparing.data.rows import ChosenColumns
 from sparing.results import Indices
 from sparing.show.cli.options import as_options
@@ -81,6 +81,9 @@ def asked_for(path: str, chosen: Mapping[str, Any], *, elsewhere: Collection[str
     Columns named in ``elsewhere`` may be dropped without being in it.
     """
     precomputed = chosen.get("precomputed", False)
+    if chosen["label"] is not None and is_annotated_file(path):
+        read_column(path, chosen["label"])  # a column of obs, beside the table; says so where there is none
+        chosen = {**chosen, "label": None}
     if precomputed and chosen["missing"] == "mean":
         raise click.UsageError("--missing mean is for samples; a covariance (--precomputed) has no rows to average.")
     table = opened(

@@ -43,7 +43,11 @@ names_of_features = click.option(
 )
 
 columns = combined(
-    click.option("--label", metavar="COLUMN", help="A column of labels, which is no feature (text tables, Parquet)."),
+    click.option(
+        "--label",
+        metavar="COLUMN",
+        help="A column of labels, no feature (text tables, Parquet, obs of AnnData).",
+    ),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out; may be given several times."),
     reading,
     names_of_features,
