@@ -65,7 +65,8 @@ unit: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-versions: $(LOWEST)/.ready $(READY)  ## the tests with the lowest declared versions, and with the newest ones
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest --numprocesses auto --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest --numprocesses auto --dist worksteal \
+		-W ignore::DeprecationWarning  # of packages that these use
 	$(MAKE) --no-print-directory unit
 
 test-scverse: $(SCVERSE)/.ready  ## panels of genes in real AnnData objects, and scanpy's plots of them

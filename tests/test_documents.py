@@ -54,7 +54,7 @@ def test_every_extra_of_the_design_is_in_all():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     (everything,) = extras["all"]
     named = set(re.search(r"\[(.*)\]", everything).group(1).split(","))
-    assert named == set(extras) - {"all"} == {"cli", "io", "dask", "plot", "report"}
+    assert named == set(extras) - {"all"} == {"cli", "io", "dask", "plot", "report", "scverse"}
 
 
 def test_the_table_of_variances_is_what_the_code_computes():

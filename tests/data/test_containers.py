@@ -146,7 +146,7 @@ def test_sparse_frames_where_what_is_not_stored_is_missing():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # polars: some of its types are new
 def test_exact_types_of_polars():
-    frame = pl.DataFrame({"a": [1, None, 3], "b": [Decimal("1.25"), Decimal("2.5"), None], "c": [1.0, 2.0, 3.0]})
+    frame = pl.DataFrame({"a": [1, None, 3], "b": [Decimal("1.25"), Decimal("2.50"), None], "c": [1.0, 2.0, 3.0]})
     if hasattr(pl, "Int128"):
         frame = frame.with_columns(pl.col("a").cast(pl.Int128))
     np.testing.assert_array_equal(as_rows(frame).source, [[1, 1.25, 1], [np.nan, 2.5, 2], [3, np.nan, 3]])

@@ -93,7 +93,7 @@ def test_frames_hold_dates_missing_values_names_twice_and_more():
         (pl.DataFrame({"a": day.to_numpy()}), "in columns 'a'"),
         (pd.DataFrame({"a": ["1", "2"]}), "in columns 'a'"),
         (pd.DataFrame({"a": [1j, 2j]}), "Complex data"),
-        (pd.DataFrame({"a": [10**400, 1]}), "beyond the range of double precision"),
+        (pd.DataFrame({"a": [10**400, 1]}, dtype=object), "beyond the range of double precision"),
         (np.ma.masked_array(["a", "b"], mask=[0, 1]).reshape(2, 1), "values of type"),
     ):
         with pytest.raises((ValueError, TypeError), match=sentence):

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.data import Imputed, Preprocessing, Rows, standardized
 from sparing.data.checkpoint import Checkpoint
+from sparing.estimators.callbacks import CallbackSupportMixin, Stages, callbacks_torn_down
 from sparing.estimators.feature_rules import UNCOUNTED, Counted, rules_of
 from sparing.estimators.few_passes import Reading, gram_or_rows
 from sparing.estimators.inputs import (
@@ -99,7 +100,7 @@ class FillsGaps:
         return Imputed(rows, self.imputation_[features]) if hasattr(self, "imputation_") else rows
 
 
-class FittingEstimator(HasSupport, BaseEstimator, Generic[Prepared, Question, Found]):
+class FittingEstimator(HasSupport, CallbackSupportMixin, BaseEstimator, Generic[Prepared, Question, Found]):
     """Check, prepare, solve, publish, certify, warn: what every estimator does with what it is given."""
 
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_",)
@@ -141,14 +142,20 @@ class FittingEstimator(HasSupport, BaseEstimator, Generic[Prepared, Question, Fo
             self.__dict__.pop(learned, None)
         check_parameters(self)
         checkpoint = checkpoint_of(self)
-        fit = self._prepared(X, y, sample_weight, run_of(self, checkpoint), checkpoint)
-        with self._surroundings(fit):
-            task, found = self._solve(fit)
-            certified = getattr(self, "certify", False)
-            found, bounds = self._prove(fit, task, found) if certified else (found, [])
-            self._publish(fit, task, found)
-            if certified:
-                self._certify(fit, task, found, bounds)
+        with callbacks_torn_down(self):
+            stages = Stages(self, X, y)
+            with stages.stage("read"):
+                fit = self._prepared(X, y, sample_weight, run_of(self, checkpoint), checkpoint)
+            with self._surroundings(fit):
+                with stages.stage("search"):
+                    task, found = self._solve(fit)
+                with stages.stage("prove"):
+                    certified = getattr(self, "certify", False)
+                    found, bounds = self._prove(fit, task, found) if certified else (found, [])
+                    self._publish(fit, task, found)
+                    if certified:
+                        self._certify(fit, task, found, bounds)
+            stages.end()
         if checkpoint is not None:
             checkpoint.remove()
         if (message := self._shortcoming(fit, task)) is not None:

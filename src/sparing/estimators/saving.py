@@ -86,8 +86,8 @@ CLASSES: dict[str, Any] = {
     )
 }
 
-NOT_KEPT = ("_stream",)
-"""What ``partial_fit`` remembers of the rows so far."""
+NOT_KEPT = ("_stream", "_skl_callbacks")
+"""What ``partial_fit`` remembers of the rows so far, and whom a fit reports to."""
 
 SEVERAL = {"components_": (2,), "decoder_": (2,), "cluster_centers_": (2,), "coef_": (1, 2)}
 """How many axes arrays with one entry for each feature have, where it is not one."""

@@ -223,7 +223,7 @@ def test_copies_and_threads_read_the_same(write, tmp_path):
 def test_sparse_columns_turn_into_rows_with_little_memory(tmp_path):
     import tracemalloc
 
-    X = sparse.random_array((4000, 500), density=0.2, format="csc", rng=np.random.default_rng(0))
+    X = sparse.random_array((4000, 500), density=0.2, format="csc", random_state=np.random.default_rng(0))
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "X.h5ad", "w") as file:
         _put(file, "X", X)

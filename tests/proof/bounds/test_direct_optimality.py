@@ -189,7 +189,7 @@ def test_an_expired_budget_and_what_is_left_to_others(rng):
     assert found(A, 3, incumbent, Budget(deadline=0.0)).value >= best
     assert found(np.eye(501), 3) is None
     assert found(as_view(rng.standard_normal((501, 600))), 3) is None
-    assert found(as_view(sparse.random_array((400, 12501), density=1e-4, rng=rng)), 3) is None
+    assert found(as_view(sparse.random_array((400, 12501), density=1e-4, random_state=rng)), 3) is None
     assert DirectOptimality().bound(Task(DenseGram(A), Problem(2, 3, 8, "variance")), None, Run(rng)) is None
 
 

@@ -85,7 +85,7 @@ def test_steps_agree_with_the_path_and_the_data(scale):
 
 
 def test_fewer_features_than_components_and_sparse_data_in_other_units():
-    matrix = sparse.random_array((80, 12), density=0.3, rng=np.random.default_rng(1))
+    matrix = sparse.random_array((80, 12), density=0.3, random_state=np.random.default_rng(1))
     _, steps, unit = steps_for(matrix * 1e-100, 3, center=False)
     assert [len(step["loadings"]) for step in steps[:4]] == [1, 2, 3, 3]
     assert unit == 1e-100  # single precision ends at 1e-45
