@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -90,6 +92,26 @@ def test_what_cannot_be_read_gets_a_sentence(X):
         SparsePCA(n_nonzero=2).fit(array[:, 0])
     with pytest.raises(ValueError, match="complex"):
         SparsePCA(n_nonzero=2).fit(array.astype(complex))
+
+
+def test_few_passes_are_chosen_for_tasks_elsewhere(X):
+    """Each pass costs a round of tasks: products of all features in one of them, as passes='few' has it."""
+    found = SparseEncoder(2, n_nonzero=4).fit(da.from_array(X, chunks=(50, 12)))
+    few = SparseEncoder(2, n_nonzero=4, passes="few").fit(da.from_array(X, chunks=(50, 12)))
+    often = SparseEncoder(2, n_nonzero=4, passes="any").fit(da.from_array(X, chunks=(50, 12)))
+    assert found.n_passes_ == few.n_passes_ == 2 <= often.n_passes_
+    same(found, SparseEncoder(2, n_nonzero=4).fit(X))
+
+
+def test_a_chunk_that_no_worker_can_hold_gets_a_sentence(X, monkeypatch):
+    class Client:
+        def scheduler_info(self):
+            return {"workers": {"a": {"memory_limit": 6000}, "b": {"memory_limit": 0}}}
+
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(get_client=Client))
+    with pytest.raises(ValueError, match=r"a chunk of 203 rows .* Use X.rechunk\(\(15, -1\)\)"):
+        SparseEncoder(2).fit(da.from_array(X, chunks=(203, 12)))
+    assert DaskRows(da.from_array(X, chunks=(50, 12))).shape == (203, 12)
 
 
 @pytest.fixture(scope="module")

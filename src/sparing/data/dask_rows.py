@@ -38,6 +38,19 @@ class DaskRows(Rows):
         self.array = array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype, self.is_dense = array.dtype, not sparse.issparse(array._meta)
+        self._check_chunks()
+
+    def _check_chunks(self) -> None:
+        """Refuse chunks that no worker of the cluster can hold."""
+        longest = max(self.array.chunks[0], default=0)
+        size, room = longest * self.shape[1] * self.dtype.itemsize, _worker_memory()
+        if self.is_dense and room is not None and size > room:
+            fitting = max(int(room / 4 / max(self.shape[1] * self.dtype.itemsize, 1)), 1)
+            raise ValueError(
+                f"The Dask array has a chunk of {longest} rows with {self.shape[1]} features, {size / 2**30:.3g} GiB, "
+                f"and a worker has {room / 2**30:.3g} GiB of memory: work goes to whole chunks. Use "
+                f"X.rechunk(({fitting}, -1)), or workers with more memory."
+            )
 
     @property
     def source(self) -> Any:
@@ -82,6 +95,17 @@ class DaskRows(Rows):
         for start, length, chunk in zip(starts, self.array.chunks[0], self.array.to_delayed().ravel(), strict=True):
             if length > 0:
                 yield int(start), chunk
+
+
+def _worker_memory() -> float | None:
+    """Bytes that the smallest worker of the user's cluster may take; None where there is no cluster, or no limit."""
+    if (distributed := sys.modules.get("distributed")) is None:
+        return None
+    try:
+        workers = distributed.get_client().scheduler_info()["workers"].values()
+    except ValueError:  # there is no client
+        return None
+    return min((limit for worker in workers if (limit := worker.get("memory_limit"))), default=None)
 
 
 class _Shared:

@@ -16,7 +16,8 @@ PASSES = ("auto", "any", "few")
 """How often the data may be read."""
 
 LARGE_BYTES = 2**32
-"""Bytes of rows outside of memory (4 GiB) from which ``passes="auto"`` means few."""
+"""Bytes of rows outside of memory (4 GiB) from which ``passes="auto"`` means few. On a cluster it always does: a
+pass of many small tasks takes longer there than the work in it."""
 
 NARROW = 1024
 """Features up to which X'X is computed in one pass: the same answer as in memory, for about the work of few passes."""
@@ -64,7 +65,9 @@ def _few(rows: Rows, passes: Any) -> bool:
     """Does the user, or the size of the rows, ask for few passes?"""
     if not isinstance(passes, str) or passes not in PASSES:
         raise errors.unknown_choice("passes", passes, PASSES)
-    return passes == "few" or (passes == "auto" and not rows.is_resident and rows.n_bytes >= LARGE_BYTES)
+    if passes != "auto" or rows.is_resident:
+        return passes == "few"
+    return not rows.is_local or rows.n_bytes >= LARGE_BYTES
 
 
 def sketch_length(is_dense: bool, n_nonzero: int, n_features: int) -> int:

@@ -86,7 +86,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed first, for the
         same answer in two passes; more features need as many passes as the method takes. ``auto``: few where X has at
-        most 1024 features, is larger than 4 GiB and not in memory.
+        most 1024 features, and is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).

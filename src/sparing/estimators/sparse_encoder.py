@@ -112,7 +112,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         is the usual one, in two passes; else features are chosen from a sketch, in three passes over dense and five
         over sparse data (``batch``, greedy selectors), for an excess loss within about 3% of the usual one; the loss
         and the certificate stay exact. One pass more with ``missing="mean"``; at most 100 features where the fewest are
-        sought. ``auto``: few where X is larger than 4 GiB and not in memory.
+        sought. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
         mean of the fit, ``imputation_``).
