@@ -9,6 +9,7 @@ import dask_arrays
 import few_passes
 import generated
 import genotypes
+import limits
 import linear_cost
 import network
 import plan
@@ -19,6 +20,7 @@ from stored import store_parts
 
 PARTS = {
     "few_passes": few_passes,
+    "limits": limits,
     "sparse_counts": sparse_counts,
     "linear_cost": linear_cost,
     "dask_arrays": dask_arrays,
