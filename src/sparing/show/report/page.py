@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Callable
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -29,14 +30,19 @@ from sparing import errors
 POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-@functools.cache
 def chart_script() -> str:
-    """The script of the charting library, ready for a page; made once, because bundling it takes a second."""
+    """The script of the charting library, ready for a page."""
     try:
         import vl_convert
     except ModuleNotFoundError as missing:
         raise errors.needs_package("The explorer page", "vl-convert-python", "report") from missing
-    return _alone(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    return _bundled(vl_convert.javascript_bundle)
+
+
+@functools.cache
+def _bundled(bundle: Callable[[str], str]) -> str:
+    """The bundle as the library makes it, once in a process: that takes a second."""
+    return _alone(bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def html_page(title: str, summary: str, contents: dict[str, Any], charts: str) -> str:
