@@ -23,7 +23,6 @@ from matplotlib import pyplot as plt
 ROOT = Path(__file__).parents[2]
 SMALL = 60_000
 STORIES = {
-    "index.md": ("story_timber.py", None),
     "genes.md": ("story_genes.py", "pbmc_facs.npz"),
     "panel.md": ("story_panel.py", "pbmc_facs.npz"),
     "sensors.md": ("story_sensors.py", "cbcl_faces.npz"),
@@ -70,11 +69,14 @@ def test_a_page_quotes_what_its_story_prints(page, shared_path, tmp_path, monkey
     assert all(f"images/{picture.name}" in text for picture in tmp_path.iterdir())
 
 
-def test_the_first_page_shows_real_output():
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile("".join(blocks("index.md", "python")), "index.md", "exec"), {})
-    assert lines(printed.getvalue()) == lines("".join(blocks("index.md", "")))
+def test_the_picture_of_the_readme_is_drawn_by_its_story(tmp_path, monkeypatch):
+    if not (ROOT / "examples" / "story_cells.py").exists():
+        pytest.skip("examples are not part of this copy")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    runpy.run_path(str(ROOT / "examples" / "story_cells.py"))["main"](tmp_path)
+    assert [picture.name for picture in tmp_path.iterdir()] == ["readme.png"]
+    for page in ("README.md", "docs/index.md"):
+        assert "images/readme.png" in (ROOT / page).read_text()
 
 
 def test_the_code_for_those_who_come_from_elsewhere_runs():
