@@ -64,7 +64,7 @@ def test_the_sentence_of_a_fit():
     assert second == "No choice of 5 features can keep more: proved optimal."
     assert model.certificate_.details().splitlines()[2:4] == [
         "Loss: 1.012 times what PCA loses (PCA loses 22.8% of the variance).",
-        "Lower bound: this loss, by branch and bound.",
+        "Lower bound: this loss, by trying all 1,287 sets.",
     ]
     assert "Theorem 6(i)" in model.certificate_.details().splitlines()[4]
     given = SparseEncoder(2, n_nonzero=5, precomputed=True).fit(load_pitprops().correlation).certificate_
