@@ -1,6 +1,6 @@
 """What a command prints is stored in benchmarks/results, and the pages that quote it are filled in (pages.py).
 
-python benchmarks/stored.py stories examples/story_timber.py ...    # run these scripts, store what each prints
+python benchmarks/stored.py stories examples/story_cells.py ...    # run these scripts, store what each prints
 """
 
 from __future__ import annotations
