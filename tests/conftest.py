@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, settings
 
 from stress.outcomes import IS_STRESS
 
-
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any speed")  # a busy machine is no failure
 
