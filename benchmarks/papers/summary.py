@@ -33,6 +33,7 @@ ORDER = (
     "nonnegative_figures",
     "table3",
     "regression_rivals",
+    "regression_choice",
     "rounding_figure1",
     "rounding_figure2",
     "rounding_table1",

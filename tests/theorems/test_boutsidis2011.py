@@ -255,3 +255,64 @@ def test_theorem_2_is_claimed_with_its_probability_from_its_number_of_columns_on
     Xc, yc = X - X.mean(axis=0), y - y.mean()
     weakest = np.argsort((Xc**2).sum(axis=0))[:432]  # control: as many columns without leverage miss the limit
     assert unspanned(Xc, weakest, yc) > guarantee.limit
+
+
+# --- Section 6: targets decide ---------------------------------------------------------------------------------------
+
+
+def copies_of_directions(rng, n=60, k=2, copies=6):
+    """Features that say the same of the components, of which one each also says what the target adds."""
+    T, extra = rng.standard_normal((n, k)) * 5, rng.standard_normal((n, k))
+    X = np.repeat(T, copies, axis=1) + 0.3 * rng.standard_normal((n, k * copies))
+    X[:, ::copies] += 0.5 * extra
+    return X, T @ np.array([1.0, -1.0]) + 2 * extra.sum(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_section_6_ties_by_targets_keep_theorem_1_and_explain_more(seed):
+    X, y = copies_of_directions(np.random.default_rng(seed))
+    fits = {
+        selector: SparsePCARegressor(2, n_nonzero=4, selector=selector, effort="quick").fit(X, y)
+        for selector in ("response_dual_set", "dual_set")
+    }
+    ours, plain = (fits[name].certificate_ for name in ("response_dual_set", "dual_set"))
+    (promise,) = ours.guarantees
+    assert promise.reference.where == "Theorem 1"
+    assert promise.limit == pytest.approx(plain.guarantees[0].limit)  # whatever the tie
+    assert promise.holds
+    assert ours.value <= plain.value * (1 + 1e-9)
+    assert ours.recheck(X, y)
+
+
+def test_section_6_the_weights_keep_lemma_5_whatever_the_targets_prefer(rng):
+    """lambda_min >= (1 - sqrt(k/r))^2 for a tie that likes the worst columns; a choice outside the feasible fails."""
+    V, k, r = np.linalg.qr(rng.standard_normal((30, 3)))[0], 3, 9
+    V[:20] *= 0.02
+    V = np.linalg.qr(V)[0]
+    liked = -np.einsum("ij,ij->i", V, V)
+
+    def smallest(w):
+        return np.linalg.eigvalsh((V.T * w) @ V)[0]
+
+    def among_feasible(slack, feasible, fresh):
+        return int(np.argmax(np.where(feasible, liked, -np.inf)))
+
+    least = (1 - np.sqrt(k / r)) ** 2
+    assert smallest(dual_set_weights(V, np.ones(30), r, among_feasible)) >= least * (1 - 1e-9)
+    assert smallest(dual_set_weights(V, np.ones(30), r, lambda *_: int(np.argmax(liked)))) < least  # control
+
+
+def test_section_6_auto_chooses_by_held_out_samples_and_says_so(rng):
+    """Where y is said by features of little variance PCA's regularisation misleads; where y is noise it helps."""
+    X = rng.standard_normal((120, 30)) * np.r_[np.full(6, 5.0), np.ones(24)]
+    weak = X[:, 20] - X[:, 25] + 0.1 * rng.standard_normal(120)
+    model = SparsePCARegressor(3, n_nonzero=4, effort="quick").fit(X, weak)
+    assert model.selector_ == "response_targets"
+    assert {20, 25} <= set(model.support_)
+    assert model.certificate_.guarantees[0].holds  # Theorem 1 by the safeguard
+    strong = X[:, :6].sum(axis=1)
+    assert SparsePCARegressor(6, n_nonzero=6, effort="quick").fit(X, strong).score(X, strong) > 0.99
+    named = SparsePCARegressor(3, n_nonzero=4, selector="greedy", effort="quick").fit(X, weak)
+    assert named.selector_ == "greedy"
+    assert named.score(X, weak) < 0.5  # control: what looks at X alone
+    assert SparsePCARegressor(2, n_nonzero=3, effort="quick").fit(X[:8], weak[:8]).selector_ == "greedy"  # too few

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +16,28 @@ from sparing.estimators.base import Fit, ViewEstimator
 from sparing.estimators.encoding import in_precision_of
 from sparing.estimators.feature_rules import Counted
 from sparing.estimators.parameters import count, resolved
+from sparing.estimators.validation.selector import best_selector
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression, SparseRegression
 from sparing.methods.selectors import SELECTORS, DualSet, Greedy, applicable_theorem
-from sparing.methods.selectors.response import Response
+from sparing.methods.selectors.dual_set import ResponseDualSet
+from sparing.methods.selectors.response import Response, TargetResponse
 from sparing.results import Array, Bound, Indices
 from sparing.task import Task
 
 DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
 
-REGRESSION_SELECTORS: dict[str, Any] = {**SELECTORS, "response": Response}
+REGRESSION_SELECTORS: dict[str, Any] = {
+    **SELECTORS,
+    "response": Response,
+    "response_targets": TargetResponse,
+    "response_dual_set": ResponseDualSet,
+}
+
+
+COMPARED = ("greedy", "response", "response_dual_set", "response_targets")
+"""What ``auto`` compares; the first stands where nothing can be held out."""
 
 
 class Regressed(NamedTuple):
@@ -70,9 +82,11 @@ class SparsePCARegressor(
         the multiple of the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most of the features that are not
         read in samples left out of 5 folds. Where features outnumber samples, new samples gain by it.
     selector : {"auto", "response", "greedy", "dual_set", ...} or a selector, default="auto"
-        How features are chosen. ``auto`` looks at X alone: greedy on the principal components with swaps, safeguarded
-        by dual set selection so that Theorem 1 always holds. ``response`` looks at y as well, through the fit of PCA
-        regression; ``Response(by="targets")`` looks at y itself. Every selector of :class:`SparseEncoder` is accepted.
+        How features are chosen. ``greedy`` looks at X alone. ``response`` looks at y as well, through the fit of PCA
+        regression; ``response_targets`` at y itself; ``response_dual_set`` is dual set selection with ties decided by
+        y, for which Theorem 1 holds. ``auto`` takes the one of these four that predicts held-out fifths of the samples
+        best (``selector_``), safeguarded by dual set selection so that Theorem 1 always holds; ``greedy`` where samples
+        are not in memory, are fewer than ten or carry noise. Every selector of :class:`SparseEncoder` is accepted.
     center, scale : bool, default=True, False
         Subtract means, divide by standard deviations (n - 1), before components are computed and features chosen.
         Sparse data stay sparse.
@@ -102,6 +116,8 @@ class SparsePCARegressor(
         The sparse eigenfeatures, m <= min(n_components, n_targets, n_nonzero): unit rows, zero outside ``support_``,
         scores uncorrelated where there is an intercept, in falling order of what they explain of the targets. For one
         target there is one.
+    selector_ : str or a selector
+        How features were chosen: with ``auto`` the name that cross-validation chose.
     mean_, scale_ : ndarray of shape (n_features,)
         What ``transform`` subtracts (nothing without an intercept) and divides by.
     noise_variance_ : float or ndarray of shape (n_features,)
@@ -196,8 +212,18 @@ class SparsePCARegressor(
             raise errors.no_variance(True)
         spectrum = top_spectrum(view, fit.n_components, fit.run.rng)
         task = Task.of_components(view, spectrum, fit.n_nonzero, rules=fit.rules)
-        found = fit.algorithm.encode(task, fit.targets.beside(view), fit.run, on=fitted if other else None)
+        algorithm = self._chosen(fit, task, fitted if other else None)
+        found = algorithm.encode(task, fit.targets.beside(view), fit.run, on=fitted if other else None)
         return task, Regressed(found, fitted)
+
+    def _chosen(self, fit: Fit[Regression], task: Task, on: DataMatrix | None) -> Regression:
+        """The algorithm of the parameters; with ``auto``, the selector that predicts held-out samples best."""
+        self.selector_: Any = self.selector
+        if not (isinstance(self.selector, str) and self.selector == "auto"):
+            return fit.algorithm
+        candidates = {name: REGRESSION_SELECTORS[name]() for name in COMPARED}
+        self.selector_ = best_selector(task, fit.targets, fit.run, candidates, on=on, fit_intercept=self.fit_intercept)
+        return replace(fit.algorithm, selector=REGRESSION_SELECTORS[self.selector_]())
 
     def predict(self, X: Any) -> Array:
         """Predictions from the features of ``support_`` alone.

@@ -57,7 +57,7 @@ def applicable_theorem(selector: Any) -> str | None:
     settings of adaptive sampling other constants, than the promise is stated for; derandomised, it has one of its own.
     """
     if isinstance(selector, str):
-        return "dual_set" if selector == "auto" else selector
+        return "dual_set" if selector in ("auto", "response_dual_set") else selector
     if isinstance(selector, DualSet):
         return "dual_set" if selector.sketch is None else None
     if isinstance(selector, Adaptive):

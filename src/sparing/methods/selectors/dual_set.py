@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from sparing import errors
 from sparing.linalg.signs import first_largest
 from sparing.methods.selectors.filling import Filling
+from sparing.methods.selectors.response import ResponseTarget, leading_targets, needs_targets
 from sparing.methods.selectors.subspace import sketched
 from sparing.methods.settings import check_settings
 from sparing.results import Array, Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
 
-TIES = ("new", "objective", "first")
+TIES = ("new", "objective", "first", "targets")
 
 SPANNED = 1e-8
 """Share of the largest singular value below which the features that may be chosen say nothing of a component."""
@@ -35,10 +36,11 @@ class DualSet:
 
     Parameters
     ----------
-    tie : {"new", "objective", "first"}
+    tie : {"new", "objective", "first", "targets"}
         Which of the columns that are feasible at a step? ``new``: one not yet chosen, with the largest slack.
         ``objective``: one not yet chosen that adds most to spanning the target; one product with X each. ``first``: the
-        first, as the paper's experiments had it; columns repeat, so fewer than asked for come back.
+        first, as the paper's experiments had it; columns repeat, so fewer than asked for come back. ``targets``: one
+        not yet chosen that explains most of the targets of a regression.
     sketch : int, optional
         Take V_k from a frequent-directions sketch with this many rows (at least the number of components) instead of
         the target: deterministic, one pass over the rows.
@@ -66,29 +68,52 @@ class DualSet:
         if self.sketch is not None and self.sketch < 1:
             raise errors.not_positive("sketch", self.sketch)
 
+    @property
+    def uses_targets(self) -> bool:
+        """Do targets decide ties?"""
+        return self.tie == "targets"
+
     def select(self, task: Task, run: Run) -> Selection:
         """Columns with positive weight, filled up to ``n_columns`` unless ties go to the first."""
-        view, n_columns, target = task.gram, task.n_nonzero, task.target
+        view, n_columns, target, aim = task.gram, task.n_nonzero, task.target, None
+        if isinstance(target, ResponseTarget):
+            aim, target = leading_targets(target), target.spectrum
+        elif self.tie == "targets":
+            raise needs_targets("DualSet(tie='targets')")
         if self.sketch is not None:
             target = sketched(view, target.basis.shape[1], self.sketch)
         squares = view.gram_diagonal()
         basis = np.where(squares[:, None] > 0, target.basis, 0.0)  # constant columns may carry rounding
         V = _on_usable(basis, task.rules.usable(view.n_features)) if task.rules else basis
-        filling = Filling(replace(task, target=target))
+        filling = Filling(replace(task, target=target if aim is None else aim))
         if n_columns <= V.shape[1]:
             leverage = np.einsum("ij,ij->i", V, V)
             filling.offer(np.array([first_largest(np.where(filling.open(), leverage, -1.0))]))
         else:
             residual = squares - np.einsum("ij,ij->i", basis, 2 * target.cross - basis @ target.gram)
-            pick = {"new": most_slack, "first": _first, "objective": _largest_gain(filling)}[self.tie]
+            gain = _largest_gain(filling)
+            pick = {"new": most_slack, "first": _first, "objective": gain, "targets": gain}[self.tie]
             weights = dual_set_weights(V, np.maximum(residual, 0.0), n_columns, pick)
             chosen = np.flatnonzero(weights)
             if self.tie == "first" and not task.rules:
                 return Selection(chosen, view.gram_columns(chosen))
-            if self.tie != "objective":
+            if self.tie not in ("objective", "targets"):
                 filling.offer(chosen)
         filling.fill_up()
         return filling.selection()
+
+
+@dataclass(frozen=True)
+class ResponseDualSet(DualSet):
+    """Dual set selection whose ties the targets decide [boutsidis2011, Sec. 6].
+
+    What the paper leaves open: a choice that looks at the targets and keeps its Theorem 1, which holds whichever of the
+    feasible columns is taken. The settings are those of :class:`DualSet`.
+    """
+
+    tie: str = "targets"
+
+    reference: ClassVar = Reference("boutsidis2011", "Sec. 6")
 
 
 def _on_usable(V: Array, usable: NDArray[np.bool_]) -> Array:

@@ -69,14 +69,29 @@ class Response:
         if not isinstance(self.by, str) or self.by not in AIMS:
             raise errors.unknown_choice("by", self.by, AIMS)
         if not isinstance(target, ResponseTarget):
-            raise ValueError(
-                "selector='response' chooses features for given targets y, but this model has none. Use it in "
-                "SparsePCARegressor, or choose features for X itself: selector='greedy'."
-            )
-        aim = _pca_fit(target) if self.by == "pca" else _leading(target)
+            raise needs_targets("selector='response'")
+        aim = _pca_fit(target) if self.by == "pca" else leading_targets(target)
         floor = max(TARGET_ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
         explains = _best_single_gain(task.gram, aim) > floor
         return Greedy().select(replace(task, target=aim if explains else target.spectrum), run)
+
+
+@dataclass(frozen=True)
+class TargetResponse(Response):
+    """As :class:`Response`, for the targets themselves: forward selection and swaps [boutsidis2011, Sec. 6].
+
+    Nothing of PCA's regularisation is kept, and no theorem promises anything; best where samples are many.
+    """
+
+    by: str = "targets"
+
+
+def needs_targets(who: str) -> ValueError:
+    """A selector that looks at targets, in a model that has none."""
+    return ValueError(
+        f"{who} chooses features for given targets y, but this model has none. Use it in SparsePCARegressor, or choose "
+        "features for X itself: selector='greedy'."
+    )
 
 
 def _best_single_gain(view: DataMatrix, aim: ResponseTarget) -> float:
@@ -100,7 +115,7 @@ def _pca_fit(target: ResponseTarget) -> ResponseTarget:
     return replace(target, cross=cross, gram=scores.T @ scores)
 
 
-def _leading(target: ResponseTarget) -> ResponseTarget:
+def leading_targets(target: ResponseTarget) -> ResponseTarget:
     """T = Y W: all of the targets, or their k principal combinations where they are more than k.
 
     ||Y - Pi_{C,k}(Y)||^2 <= ||Y - Y_k||^2 + ||Y_k - CC^+Y_k||^2, as for the principal components of X.
