@@ -1,4 +1,4 @@
-"""The fewest features that say what PCA says, with proof.
+"""Few features that keep what PCA keeps, with a certificate of how good they are.
 
 Names are imported when they are first used, so that ``import sparing`` and ``sparing --version`` take no time.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sparing.estimators.validation.cross_validated import HeldOut, cross_validated
     from sparing.show.tables import equations, loadings_table
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = {
     "ColumnSelector": "estimators.column_selector",

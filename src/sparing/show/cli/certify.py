@@ -39,7 +39,7 @@ NOT_HELD = 1
     type=click.Choice(["loss", "variance"]),
     default="loss",
     show_default=True,
-    help="loss: what the best decoder cannot rebuild; variance: that of the span of the loadings.",
+    help="loss: the variance that the best decoder cannot rebuild; variance: the variance of the span of the loadings.",
 )
 @options.fitting
 def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:

@@ -15,19 +15,19 @@ from sparing.show.cli import Terminated, exit_code
 from sparing.show.cli.options import as_options
 
 COMMANDS = {
-    "certify": "How good the loadings of any program are.",
-    "explore": "One HTML page to look at and to share.",
-    "fit": "Components on few features, and what is proved.",
-    "path": "What each number of features keeps.",
-    "transform": "Scores of data by a saved model.",
+    "certify": "Certify loadings from any program.",
+    "explore": "Write an interactive HTML page.",
+    "fit": "Fit components on few features.",
+    "path": "Report the share kept by each number of features.",
+    "transform": "Compute scores with a saved model.",
 }
 """Each has a module of its name, imported only to run it: ``--version`` and ``--help`` need no numerics."""
 
 EXIT_CODES = """\b
 Exit codes:
-  0    all is well
-  1    the data, the model or a file is the problem; one sentence says which
-  2    the command was not understood
+  0    success
+  1    a problem with the data, the model or a file, described by one sentence
+  2    wrong usage
   130  interrupted
   143  terminated (SIGTERM)
 """
@@ -96,13 +96,13 @@ def _one_line(sentence: str) -> str:
 @click.group(cls=Sentences, epilog=EXIT_CODES)
 @click.version_option(__version__, prog_name="sparing")
 def sparing() -> None:
-    """The fewest features that say what PCA says, with proof.
+    """Find few features that keep what PCA keeps, with a certificate of how good they are.
 
     DATA is a file with one sample per row: .csv, .tsv, .tab (with a header), .parquet, .npy, .npz, .h5, .hdf5, .h5ad,
-    .zarr, .mtx, .mtx.gz or .bed (PLINK). Columns that hold no numbers are left out and named.
+    .zarr, .mtx, .mtx.gz or .bed (PLINK). Columns that are not numeric are dropped with a note.
 
-    Results go to the standard output, everything else to the error stream. A file that exists is replaced only with
-    --force, and only once the new one is complete.
+    Results go to standard output, everything else to standard error. An existing file is overwritten only with --force,
+    and only once the new file is complete.
 
     \b
     Examples:

@@ -23,13 +23,15 @@ PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "t
 
 @click.command()
 @options.data
-@click.option("-o", "--output", metavar="PAGE", type=click.Path(), required=True, help="The HTML file to write.")
+@click.option("-o", "--output", metavar="PAGE", type=click.Path(), required=True, help="HTML file to write.")
 @options.components
-@click.option("--max-features", type=click.IntRange(min=1), help="The end of the slider; 40 by default.")
+@click.option(
+    "--max-features", type=click.IntRange(min=1), help="Largest number of features on the page; 40 by default."
+)
 @options.preprocessing
 @options.missing
 @options.columns
-@click.option("--names", metavar="COLUMN", help="A column with names of the samples.")
+@click.option("--names", metavar="COLUMN", help="Column with sample names.")
 @click.option("--title", help="Page title.")
 @click.option(
     "--open/--no-open", "opens", default=True, help="Open the page in a browser when run in a terminal; on by default."

@@ -37,7 +37,9 @@ COUNTS = ("max_loss", "min_variance", "columns")
     help="Number of features: of all components together (encoder with --strategy batch, the default), or of each (all "
     "others).",
 )
-@click.option("--max-loss", type=float, help="The fewest features that lose at most this many times what PCA loses.")
+@click.option(
+    "--max-loss", type=float, help="Use the fewest features whose loss is at most this multiple of PCA's loss."
+)
 @click.option(
     "--min-variance",
     type=float,
@@ -53,11 +55,11 @@ COUNTS = ("max_loss", "min_variance", "columns")
 @rules.reading
 @rules.limits
 @options.fitting
-@click.option("--save", metavar="MODEL", type=click.Path(), help="Save the model, for `sparing transform`.")
+@click.option("--save", metavar="MODEL", type=click.Path(), help="Save the model for `sparing transform`.")
 @options.force
 @options.quiet
 def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, quiet: bool, **chosen: Any) -> None:
-    """Find components of DATA that use few features, and say what is proved of them.
+    """Fit components of DATA that read few features, and print their certificate.
 
     Without -r, --max-loss or --min-variance the fewest features are used that keep 90% of the variance that PCA's
     components explain (encoder), or ten features for each component (pca, nonnegative).

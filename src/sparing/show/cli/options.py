@@ -24,14 +24,14 @@ components = click.option(
 )
 
 reading = combined(
-    click.option("--key", metavar="NAME", help="Which table of a file that holds several, such as layers/counts."),
+    click.option("--key", metavar="NAME", help="Table to read from a file that holds several, such as layers/counts."),
     click.option("--transpose", is_flag=True, help="The file has one row per feature (.mtx), such as genes by cells."),
-    click.option("--delimiter", metavar="CHARACTER", help="What separates the cells of a text table."),
-    click.option("--decimal", type=click.Choice([".", ","]), help="The decimal sign of a text table."),
+    click.option("--delimiter", metavar="CHARACTER", help="Delimiter of a text table."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign of a text table."),
     click.option(
         "--drop-unreadable",
         is_flag=True,
-        help="Leave out columns of numbers in which a cell is no number; without it such a cell is an error.",
+        help="Drop numeric columns with unreadable cells instead of reporting an error.",
     ),
 )
 
@@ -39,16 +39,16 @@ names_of_features = click.option(
     "--feature-names",
     metavar="FILE",
     type=click.Path(),
-    help="A text file with the names of the features, one on each line, in the order of the columns of numbers.",
+    help="Text file with the feature names, one per line, in the order of the numeric columns.",
 )
 
 columns = combined(
     click.option(
         "--label",
         metavar="COLUMN",
-        help="A column of labels, no feature (text tables, Parquet, obs of AnnData).",
+        help="Column of labels, not used as a feature (text tables, Parquet, obs of AnnData).",
     ),
-    click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out; may be given several times."),
+    click.option("--drop", metavar="COLUMN", multiple=True, help="Drop a column. May be given several times."),
     reading,
     names_of_features,
 )
@@ -67,7 +67,7 @@ missing = click.option(
     type=click.Choice(["error", "mean"]),
     default="error",
     show_default=True,
-    help="What an empty cell or NaN is: a mistake, or a value that the mean of its feature stands for.",
+    help="How to treat empty cells and NaN: report an error, or fill in the mean of the feature.",
 )
 
 effort = combined(
@@ -76,24 +76,24 @@ effort = combined(
         type=click.Choice(["quick", "default", "thorough"]),
         default="default",
         show_default=True,
-        help="How much is searched and proved where there is no --time-limit.",
+        help="Effort of search and proof when there is no --time-limit.",
     ),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."),
     click.option(
         "--time-limit",
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
-        help="Return the best so far after this time; what is proved by then still holds.",
+        help="Stop after this time and return the best answer so far, with what is proved by then.",
     ),
 )
 
-quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, which is shown on terminals only anyway.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print everything, for programs.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Output JSON.")
 
 fitting = combined(precomputed, preprocessing, missing, columns, effort, as_json)
 
-force = click.option("--force", is_flag=True, help="Replace a file that exists.")
+force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 
 OF_PARAMETERS = {
     "n_components": "-k",

@@ -35,15 +35,13 @@ PASSED_ON = (
 @click.command()
 @options.data
 @options.components
-@click.option(
-    "--max-features", type=click.IntRange(min=1), help="Where to stop; by default at 100 features, or at all of them."
-)
-@click.option("--min-variance", type=float, help="Stop as soon as this share of PCA's variance is kept.")
-@click.option("--max-loss", type=float, help="Stop as soon as at most this many times what PCA loses is lost.")
+@click.option("--max-features", type=click.IntRange(min=1), help="Largest number of features; 100 by default, or all.")
+@click.option("--min-variance", type=float, help="Stop when this share of PCA's variance is kept.")
+@click.option("--max-loss", type=float, help="Stop when the loss is at most this multiple of PCA's loss.")
 @rules.reading
 @rules.limits
 @options.fitting
-@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
+@click.option("--csv", "as_csv", is_flag=True, help="Output CSV.")
 @options.quiet
 def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> None:
     """Show what each number of features of DATA keeps, beside what no choice of as many can pass.

@@ -47,7 +47,7 @@ limits = combined(
         type=click.Path(),
         help="A CSV file with two columns: the name of each feature and its cost. Needs --max-cost.",
     ),
-    click.option("--max-cost", type=float, help="The most that all features may cost together; needs --costs."),
+    click.option("--max-cost", type=float, help="Budget for all features together; needs --costs."),
     click.option(
         "--groups",
         metavar="COLUMN|FILE",
@@ -57,7 +57,7 @@ limits = combined(
     click.option(
         "--max-per-group",
         type=click.IntRange(min=0),
-        help="The most features of one group; needs --groups.",
+        help="Maximum number of features per group; needs --groups.",
     ),
 )
 
@@ -65,7 +65,7 @@ own_columns = click.option(
     "--columns",
     metavar="NAMES",
     multiple=True,
-    help="Use exactly these features, as --include takes them, and report what they keep.",
+    help="Use exactly these features (names as in --include) and report what they keep.",
 )
 
 PAIRS = (("costs", "max_cost"), ("groups", "max_per_group"))

@@ -29,7 +29,7 @@ from sparing.show.wording import component_name
     type=click.Path(),
     help=f"Where to write them, by its ending: {', '.join(ENDINGS)}. By default CSV on the standard output.",
 )
-@click.option("--names", metavar="COLUMN", help="A column with names of the samples, to write beside their scores.")
+@click.option("--names", metavar="COLUMN", help="Column with sample names, written beside the scores.")
 @options.reading
 @options.names_of_features
 @options.force
