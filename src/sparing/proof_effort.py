@@ -49,6 +49,10 @@ class ProofEffort:
         """Nodes of the deletion tree; none where a single one costs more than all may."""
         return int(min(self.tree_work / n_features**3, 0.00005 * self.tree_work))
 
+    def eigenvalue_nodes(self, n_features: int) -> int:
+        """Nodes of the same tree for variances of several components: a quarter of a second for 30 features [gaps]."""
+        return self.tree_nodes(n_features) // 4
+
     def dual_steps(self, n_features: int, *, unhurried: int = 64) -> int:
         """Steps of a relaxation: all of them up to so many features, a millisecond each, then fewer."""
         steps = np.clip(self.most_steps * (unhurried / n_features) ** 3, self.least_steps, self.most_steps)
@@ -96,6 +100,7 @@ class ProofLimits:
     exact_features: int = 200  # selector="exact" refuses more: its tree would not end [exact]
     recheck_nodes: int = 10**7  # to refute a step again: far more than it took [exact]
     node_supports: int = 500  # supports of one node of the deletion tree that are all tried: a millisecond [efforts]
+    node_work: int = 500_000  # the same times the cube of their features: fewer are tried from 10 features on [gaps]
 
     tried_supports: int = 4096  # sets of shared features that are all tried, as the search does: a tenth of a second
     listed_supports: int = 200_000  # of disjoint components, each with an eigenvalue: a second

@@ -24,6 +24,7 @@ from sparing.data import Preprocessing, as_view
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.linalg.theorem_bounds import promise_in
+from sparing.proof.answers import answer_on, worth
 from sparing.proof.bounds import BOUNDS
 from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices, Problem, Spectrum
 from sparing.task import Task
@@ -253,6 +254,8 @@ class Certificate:
         if not (math.isfinite(bound) and self._follows(self.bound, value, bound)):
             proved = f"only {bound:.6g} is proved" if math.isfinite(bound) else "of which nothing is proved"
             return f": it claims the bound {self.bound:.6g}, {proved}"
+        if self.witness.reached and not self._is_reached(Task(view, self.problem).readable(), unit):
+            return ": it says that some result has the value of its bound, and none on the supports that it names does"
         inside = Task(view, self.problem).readable().gram
         if not self._is_firm(inside, pca if inside is view else fresh_spectrum(inside, pca.rank), unit):
             return f": its bound is said to hold '{self.strength}', which is more than is proved"
@@ -290,6 +293,17 @@ class Certificate:
             and claimed <= value + 1e-6 * abs(value) + bolder
             and bound <= value + 1e-6 * abs(value) + refuted
         )
+
+    def _is_reached(self, task: Task, unit: float) -> bool:
+        """Has the result on the supports that the bound names the value of the bound?"""
+        try:
+            answer = answer_on(task, self.witness.supports)
+        except UNFIT:
+            return False
+        if answer is None:
+            return False
+        reached, slack = worth(task, answer) * unit, 1e-6 * abs(self.bound) + 1e-9 * self.total
+        return reached >= (self.bound if self.sense == "max" else task.gram.total * unit - self.bound) - slack
 
     def _is_firm(self, view: DataMatrix, pca: Spectrum, unit: float) -> bool:
         """Does a bound that is said to hold always rest on no iteration, or on one that a dense solver confirms?"""

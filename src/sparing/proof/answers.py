@@ -22,13 +22,13 @@ BETTER = 1e-9
 
 def better_of(task: Task, found: Encoder, bounds: Sequence[Bound]) -> Encoder:
     """What was found, or the best that its own proofs came upon where that is better."""
-    best, reached = found, _worth(task, found)
+    best, reached = found, worth(task, found)
     for bound in bounds:
         trial = answer_on(task, bound.supports)
         if trial is None or len(trial.loadings) < len(best.loadings):
             continue
-        if (worth := _worth(task, trial)) > reached + BETTER * task.gram.total:
-            best, reached = replace(trial, single_bounds=found.single_bounds), worth
+        if (higher := worth(task, trial)) > reached + BETTER * task.gram.total:
+            best, reached = replace(trial, single_bounds=found.single_bounds), higher
     return best
 
 
@@ -70,7 +70,7 @@ def _direction(task: Task, support: Indices) -> Array:
     return kind(task.gram).component(support).vector(task.gram.n_features)
 
 
-def _worth(task: Task, found: Encoder) -> float:
+def worth(task: Task, found: Encoder) -> float:
     """What is captured, or the variance of the span."""
     if task.problem.objective == "loss":
         return float(task.gram.total - found.loss)

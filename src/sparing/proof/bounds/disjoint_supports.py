@@ -9,6 +9,7 @@ import numpy as np
 
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.bounds.deletion_trees import spared
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
 from sparing.proof.trees.prover import REACHED
 from sparing.results import Bound, Encoder, Reference
@@ -67,7 +68,12 @@ class DisjointSupports:
         if (prices := as_floats(prices, task.gram.n_features)) is None:
             return float("inf")
         found = best_disjoint(
-            task.gram.gram(), _sizes(task.problem), budget=Budget(), max_nodes=nodes, start=supports, prices=prices
+            task.gram.gram(),
+            _sizes(task.problem),
+            budget=Budget(),
+            max_nodes=spared(nodes),
+            start=supports,
+            prices=prices,
         )
         return float("inf") if found is None else rounded_up(found.bound, task.gram)
 

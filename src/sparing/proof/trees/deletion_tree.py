@@ -249,6 +249,10 @@ class DeletionTree:
         proved = bound == settled and settled <= captured * (1 + ROUNDED)
         return Searched(np.union1d(self.alive[best], constant), captured, bound, nodes, proved)
 
+    def _few(self, size: int) -> int:
+        """How many supports of a node are tried: fewer where each costs more."""
+        return min(self.enumerated, LIMITS.node_work // size**3 + 1)
+
     def _fitting(self, columns: Indices, kept: int) -> Indices:
         """The columns without those that a budget, or the limit of a group, has no room for beside the kept ones."""
         if not self.rules.has_limits or kept == len(columns):
@@ -286,14 +290,14 @@ class DeletionTree:
             return []
         if kept == size:  # within all limits, or more would have to go than may
             return [_Node(node.priority, tie, columns[:size], size, leaf=True)]
-        if not self.rules.has_limits and comb(len(columns) - kept, size - kept) <= self.enumerated:
+        if not self.rules.has_limits and comb(len(columns) - kept, size - kept) <= self._few(size):
             return [_Node(node.priority, tie, columns, kept, leaf=True)]
         bound = min(whole, -node.priority, float(without[-excess]))
         if bound <= captured * (1 + CLOSED):
             return []
         parts = list[_Node]()
         for at in range(min(len(without) - excess, size - kept) + 1):  # as many have to go, and no more may stay
-            if not self.rules.has_limits and comb(len(without) - at, size - kept - at) <= self.enumerated:
+            if not self.rules.has_limits and comb(len(without) - at, size - kept - at) <= self._few(size):
                 return [*parts, _Node(-bound, tie, columns, kept + at, leaf=True)]
             rest = np.delete(columns, kept + at)
             parts.append(_Node(-min(float(without[at]), bound), tie, rest, kept + at))

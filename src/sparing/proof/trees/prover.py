@@ -197,6 +197,10 @@ REACHED = 1e-7
 """A bound within this share of the best support is reached by it."""
 
 
+REWRITTEN = 5e-7
+"""Share by which values may differ where data were written to a file with eight digits."""
+
+
 def as_bound(proof: Proof) -> Bound:
     """What was proved, with the steps that prove it."""
     reached = proof.bound - proof.value <= REACHED * abs(proof.value)
@@ -205,12 +209,18 @@ def as_bound(proof: Proof) -> Bound:
 
 
 def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any, *, max_dense: int = LIMITS.dense_features) -> float:
-    """The bound again: every target is refuted once more, and one that cannot be counts for nothing."""
+    """The bound again: every target is refuted once more, and one that cannot be counts for nothing.
+
+    A target just above the best value may be just below it where data were written with eight digits: then a little
+    more is refuted in its place.
+    """
     refuter = Refuter(view, max_dense=max_dense)
     for size, target, probing in steps:
-        step = int(size), float(target)
-        if refuter.refute(*step, max_nodes=LIMITS.recheck_nodes, budget=Budget(), probing=bool(probing)).refuted:
-            refuter.learn(*step, probing=bool(probing))
+        for level in (float(target), float(target) + REWRITTEN * abs(float(target))):
+            step = int(size), level
+            if refuter.refute(*step, max_nodes=LIMITS.recheck_nodes, budget=Budget(), probing=bool(probing)).refuted:
+                refuter.learn(*step, probing=bool(probing))
+                break
     return rounded_up(refuter.most_of(n_nonzero), view)
 
 
