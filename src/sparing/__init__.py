@@ -21,12 +21,21 @@ if TYPE_CHECKING:
     from sparing.estimators.sparse_pca import SparsePCA
     from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
     from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
+    from sparing.estimators.validation.alternatives import Alternatives, alternatives
+    from sparing.estimators.validation.component_count import ComponentCount, component_count
     from sparing.estimators.validation.cross_validated import HeldOut, cross_validated
+    from sparing.estimators.validation.stability import Stability, stability
     from sparing.show.tables import equations, loadings_table
 
 __version__ = "0.2.0"
 
 _MODULES = {
+    "stability": "estimators.validation.stability",
+    "Stability": "estimators.validation.stability",
+    "component_count": "estimators.validation.component_count",
+    "ComponentCount": "estimators.validation.component_count",
+    "alternatives": "estimators.validation.alternatives",
+    "Alternatives": "estimators.validation.alternatives",
     "ColumnSelector": "estimators.column_selector",
     "DoublySparseEncoder": "estimators.doubly_sparse_encoder",
     "HeldOut": "estimators.validation.cross_validated",
@@ -52,7 +61,9 @@ _MODULES = {
 }
 
 __all__ = [
+    "Alternatives",
     "ColumnSelector",
+    "ComponentCount",
     "DoublySparseEncoder",
     "HeldOut",
     "NonnegativeSparsePCA",
@@ -63,8 +74,11 @@ __all__ = [
     "SparsePCA",
     "SparsePCARegressor",
     "SparsityPath",
+    "Stability",
     "__version__",
+    "alternatives",
     "certify",
+    "component_count",
     "cross_validated",
     "equations",
     "explained_variance",
@@ -75,12 +89,13 @@ __all__ = [
     "polish",
     "save_model",
     "sparsity_path",
+    "stability",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module, or a public module."""
-    if name in ("datasets", "errors", "plots", "report", "scverse"):
+    if name in ("datasets", "errors", "plots", "report", "scoring", "scverse"):
         return import_module(f"sparing.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'sparing' has no attribute {name!r}")

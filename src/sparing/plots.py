@@ -1,7 +1,9 @@
 """Displays of fitted models, as in scikit-learn: ``from_...`` draws, ``ax_`` and ``figure_`` hold the result."""
 
 from sparing.show.plots import (
+    AlternativesDisplay,
     BiplotDisplay,
+    ComponentCountDisplay,
     DendrogramDisplay,
     FeatureWeightsDisplay,
     ImagePartsDisplay,
@@ -9,11 +11,14 @@ from sparing.show.plots import (
     ScoresDisplay,
     SpannogramDisplay,
     SparsityPathDisplay,
+    StabilityDisplay,
     WeightedDendrogramDisplay,
 )
 
 __all__ = [
+    "AlternativesDisplay",
     "BiplotDisplay",
+    "ComponentCountDisplay",
     "DendrogramDisplay",
     "FeatureWeightsDisplay",
     "ImagePartsDisplay",
@@ -21,5 +26,6 @@ __all__ = [
     "ScoresDisplay",
     "SpannogramDisplay",
     "SparsityPathDisplay",
+    "StabilityDisplay",
     "WeightedDendrogramDisplay",
 ]

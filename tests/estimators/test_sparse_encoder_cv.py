@@ -73,7 +73,7 @@ def test_the_path_has_what_is_kept_of_new_samples(model):
 
 
 def test_more_noise_and_components_beat_a_plain_fit_on_new_samples():
-    train, new = planted(20, noise=4.0, d=200), planted(400, 1, noise=4.0, d=200)
+    train, new = planted(30, noise=3.0, d=200), planted(400, 1, noise=3.0, d=200)
     chosen = SparseEncoderCV(n_nonzero=10, rule="best", **QUICK).fit(train)
     plain = SparseEncoder(3, n_nonzero=10, **QUICK).fit(train)
     assert chosen.noise_variance_ > 0

@@ -16,7 +16,7 @@ from sparing.estimators.base import Fit, HasSupport, ViewEstimator
 from sparing.estimators.encoding import in_precision_of, share_explained
 from sparing.estimators.feature_rules import Counted
 from sparing.estimators.inputs import support_columns, support_rows
-from sparing.estimators.parameters import component_count, count, resolved
+from sparing.estimators.parameters import checked_components, count, resolved
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import DEPENDENT
 from sparing.methods.encoders import Batch
@@ -161,7 +161,7 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
         wanted = min(count("n_features_to_select", self.n_features_to_select), n_features)
-        return wanted if self.n_components is None else component_count(self.n_components, n_features), wanted
+        return wanted if self.n_components is None else checked_components(self.n_components, n_features), wanted
 
     def _counted(self, n_features: int, n_samples: int | None) -> Counted:
         wanted = self._counts(n_features, n_samples)[1]

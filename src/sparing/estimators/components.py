@@ -17,7 +17,7 @@ from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.feature_rules import UNCOUNTED, Counted, features_of
 from sparing.estimators.inputs import named_or_numbered
 from sparing.estimators.parameters import (
-    component_count,
+    checked_components,
     count,
     feature_counts,
 )
@@ -173,7 +173,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         return certificate
 
     def _counts(self, n_features: int, n_samples: int | None = None) -> tuple[int, int | list[int] | None]:
-        k = component_count(self.n_components, n_features)
+        k = checked_components(self.n_components, n_features)
         given = [name for name in ("n_nonzero", "min_variance", "n_nonzero_total") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(

@@ -12,7 +12,7 @@ from sparing.certificates.loss import certify_reconstruction
 from sparing.data.ingest import checked_weights
 from sparing.estimators.base import Fit, too_few
 from sparing.estimators.encoding import EncodingEstimator
-from sparing.estimators.parameters import component_count, count, resolved
+from sparing.estimators.parameters import checked_components, count, resolved
 from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import PROMISES
 from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
@@ -152,7 +152,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, tuple[int, int]]:
         """Checked numbers of components, and of features and samples."""
-        n, d, k = n_samples or 0, n_features, component_count(self.n_components, n_features)
+        n, d, k = n_samples or 0, n_features, checked_components(self.n_components, n_features)
         n_nonzero = min(PER_COMPONENT * k, d) if self.n_nonzero is None else count("n_nonzero", self.n_nonzero)
         n_rows = min(PER_COMPONENT * k, n) if self.n_rows is None else count("n_rows", self.n_rows)
         if n_nonzero > d:

@@ -60,7 +60,7 @@ def feature_count(name: str, value: Any, n_features: int) -> int:
     return checked
 
 
-def component_count(value: Any, n_features: int) -> int:
+def checked_components(value: Any, n_features: int) -> int:
     """A number of components that X can have."""
     checked = count("n_components", value)
     if checked > n_features:

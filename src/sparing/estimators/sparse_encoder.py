@@ -17,7 +17,7 @@ from sparing.estimators.base import Fit, too_few
 from sparing.estimators.feature_rules import UNCOUNTED, Counted
 from sparing.estimators.few_passes import Reading, reading_of
 from sparing.estimators.parameters import (
-    component_count,
+    checked_components,
     feature_count,
     feature_counts,
     loss_limit,
@@ -357,7 +357,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
             )
         if self.n_components is None:
             return self._without_bottleneck(n_features)
-        n_components = component_count(self.n_components, n_features)
+        n_components = checked_components(self.n_components, n_features)
         if self.n_nonzero is None:
             return n_components, None if self.max_cost is None else self._paid_for(given, n_features, n_samples)
         if np.ndim(self.n_nonzero) and self._shares_features:

@@ -190,7 +190,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         self.n_splits_, at = len(folds), (level, int(sizes[size]) - 1, int(ranks[rank]) - 1)
         self.held_out_, self.held_out_se_ = float(grid.mean[at]), float(grid.error[at])
         self.path_ = self._path(X, grid, at)
-        warn_nothing_transfers(self.held_out_, stacklevel=4)
+        warn_nothing_transfers(self.held_out_, self.held_out_se_, stacklevel=4)
         return self
 
     def _refit(self, X: Any, sample_weight: Any, n_components: int, n_nonzero: int, noise: Any) -> None:

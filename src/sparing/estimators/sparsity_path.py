@@ -265,7 +265,8 @@ def sparsity_path(
         data, rank, longest = walk.view.signal, walk.spectrum.rank, int(path.n_features[-1])
         grid = path_grid(data, folds, [level], rank, longest, run, rules=rules)
     path = path.with_held_out(grid.mean[0, :, -1], grid.error[0, :, -1])
-    warn_nothing_transfers(float(np.max(grid.mean[0, :, -1])))
+    best = int(np.argmax(grid.mean[0, :, -1]))
+    warn_nothing_transfers(float(grid.mean[0, best, -1]), float(grid.error[0, best, -1]))
     return path
 
 

@@ -77,6 +77,7 @@ def test_every_storage_and_number_of_jobs_gives_the_same(X, tmp_path):
     assert all(7 in support and 0 not in support for support in found.supports)
 
 
+@pytest.mark.filterwarnings("ignore:Nothing transfers")
 def test_groups_and_series_stay_together(X):
     groups = np.repeat(np.arange(9), 4)
     copies = np.repeat(X[::4], 4, axis=0)  # every sample four times: without groups folds would know the answers

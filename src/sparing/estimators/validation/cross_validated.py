@@ -13,7 +13,7 @@ from sparing.data import Rows, standardized
 from sparing.estimators.base import ViewEstimator
 from sparing.estimators.inputs import full_rows
 from sparing.estimators.validation.folds import Fold, folds_of, named_rows, over_folds, standard_error
-from sparing.estimators.validation.transfer import NOTHING_TRANSFERS, warn_nothing_transfers
+from sparing.estimators.validation.transfer import NOTHING_TRANSFERS, transfers, warn_nothing_transfers
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Indices
@@ -76,8 +76,8 @@ class HeldOut:
 
     @property
     def transfers(self) -> bool:
-        """Is anything kept of new samples?"""
-        return self.kept > 0
+        """Is what is kept above zero, by more than two standard errors?"""
+        return transfers(self.kept, self.kept_se)
 
     def __str__(self) -> str:
         read = np.mean([len(support) for support in self.supports])
@@ -145,7 +145,7 @@ def cross_validated(
         _judged, ((estimator, rows, targets, *fold) for fold in folds), n_jobs if rows.is_local else None
     )
     unread, everything, pca, pca_everything, in_sample = np.array([shares for shares, _, _ in found]).T
-    warn_nothing_transfers(float(unread.mean()))
+    warn_nothing_transfers(float(unread.mean()), float(standard_error(unread, folds)))
     return HeldOut(
         unread,
         everything,

@@ -6,14 +6,20 @@ import warnings
 
 from sparing import errors
 
-NOTHING_TRANSFERS = "Nothing transfers: new samples are rebuilt no better than by their means"
+NOTHING_TRANSFERS = "Nothing transfers: what is kept of new samples is not above zero by two standard errors"
 
 
-def warn_nothing_transfers(kept: float, stacklevel: int = 3) -> None:
+def transfers(kept: float, error: float) -> bool:
+    """Is what is kept of new samples above zero, by more than two standard errors of its estimate?"""
+    return kept > (2 * error if error > 0 else 0.0)
+
+
+def warn_nothing_transfers(kept: float, error: float, stacklevel: int = 3) -> None:
     """Say so where a cross-validated estimate is not above zero."""
-    if not kept > 0:
-        message = (
-            f"{NOTHING_TRANSFERS} (kept: {kept:.1%}, cross-validated). The features say nothing about one another that "
-            "holds beyond these samples: use more samples, fewer features, or noise_variance='auto'."
-        )
-        warnings.warn(message, errors.SparingWarning, stacklevel=stacklevel)
+    if transfers(kept, error):
+        return
+    message = (
+        f"{NOTHING_TRANSFERS} (kept: {kept:.1%} +- {error:.1%}, cross-validated). As far as these samples tell, the "
+        "features say nothing about one another: use more samples, fewer features, or noise_variance='auto'."
+    )
+    warnings.warn(message, errors.SparingWarning, stacklevel=stacklevel)

@@ -1,0 +1,131 @@
+"""What could be read in place of each chosen feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sparing.certificates.sentences import percent_kept
+from sparing.data import as_view
+from sparing.estimators.base import ViewEstimator
+from sparing.estimators.inputs import feature_names_of, fit_context
+from sparing.estimators.parameters import count, preprocessing_of
+from sparing.estimators.validation.folds import named_rows
+from sparing.linalg import encoder_on, top_spectrum
+from sparing.objectives.span import Spanning
+from sparing.results import Array, Indices, Selection
+
+TRIED = 8
+"""Candidates that are verified for each substitute that is asked for: those that span most of what is missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """For each chosen feature the best substitutes.
+
+    Attributes
+    ----------
+    support : ndarray of int
+        The features that the model reads.
+    substitutes : ndarray of int of shape (len(support), n_alternatives)
+        The best substitutes of each, the best first; -1 where there are no more.
+    variance_kept : ndarray of shape (len(support), n_alternatives)
+        What is then kept, as a share of PCA's variance.
+    without : ndarray of shape (len(support),)
+        What is kept where nothing takes its place.
+    kept : float
+        What the model keeps.
+    feature_names : list of str
+    """
+
+    support: Indices
+    substitutes: Indices
+    variance_kept: Array
+    without: Array
+    kept: float
+    feature_names: list[str] = field(repr=False)
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.support)} features keep {percent_kept(self.kept)} of PCA's variance. In place of"]
+        for feature, others, kept, alone in zip(
+            self.support, self.substitutes, self.variance_kept, self.without, strict=True
+        ):
+            told = [
+                f"{self.feature_names[j]} {percent_kept(share)}"
+                for j, share in zip(others, kept, strict=True)
+                if j >= 0
+            ]
+            lines.append(f"  {self.feature_names[feature]}: {', '.join([*told, f'nothing {percent_kept(alone)}'])}")
+        return "\n".join(lines)
+
+
+def alternatives(model: Any, X: Any, *, n_alternatives: int = 3) -> Alternatives:
+    """The best substitutes of each feature that a fitted model reads, and what is then kept.
+
+    Candidates are ranked by what they span of the principal components beside the other features; the best of them are
+    then fitted exactly, under the noise and the rules of the model.
+
+    Parameters
+    ----------
+    model : fitted SparseEncoder or SparseEncoderCV with shared features, or ColumnSelector
+    X : the data of the fit, in any storage
+    n_alternatives : int, default=3
+        Substitutes of each feature.
+
+    Returns
+    -------
+    Alternatives
+        Print it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparing import SparseEncoder, alternatives
+    >>> wine = load_wine(as_frame=True).data
+    >>> model = SparseEncoder(2, n_nonzero=3, scale=True, effort="quick").fit(wine)
+    >>> found = alternatives(model, wine, n_alternatives=1)
+    >>> bool((found.variance_kept[:, 0] > found.without).all())
+    True
+    """
+    if not isinstance(model, ViewEstimator) or not hasattr(type(model), "_linear"):
+        raise TypeError(
+            f"alternatives was given a {type(model).__name__}; a fitted SparseEncoder, SparseEncoderCV or "
+            "ColumnSelector is needed."
+        )
+    check_is_fitted(model)
+    wanted, rows = count("n_alternatives", n_alternatives), named_rows(X)
+    noise = getattr(model, "noise_variance_", 0.0)
+    preprocessing = replace(preprocessing_of(model), noise_variance=noise if np.any(noise) else None)
+    view, support = as_view(rows, preprocessing), model.support_
+    if view.n_features != model.n_features_in_:
+        raise ValueError(f"X has {view.n_features} features; the model was fitted on {model.n_features_in_}.")
+    k = getattr(model, "n_components_", None) or model.n_components or len(support)
+    rules, known = model._rules(view.n_features, view.signal.n_samples), view.cached()
+    allowed = rules.usable(view.n_features) if rules else np.ones(view.n_features, dtype=bool)
+    with fit_context(view, k):
+        pca = top_spectrum(view, k, np.random.default_rng(0))
+
+        def kept(columns: Indices) -> float:
+            if len(columns) == 0:
+                return 0.0
+            return pca.variance_kept(encoder_on(Selection(columns, known.gram_columns(columns)), k, pca.total).loss)
+
+        substitutes = np.full((len(support), wanted), -1, dtype=np.intp)
+        shares, without = np.full((len(support), wanted), np.nan), np.zeros(len(support))
+        for place, feature in enumerate(support):
+            rest = support[support != feature]
+            without[place] = kept(rest)
+            state = Spanning(pca.cross, known.gram_diagonal(), len(support))
+            state.extend(rest, known.gram_columns(rest))
+            gains = np.where(allowed, state.gains(), 0.0)
+            gains[feature] = 0.0
+            tried = np.argsort(-gains, kind="stable")[: TRIED * wanted]
+            sets = {int(j): np.sort(np.append(rest, j)) for j in tried if gains[j] > 0}
+            scored = {j: kept(columns) for j, columns in sets.items() if not rules or rules.permits(columns)}
+            best = sorted(scored, key=lambda j: -scored[j])[:wanted]
+            substitutes[place, : len(best)], shares[place, : len(best)] = best, [scored[j] for j in best]
+        everything = kept(support)
+    return Alternatives(support, substitutes, shares, without, everything, feature_names_of(X, rows))

@@ -1,0 +1,164 @@
+"""How many components: three answers side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparing.certificates.sentences import counted
+from sparing.data import as_view
+from sparing.estimators.inputs import check_has_variance, fit_context
+from sparing.estimators.parameters import count, generator_of, preprocessing_from, run_from
+from sparing.estimators.validation.folds import folds_of, named_rows, standard_error
+from sparing.estimators.validation.grid import noise_levels, path_grid
+from sparing.estimators.validation.transfer import transfers
+from sparing.gram import DataMatrix
+from sparing.linalg import top_spectrum
+from sparing.results import Array
+
+QUANTILE = 0.95
+"""Eigenvalues above this quantile of those of permuted features are more than chance, in parallel analysis."""
+
+PERMUTED_ENTRIES = 2**23
+"""Entries of X that are permuted; of wider tables random features, the same with and without permutation."""
+
+READ = 3
+"""Features that are read for each component tried, at most, where components are judged by held-out samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentCount:
+    """Three answers to the question how many components there are; print them side by side.
+
+    Attributes
+    ----------
+    held_out : int
+        The fewest components within one standard error of the best on features that are not read, in samples left out.
+    parallel : int
+        Leading eigenvalues above the 95% quantile of those of permuted features (parallel analysis).
+    elbow : int
+        Where the curve of eigenvalues bends most: what people draw by eye.
+    held_out_scores, held_out_se : ndarray of shape (max_components,)
+        Share of unread features that 1, 2, ... components keep, with the best number of features and noise.
+    eigenvalues, permuted : ndarray
+        Shares of the total variance that components explain; the 95% quantile of permuted features beside them.
+    n_samples, n_features : int
+    """
+
+    held_out: int
+    parallel: int
+    elbow: int
+    held_out_scores: Array
+    held_out_se: Array
+    eigenvalues: Array
+    permuted: Array
+    n_samples: int
+    n_features: int
+
+    def __str__(self) -> str:
+        lines = [
+            f"How many components ({counted(self.n_samples, 'sample')}, {counted(self.n_features, 'feature')})?",
+            f"  held-out samples:  {self.held_out}",
+            f"  parallel analysis: {self.parallel}",
+            f"  elbow by eye:      {self.elbow}",
+        ]
+        return "\n".join(lines)
+
+
+def component_count(
+    X: Any,
+    *,
+    max_components: int = 15,
+    cv: Any = 5,
+    n_permutations: int = 20,
+    center: bool = True,
+    scale: bool = False,
+    missing: str = "error",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> ComponentCount:
+    """How many components X has, by held-out samples, by parallel analysis and by the elbow of its spectrum.
+
+    Leaving samples out is no way to choose the number of components of PCA, whose error always falls: a value that was
+    held out enters its own prediction. Here features are predicted from others that are read.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame, Dask array or rows of ``open_data``, of shape (n_samples, n_features)
+    max_components : int, default=15
+        Components that are tried.
+    cv : int, splitter of scikit-learn or pairs of indices, default=5
+    n_permutations : int, default=20
+        Permutations of the values of each feature, in parallel analysis.
+    center, scale, missing, random_state
+        As in :class:`SparseEncoder`.
+    n_jobs : int, optional
+        Folds that run at the same time.
+
+    Returns
+    -------
+    ComponentCount
+        Print it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparing import component_count
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 3)) @ rng.normal(size=(3, 40)) + 0.5 * rng.normal(size=(80, 40))
+    >>> print(component_count(X))
+    How many components (80 samples, 40 features)?
+      held-out samples:  3
+      parallel analysis: 3
+      elbow by eye:      3
+    """
+    preprocessing, rows = preprocessing_from(center, scale, False, missing), named_rows(X)
+    run, (n, d) = run_from(random_state), rows.shape
+    most = min(count("max_components", max_components), n - 1, d)
+    view = check_has_variance(as_view(rows, preprocessing), center)
+    folds = folds_of(cv, n, random_state=random_state)
+    with fit_context(view, most):
+        longest = min(READ * most, d)
+        grid = path_grid(
+            view, folds, noise_levels("auto"), most, longest, run, n_jobs=n_jobs if rows.is_local else None
+        )
+        scores = grid.mean.max(axis=(0, 1))  # with the best noise and number of features
+        places = [np.unravel_index(int(np.argmax(part)), part.shape) for part in np.moveaxis(grid.mean, 2, 0)]
+        by_fold = np.array([grid.unread[:, level, size, k] for k, (level, size) in enumerate(places)])
+        errors = standard_error(by_fold, axis=1)
+        best = int(np.argmax(scores))
+        held_out = int(np.flatnonzero(scores >= scores[best] - np.nan_to_num(errors[best]))[0]) + 1
+        if not transfers(float(scores[best]), float(standard_error(by_fold[best], folds))):
+            held_out = 0
+        spectrum = top_spectrum(view, most, run.rng)
+        eigenvalues = np.pad(spectrum.values, (0, most - spectrum.rank)) / spectrum.total
+        above, permuted = _parallel(view, most, count("n_permutations", n_permutations), generator_of(random_state))
+    return ComponentCount(held_out, above, _elbow(eigenvalues), scores, errors, eigenvalues, permuted, n, d)
+
+
+def _parallel(view: DataMatrix, most: int, n_permutations: int, rng: np.random.Generator) -> tuple[int, Array]:
+    """How many leading eigenvalues exceed those of permuted features, and what they have to exceed."""
+    n, d = view.n_samples or 0, view.n_features
+    some = np.arange(d) if n * d <= PERMUTED_ENTRIES else np.sort(rng.choice(d, PERMUTED_ENTRIES // n, replace=False))
+    X = view.columns(some)
+    chance = np.array([_leading(rng.permuted(X, axis=0), most) for _ in range(n_permutations)])
+    limit = np.quantile(chance, QUANTILE, axis=0)
+    exceeds = _leading(X, most) > limit
+    return int(exceeds.argmin()) if not exceeds.all() else most, limit
+
+
+def _leading(X: Array, most: int) -> Array:
+    """The largest shares of the total variance."""
+    gram = X @ X.T if len(X) <= X.shape[1] else X.T @ X
+    values = np.linalg.eigvalsh(gram)[::-1][:most]
+    return np.asarray(np.pad(values, (0, most - len(values))) / np.trace(gram))
+
+
+def _elbow(eigenvalues: Array) -> int:
+    """The number before the point farthest below the line from the first eigenvalue to the last."""
+    if len(eigenvalues) < 3:
+        return len(eigenvalues)
+    line = np.linspace(eigenvalues[0], eigenvalues[-1], len(eigenvalues))
+    return max(int(np.argmax(line - eigenvalues)), 1)

@@ -1,0 +1,229 @@
+"""Which features are chosen again on other samples, and which stand in for one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sparing.data import Preprocessing, Rows, as_view
+from sparing.errors import listed
+from sparing.estimators.base import ViewEstimator
+from sparing.estimators.inputs import feature_names_of
+from sparing.estimators.parameters import count, generator_of, preprocessing_of
+from sparing.estimators.validation.cross_validated import new_view, residuals, share_kept
+from sparing.estimators.validation.folds import named_rows, over_folds
+from sparing.gram import DataMatrix
+from sparing.linalg import encoder_on
+from sparing.results import Array, Indices, Selection
+
+RELIABLE = 0.5
+"""A feature, or one of a group, that more than this share of the half-samples choose is chosen reliably."""
+
+TOGETHER = 0.1
+"""Features of which both are chosen in more than this share of the times that one is do not stand for one another."""
+
+CANDIDATES, SWAPS = 150, 4
+"""Features that are compared with one another at most, the most frequent ones; swaps that are tried for two of them."""
+
+
+ALIKE, COMMON = 10, 0.5
+"""Features that no half-sample chose may be in a group too: so many, of those with this share of variance in common."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """How often features are chosen on random halves of the samples.
+
+    Attributes
+    ----------
+    frequency : ndarray of shape (n_features,)
+        Share of the half-samples on which a feature is chosen.
+    groups : list of ndarray of int
+        Interchangeable features, the most frequent first: swapping one for another changes what is kept by less than
+        it varies between half-samples, and they are hardly ever chosen together.
+    group_frequency : ndarray
+        Share of the half-samples on which one of the group is chosen.
+    overlap : float
+        Mean share of features that the two halves of one split have in common.
+    kept, kept_se : float
+        What is kept of features that are not read in the other half, and its standard deviation between halves.
+    supports : list of ndarray of int
+    feature_names : list of str
+    """
+
+    frequency: Array
+    groups: list[Indices]
+    group_frequency: Array
+    overlap: float
+    kept: float
+    kept_se: float
+    supports: list[Indices] = field(repr=False)
+    feature_names: list[str] = field(repr=False)
+
+    @property
+    def reliable(self) -> Indices:
+        """Features chosen on more than half of the half-samples, alone or with those that stand for them.
+
+        None where nothing is kept of the other half: then the choice says nothing about new samples.
+        """
+        if self.kept <= 0:
+            return np.zeros(0, dtype=np.intp)
+        chosen = {int(j) for j in np.flatnonzero(self.frequency > RELIABLE)}
+        of_groups = zip(self.groups, self.group_frequency, strict=True)
+        chosen |= {int(group[0]) for group, share in of_groups if share > RELIABLE}
+        return np.array(sorted(chosen), dtype=np.intp)
+
+    def __str__(self) -> str:
+        halves = f"{len(self.supports)} half-samples"
+        if len(self.reliable) == 0:
+            return f"No feature is chosen reliably: none is chosen on more than half of {halves}, or nothing transfers."
+        shares = {int(j): float(self.frequency[j]) for j in self.reliable}
+        stand_in = {int(group[0]): group for group in self.groups}
+        shares |= {
+            int(g[0]): float(f) for g, f in zip(self.groups, self.group_frequency, strict=True) if g[0] in shares
+        }
+        lines = [f"{len(shares)} features are chosen on more than half of {halves} (overlap {self.overlap:.0%}):"]
+        for j in sorted(shares, key=lambda j: -shares[j]):
+            others = [self.feature_names[i] for i in stand_in.get(j, [j])[1:]]
+            said = f", or {listed(others)} in its place" if others else ""
+            lines.append(f"  {self.feature_names[j]}: {shares[j]:.0%}{said}")
+        return "\n".join(lines)
+
+
+def stability(
+    estimator: Any, X: Any, *, n_resamples: int = 50, random_state: Any = 0, n_jobs: int | None = None
+) -> Stability:
+    """How often each feature is chosen when the estimator is fitted to random halves of the samples.
+
+    Halves come in complementary pairs, and each has a fit of its own, so that features which only one of several
+    interchangeable ones can represent are found as a group.
+
+    Parameters
+    ----------
+    estimator : SparseEncoder, ColumnSelector, SparsePCA, NonnegativeSparsePCA or DoublySparseEncoder
+    X : array-like, sparse matrix, data frame, Dask array or rows of ``open_data``, of shape (n_samples, n_features)
+    n_resamples : int, default=50
+        Half-samples.
+    random_state : int, Generator, RandomState or None, default=0
+    n_jobs : int, optional
+        Fits that run at the same time.
+
+    Returns
+    -------
+    Stability
+        Print it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparing import SparseEncoder, stability
+    >>> wine = load_wine(as_frame=True).data
+    >>> found = stability(SparseEncoder(2, n_nonzero=3, effort="quick"), wine, n_resamples=10)
+    >>> [found.feature_names[j] for j in found.reliable]
+    ['magnesium', 'proline']
+    """
+    if not isinstance(estimator, ViewEstimator) or hasattr(estimator, "predict"):
+        raise TypeError(
+            f"stability was given a {type(estimator).__name__}; an encoder, a selector of columns or a sparse PCA of "
+            "sparing is needed."
+        )
+    rows, rng = named_rows(X), generator_of(random_state)
+    n, names = rows.shape[0], feature_names_of(X, rows)
+    if n < 4:
+        raise ValueError(f"X has {n} sample(s): halves of at least 2 are needed. Pass more samples.")
+    halves = []
+    for _ in range(-(-count("n_resamples", n_resamples) // 2)):
+        order = rng.permutation(n)
+        halves += [(order[: n // 2], order[n // 2 :]), (order[n // 2 :], order[: n // 2])]
+    halves = halves[:n_resamples]
+    found = over_folds(_half, ((estimator, rows, *half) for half in halves), n_jobs if rows.is_local else None)
+    supports, kept, inside = (
+        [each[0] for each in found],
+        np.array([e[1] for e in found]),
+        np.array([e[2] for e in found]),
+    )
+    chosen = np.zeros((len(supports), rows.shape[1]), dtype=bool)
+    for row, support in zip(chosen, supports, strict=True):
+        row[support] = True
+    k = max(each[3] for each in found)
+    groups = _groups(_view(estimator, rows, found[0][4]), supports, chosen, k, float(np.std(inside)))
+    shares = [float(chosen[:, group].any(axis=1).mean()) for group in groups]
+    pairs = [(supports[i], supports[i + 1]) for i in range(0, len(supports) - 1, 2)]
+    overlap = np.mean([len(np.intersect1d(a, b)) / max(len(a), len(b), 1) for a, b in pairs]) if pairs else np.nan
+    spread = float(np.std(kept))
+    return Stability(
+        chosen.mean(axis=0), groups, np.array(shares), float(overlap), float(kept.mean()), spread, supports, names
+    )
+
+
+def _half(
+    estimator: Any, rows: Rows, half: Indices, other: Indices
+) -> tuple[Indices, float, float, int, float | Array]:
+    """The features of one half, what they keep of the other and of their own, components and noise."""
+    model = clone(estimator)
+    if "certify" in model.get_params(deep=False):
+        model.set_params(certify=False)
+    model.fit(rows.chosen(half))
+    (loadings, decoder), used = model._linear, model.support_
+    kept = []
+    for part in (other, half):
+        view = new_view(model, rows.chosen(part))
+        left = residuals(view, view.columns(used) @ loadings.T, decoder)
+        kept.append(share_kept(view, left, np.delete(np.arange(view.n_features), used)))
+    return used, kept[0], kept[1], len(loadings), getattr(model, "noise_variance_", 0.0)
+
+
+def _view(estimator: Any, rows: Rows, noise: float | Array) -> DataMatrix:
+    """All samples, as the estimator prepares them."""
+    preprocessing: Preprocessing = preprocessing_of(estimator)
+    return as_view(rows, replace(preprocessing, noise_variance=noise if np.any(noise) else None))
+
+
+def _groups(view: DataMatrix, supports: list[Indices], chosen: Any, k: int, spread: float) -> list[Indices]:
+    """Interchangeable features: each group has those that can stand for its most frequent one."""
+    counts = chosen.sum(axis=0)
+    candidates = np.argsort(-counts, kind="stable")[:CANDIDATES]
+    known, total = view.cached(), view.total
+    free, groups = [int(j) for j in candidates[counts[candidates] > 0]], []
+    known.gram_columns(np.array(free))
+    taken: set[int] = set()
+    while free:
+        leader, group = free.pop(0), []
+        for j in [*free, *(j for j in _alike(known, leader) if j not in free and j not in taken)]:
+            both, either = (chosen[:, leader] & chosen[:, j]).sum(), (chosen[:, leader] | chosen[:, j]).sum()
+            if both <= TOGETHER * either and _swap(known, supports, int(leader), int(j), k, total) <= spread:
+                group.append(j)
+        taken |= {leader, *group}
+        if group:
+            groups.append(np.array([leader, *group], dtype=np.intp))
+            free = [j for j in free if j not in group]
+    return groups
+
+
+def _alike(known: DataMatrix, leader: int) -> list[int]:
+    """Features so correlated with one that they may stand for it although no half-sample chose them."""
+    squares = known.gram_diagonal()
+    shared = np.square(known.gram_columns(np.array([leader]))[:, 0]) / max(float(squares[leader]), np.finfo(float).tiny)
+    shared = np.divide(shared, squares, out=np.zeros(len(squares)), where=squares > 0)
+    shared[leader] = 0.0
+    best = np.argsort(-shared, kind="stable")[:ALIKE]
+    return [int(j) for j in best[shared[best] > COMMON]]
+
+
+def _swap(known: DataMatrix, supports: list[Indices], i: int, j: int, k: int, total: float) -> float:
+    """By how much what is kept changes where one feature takes the place of another, in the choices that have one."""
+    having = [support for support in supports if (i in support) != (j in support)][:SWAPS]
+    changes = []
+    for support in having:
+        old, new = (i, j) if i in support else (j, i)
+        swapped = np.sort(np.append(support[support != old], new))
+        changes.append(abs(kept_by(known, support, k, total) - kept_by(known, swapped, k, total)))
+    return float(np.mean(changes)) if changes else np.inf
+
+
+def kept_by(known: DataMatrix, support: Indices, k: int, total: float) -> float:
+    """Share of all variance that the best encoder on these features explains."""
+    return 1.0 - encoder_on(Selection(support, known.gram_columns(support)), k, total).loss / total
