@@ -10,6 +10,7 @@ import gaps
 import growth
 import import_time
 import memory
+import new_samples
 import noise
 import nonnegative
 import profile_paths
@@ -35,6 +36,7 @@ BENCHMARKS = {
     "quality": quality,
     "import_time": import_time,
     "memory": memory,
+    "new_samples": new_samples,
     "noise": noise,
     "nonnegative": nonnegative,
     "shifted_low_rank": shifted_low_rank,

@@ -43,7 +43,7 @@ def unread_variance(estimator: Any, X: Any, y: Any = None) -> float:
     >>> grid = {"n_components": [1, 2, 3]}
     >>> encoder = SparseEncoder(n_nonzero=4, scale=True, effort="quick", certify=False)
     >>> GridSearchCV(encoder, grid, scoring=unread_variance).fit(load_wine().data).best_params_
-    {'n_components': 2}
+    {'n_components': 3}
     """
     model = estimator
     if isinstance(estimator, Pipeline):

@@ -88,3 +88,16 @@ def test_passes_are_shown_on_terminals(run, monkeypatch):
 
 def test_two_ways_to_print_are_too_many(run):
     assert run("path", "wine.csv", "--json", "--csv").exit_code == 2
+
+
+def test_cv_prints_what_is_kept_of_new_samples(run):
+    alone = sparsity_path(WINE.data, 2, scale=True, max_features=4, cv=3)
+    said = run("path", "wine.csv", "--scale", "--max-features", 4, "--cv", 3).stdout
+    assert f"New samples: {alone.held_out.argmax() + 1} features keep {alone.held_out.max():.1%}" in said
+    steps = json.loads(run("path", "wine.csv", "--scale", "--max-features", 4, "--cv", 3, "--json").stdout)["steps"]
+    assert [step["held_out"] for step in steps] == pytest.approx(alone.held_out)
+    assert "New samples" not in run("path", "wine.csv", "--scale", "--max-features", 4).stdout  # control
+    fitted = run("fit", "wine.csv", "--scale", "-r", 4, "--cv", 3, "--effort", "quick").stdout
+    assert "New samples: 4 of 13 features keep" in fitted
+    record = json.loads(run("fit", "wine.csv", "--scale", "-r", 4, "--cv", 3, "--effort", "quick", "--json").stdout)
+    assert len(record["held_out"]["unread"]) == 3

@@ -123,7 +123,7 @@ def stability(
     >>> wine = load_wine(as_frame=True).data
     >>> found = stability(SparseEncoder(2, n_nonzero=3, effort="quick"), wine, n_resamples=10)
     >>> [found.feature_names[j] for j in found.reliable]
-    ['magnesium', 'proline']
+    ['alcalinity_of_ash', 'magnesium', 'proline']
     """
     if not isinstance(estimator, ViewEstimator) or hasattr(estimator, "predict"):
         raise TypeError(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, save_model
+from sparing import HeldOut, NonnegativeSparsePCA, SparseEncoder, SparsePCA, cross_validated, save_model
 from sparing.show.cli import options, records, rules, text
 from sparing.show.cli.opening import asked_for, progress, writable
 
@@ -54,6 +54,7 @@ COUNTS = ("max_loss", "min_variance", "columns")
 @rules.own_columns
 @rules.reading
 @rules.limits
+@options.held_out
 @options.fitting
 @click.option("--save", metavar="MODEL", type=click.Path(), help="Save the model for `sparing transform`.")
 @options.force
@@ -71,6 +72,7 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
       sparing fit wine.csv --method pca -k 2 -r 4 --scale --json
       sparing fit wine.csv --method nonnegative -k 2 --min-variance 0.8 --scale --label cultivar
       sparing fit wine.csv -k 2 -r 5 --scale --save wine.model
+      sparing fit wine.csv -k 2 -r 5 --scale --cv 5
       sparing fit wine.csv -k 2 -r 5 --scale --include ash,hue --exclude-matching '^pro' --save panel.model
       sparing fit wine.csv -k 2 --scale --columns alcohol,ash,hue
     """
@@ -94,7 +96,21 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
     if save is not None:
         model.verbose = False
         save_model(model, save)
-    click.echo(records.dumped(records.model_record(model, table)) if as_json else text.fitted(model, table.labels))
+    model.verbose = False
+    held_out = None if chosen["cv"] is None else cross_validated(model, table.rows, cv=chosen["cv"])
+    if as_json:
+        record = records.model_record(model, table)
+        click.echo(records.dumped(record if held_out is None else {**record, "held_out": _record(held_out)}))
+        return
+    click.echo(text.fitted(model, table.labels))
+    if held_out is not None:
+        click.echo(f"\n{held_out}")
+
+
+def _record(found: HeldOut) -> dict[str, Any]:
+    """What is kept of new samples, by fold."""
+    names = ("unread", "everything", "pca", "pca_everything", "in_sample")
+    return {"kept": found.kept, "kept_se": found.kept_se, **{name: getattr(found, name).tolist() for name in names}}
 
 
 def _check(method: str, given: dict[str, Any], features: int | None) -> None:

@@ -62,6 +62,12 @@ preprocessing = combined(
     click.option("--center/--no-center", default=True, show_default=True, help="Subtract the mean of every feature."),
 )
 
+held_out = click.option(
+    "--cv",
+    type=click.IntRange(min=2),
+    help="Leave samples out in so many folds as well, and print what is kept of them.",
+)
+
 missing = click.option(
     "--missing",
     type=click.Choice(["error", "mean"]),

@@ -29,6 +29,7 @@ PASSED_ON = (
     "missing",
     "effort",
     "time_limit",
+    "cv",
 )
 
 
@@ -40,6 +41,7 @@ PASSED_ON = (
 @click.option("--max-loss", type=float, help="Stop when the loss is at most this multiple of PCA's loss.")
 @rules.reading
 @rules.limits
+@options.held_out
 @options.fitting
 @click.option("--csv", "as_csv", is_flag=True, help="Output CSV.")
 @options.quiet
@@ -53,6 +55,7 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
       sparing path wine.csv -k 2 --scale
       sparing path wine.csv -k 2 --scale --min-variance 0.95
       sparing path wine.csv -k 3 --max-features 6 --csv
+      sparing path wine.csv -k 2 --scale --cv 5
       sparing path wine.csv -k 2 --scale --include ash,hue --exclude proline
     """
     if as_json and as_csv:
@@ -77,6 +80,11 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
         click.echo(_csv(found, records.raw_names(table)), nl=False)
     else:
         click.echo(_text(found, table.labels))
+        if found.held_out is not None and found.held_out_se is not None:
+            best = int(found.held_out.argmax())
+            kept, error = found.held_out[best], found.held_out_se[best]
+            said = f"{found.n_features[best]} features keep {kept:.1%} +- {error:.1%} of the variance of the features"
+            click.echo(f"\nNew samples: {said} not read ({chosen['cv']} folds), the most on this path.")
         if enough is not None:
             step = enough - int(found.n_features[0])
             click.echo(f"\n{enough} of {table.rows.shape[1]} features {_asked(found, step, **wanted)}")
@@ -116,12 +124,17 @@ def _text(found: SparsityPath, names: list[str]) -> str:
     return "\n".join([*lines, "", said])
 
 
+def _numbers(found: SparsityPath) -> tuple[str, ...]:
+    return NUMBERS if found.held_out is None else (*NUMBERS, "held_out", "held_out_se")
+
+
 def _csv(found: SparsityPath, names: list[str]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["n_features", *NUMBERS, "features"])
+    columns = _numbers(found)
+    writer.writerow(["n_features", *columns, "features"])
     for i, (r, support) in enumerate(zip(found.n_features, found.supports, strict=True)):
-        numbers = (float(getattr(found, name)[i]) for name in NUMBERS)
+        numbers = (float(getattr(found, name)[i]) for name in columns)
         writer.writerow([int(r), *numbers, ", ".join(names[j] for j in support)])
     return out.getvalue()
 
@@ -135,7 +148,7 @@ def _record(found: SparsityPath, table: Table, n_components: int, enough: int | 
         "steps": [
             {
                 "n_features": r,
-                **{name: getattr(found, name)[i] for name in NUMBERS},
+                **{name: getattr(found, name)[i] for name in _numbers(found)},
                 "support": [{"feature": j, "name": names[j]} for j in support.tolist()],
             }
             for i, (r, support) in enumerate(zip(found.n_features, found.supports, strict=True))
