@@ -66,7 +66,7 @@ def test_sparse_batches(center, X):
     found = streamed(sparse.csr_array(X), [33, 34, 90], model)
     same(found, streamed(X, [60], model))
     assert found.certificate_.recheck(X)
-    same(streamed(X, [60], model), clone(model).fit(X))
+    same(streamed(X, [60], model), clone(model).set_params(certify=False).fit(X))  # a proof may hand over a better one
 
 
 def test_single_precision_and_whole_numbers(X):

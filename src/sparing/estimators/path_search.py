@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,19 +79,23 @@ class PathSearch:
         most = np.minimum((spectrum.total - self.least) / spectrum.least_variance, 1.0)
         return np.maximum(most, self.variance_kept)
 
+    @cached_property
+    def _known(self) -> DataMatrix:
+        """The view with the Gram columns of all supports: what needs no others reads no more of X."""
+        view = self.view.cached()
+        view.gram_columns(np.unique(np.concatenate(self.supports)))
+        return view
+
     def encoders(self) -> list[Encoder]:
         """The best encoder on each support."""
-        view = self.view.cached()
         with fit_context(self.view, self.spectrum.rank):
-            view.gram_columns(np.unique(np.concatenate(self.supports)))  # all that follows reads no more of X
-            return [_encoder(view, self.spectrum, S).including(self.rules.required) for S in self.supports]
+            return [_encoder(self._known, self.spectrum, S).including(self.rules.required) for S in self.supports]
 
     def certificates(self, run: Run, encoders: list[Encoder] | None = None) -> list[Certificate]:
         """What is proved of the encoders; the proofs of the path are not made again."""
-        view, out = self.view.cached(), []
-        encoders = self.encoders() if encoders is None else encoders
+        out, encoders = [], self.encoders() if encoders is None else encoders
         with fit_context(self.view, self.spectrum.rank):
-            view.gram_columns(np.unique(np.concatenate(self.supports)))
+            view = self._known
             for size, found, proof in zip(self.sizes.tolist(), encoders, self.proofs, strict=True):
                 judge = self.view if self.view.has_gram else view
                 pca = self.spectrum.leading(size)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.model_selection import KFold, check_cv
 
 from sparing import errors
@@ -30,14 +30,15 @@ def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_
             )
         seed = int(random_state) if is_whole(random_state) else None
         cv = KFold(int(cv), shuffle=True, random_state=seed)
+    is_splitter = hasattr(cv, "split") and hasattr(cv, "get_n_splits")
     try:
-        splitter = check_cv(cv)
-    except ValueError as refused:
+        pairs = cv if is_splitter else [(train, test) for train, test in cv]
+    except (TypeError, ValueError) as refused:
         raise ValueError(
             f"cv={cv!r} was passed; a number of folds, a splitter of scikit-learn such as GroupKFold, or pairs of "
             "indices (train, test) are needed."
         ) from refused
-    found = list(splitter.split(np.zeros((n_samples, 1)), y, groups))
+    found = list(check_cv(pairs).split(np.zeros((n_samples, 1)), y, groups))
     if not found or any(len(train) == 0 or len(test) == 0 for train, test in found):
         raise ValueError(f"cv={cv!r} leaves no sample to learn from, or none to judge by. Use fewer folds.")
     return [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in found]
@@ -58,10 +59,23 @@ def over_folds(
 
     Warnings of single folds are left out: the fit on all samples gives them.
     """
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+    tasks = [delayed(work)(*each) for each in arguments]
+    parallel = Parallel(n_jobs=_jobs(n_jobs, len(tasks)), prefer="threads")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.SparingWarning)
-        return cast(list[Result], parallel(delayed(work)(*each) for each in arguments))
+        return cast(list[Result], parallel(tasks))
+
+
+def _jobs(n_jobs: Any, n_tasks: int) -> int | None:
+    """Threads to start: no more than there is work for."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be an integer other than 0: the number of threads, or -1 for one per processor. "
+            "Pass None for no threads."
+        )
+    return int(max(min(effective_n_jobs(int(n_jobs)), n_tasks), 1))
 
 
 def standard_error(values: Array, folds: Sequence[Fold] | None = None, axis: int = 0) -> Array:
