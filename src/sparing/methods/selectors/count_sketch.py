@@ -53,6 +53,8 @@ class CountSketch:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if not isinstance(self.start, DualSet):
+            raise errors.unknown_choice("start", self.start, ["DualSet()"])
         if self.rows is not None and self.rows < 1:
             raise errors.not_positive("rows", self.rows)
         if self.accuracy is not None and not 0 < self.accuracy < 1:
