@@ -169,3 +169,22 @@ def test_too_many_names_leave_those_in_use():
         names = searchable([name.ljust(length, "x") for name in NAMES], steps, np.array([], dtype=int))
         assert len(names) == kept
         assert set(names) >= used
+
+
+def test_substitutes_keep_what_the_page_says():
+    _, steps, _ = steps_for(X)
+    step = steps[3]
+    for place, others in enumerate(step["substitutes"]):
+        assert len(others) == contents.N_SUBSTITUTES
+        shares = [share for _, share in others]
+        assert shares == sorted(shares, reverse=True)
+        j, share = others[0]
+        panel = [*np.delete(step["support"], place), j]
+        model = SparseEncoder(2, n_nonzero=4, include=panel, certify=False).fit(X)
+        assert share == pytest.approx(model.variance_kept_, abs=1e-5)
+    everything = max(
+        SparseEncoder(2, n_nonzero=4, include=[*step["support"][1:], j], certify=False).fit(X).variance_kept_
+        for j in range(12)
+        if j not in step["support"]
+    )
+    assert step["substitutes"][0][0][1] == pytest.approx(everything, abs=1e-5)  # none of the others is better

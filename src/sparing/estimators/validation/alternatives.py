@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sparing.certificates.sentences import percent_kept
@@ -14,9 +16,11 @@ from sparing.estimators.base import ViewEstimator
 from sparing.estimators.inputs import feature_names_of, fit_context
 from sparing.estimators.parameters import count, preprocessing_of
 from sparing.estimators.validation.folds import named_rows
+from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.objectives.span import Spanning
-from sparing.results import Array, Indices, Selection
+from sparing.results import Array, Indices, Selection, Spectrum
+from sparing.rules import NO_RULES, Rules
 
 TRIED = 8
 """Candidates that are verified for each substitute that is asked for: those that span most of what is missing."""
@@ -107,25 +111,51 @@ def alternatives(model: Any, X: Any, *, n_alternatives: int = 3) -> Alternatives
     allowed = rules.usable(view.n_features) if rules else np.ones(view.n_features, dtype=bool)
     with fit_context(view, k):
         pca = top_spectrum(view, k, np.random.default_rng(0))
-
-        def kept(columns: Indices) -> float:
-            if len(columns) == 0:
-                return 0.0
-            return pca.variance_kept(encoder_on(Selection(columns, known.gram_columns(columns)), k, pca.total).loss)
-
+        (tried,) = candidates(known, pca, [support], allowed, TRIED * wanted)
+        known.gram_columns(np.unique(np.concatenate([support, *tried])))
         substitutes = np.full((len(support), wanted), -1, dtype=np.intp)
         shares, without = np.full((len(support), wanted), np.nan), np.zeros(len(support))
-        for place, feature in enumerate(support):
+        for place in range(len(support)):
+            rest = np.delete(support, place)
+            without[place] = _kept(known, pca, rest)
+            best = best_substitutes(known, pca, rest, tried[place], wanted, rules)
+            substitutes[place, : len(best)] = [j for j, _ in best]
+            shares[place, : len(best)] = [share for _, share in best]
+        everything = _kept(known, pca, support)
+    return Alternatives(support, substitutes, shares, without, everything, feature_names_of(X, rows))
+
+
+def candidates(
+    known: DataMatrix, pca: Spectrum, supports: Sequence[Indices], allowed: NDArray[np.bool_], most: int
+) -> list[list[Indices]]:
+    """For each feature of each support the features that span most of what is missing without it."""
+    out = []
+    for support in supports:
+        places = []
+        for feature in support:
             rest = support[support != feature]
-            without[place] = kept(rest)
             state = Spanning(pca.cross, known.gram_diagonal(), len(support))
             state.extend(rest, known.gram_columns(rest))
             gains = np.where(allowed, state.gains(), 0.0)
             gains[feature] = 0.0
-            tried = np.argsort(-gains, kind="stable")[: TRIED * wanted]
-            sets = {int(j): np.sort(np.append(rest, j)) for j in tried if gains[j] > 0}
-            scored = {j: kept(columns) for j, columns in sets.items() if not rules or rules.permits(columns)}
-            best = sorted(scored, key=lambda j: -scored[j])[:wanted]
-            substitutes[place, : len(best)], shares[place, : len(best)] = best, [scored[j] for j in best]
-        everything = kept(support)
-    return Alternatives(support, substitutes, shares, without, everything, feature_names_of(X, rows))
+            tried = np.argsort(-gains, kind="stable")[:most]
+            places.append(tried[gains[tried] > 0])
+        out.append(places)
+    return out
+
+
+def best_substitutes(
+    known: DataMatrix, pca: Spectrum, rest: Indices, tried: Indices, wanted: int, rules: Rules = NO_RULES
+) -> list[tuple[int, float]]:
+    """The features that keep most beside the rest, with what is then kept, the best first."""
+    sets = {int(j): np.sort(np.append(rest, j)) for j in tried}
+    scored = {j: _kept(known, pca, columns) for j, columns in sets.items() if not rules or rules.permits(columns)}
+    return sorted(scored.items(), key=lambda one: -one[1])[:wanted]
+
+
+def _kept(known: DataMatrix, pca: Spectrum, columns: Indices) -> float:
+    """Share of PCA's variance that the best encoder on these features keeps."""
+    if len(columns) == 0:
+        return 0.0
+    selection = Selection(columns, known.gram_columns(columns))
+    return pca.variance_kept(encoder_on(selection, pca.rank, pca.total).loss)

@@ -14,7 +14,9 @@ from sparing.certificates import Certificate
 from sparing.certificates.sentences import percent, percent_kept
 from sparing.data.jobs import Stacked
 from sparing.estimators.encoding import share_explained
+from sparing.estimators.inputs import fit_context
 from sparing.estimators.path_search import PathSearch
+from sparing.estimators.validation.alternatives import best_substitutes, candidates
 from sparing.results import Array, Encoder, Indices
 from sparing.show.wording import component_name, equation, shown
 
@@ -29,6 +31,9 @@ NAMES_LENGTH = 1_000_000
 
 MOST_PREDICTIONS = 400_000
 """Numbers of all R² of the page together: one megabyte."""
+
+MOST_REPLACED, N_SUBSTITUTES = 20, 3
+"""Features of a support for which substitutes are sought, and substitutes of each: more take seconds."""
 
 SUGGESTED_SHARES = (0.9, 0.95)
 """The page suggests the fewest features that keep these shares of PCA's variance, and opens at the first of them."""
@@ -76,7 +81,7 @@ def steps_of(
     columns, pca = both[:, : len(union)], both[:, len(union) :]
     unit = _unit(pca)
     diagonal, pulls = view.gram_diagonal()[predicted], spectrum.cross
-    steps = []
+    steps, replaced = [], substitutes_of(walk)
     for number, (certificate, found) in enumerate(zip(certificates, encoders, strict=True), start=1):
         loadings = oriented(certificate.loadings, pulls[certificate.support])
         used = [names[j] for j in certificate.support]
@@ -90,6 +95,7 @@ def steps_of(
                 "support": certificate.support.tolist(),
                 "loadings": [[_rounded(value) for value in row] for row in loadings],
                 "scores": [_packed(column) for column in scores.T],
+                **({"substitutes": _substitutes(replaced[number - 1])} if number <= len(replaced) else {}),
                 "r2": _packed(1000 * np.clip(share_explained(found.explained[predicted], diagonal), 0, 1), "<u2"),
             }
         )
@@ -98,6 +104,29 @@ def steps_of(
     most = MOST_SCORES // max(len(samples), 1)
     colours = {int(j): _packed(column) for j, column in zip(union[:most], columns.T / unit, strict=False)}
     return steps, of_pca, colours, unit
+
+
+def substitutes_of(walk: PathSearch) -> list[list[list[tuple[int, float]]]]:
+    """For each number of features, while they are few, the best substitutes of each chosen one and what is then kept.
+
+    One more reading of X: Gram columns of all candidates together.
+    """
+    supports = [support for support in walk.supports if len(support) <= MOST_REPLACED]
+    known, spectrum = walk.view.cached(), walk.spectrum
+    union = np.unique(np.concatenate(supports)) if supports else np.empty(0, dtype=np.intp)
+    with fit_context(walk.view, spectrum.rank):
+        known.gram_columns(union)
+        allowed = walk.view.gram_diagonal() > 0
+        tried = candidates(known, spectrum, supports, allowed, 3 * N_SUBSTITUTES)
+        if tried:
+            known.gram_columns(np.unique(np.concatenate([union, *(some for places in tried for some in places)])))
+        return [
+            [
+                best_substitutes(known, spectrum, np.delete(support, place), some, N_SUBSTITUTES)
+                for place, some in enumerate(places)
+            ]
+            for support, places in zip(supports, tried, strict=True)
+        ]
 
 
 def oriented(loadings: Array, pulls: Array) -> Array:
@@ -149,6 +178,10 @@ def searchable(names: Sequence[str], steps: Sequence[dict[str, Any]], predicted:
     used = {j for step in steps for j in step["support"]}
     used |= {j for step in steps for one in step.get("substitutes", ()) for j, _ in one}
     return {j: shown(names[j]) for j in sorted(used | set(predicted.tolist()))}
+
+
+def _substitutes(places: list[list[tuple[int, float]]]) -> list[list[list[float]]]:
+    return [[[j, _rounded(share)] for j, share in place] for place in places]
 
 
 def _kept(certificate: Certificate) -> dict[str, Any]:
