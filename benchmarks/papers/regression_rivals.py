@@ -58,7 +58,7 @@ class LassoToCount(BaseEstimator):
 
 def methods(k: int, r: int, n_targets: int) -> dict[str, BaseEstimator]:
     sparing = {
-        "sparing auto": "auto",
+        "sparing cross_validated": "cross_validated",
         "sparing response": "response",
         "sparing response by targets": Response(by="targets"),
     }

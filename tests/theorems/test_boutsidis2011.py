@@ -302,17 +302,21 @@ def test_section_6_the_weights_keep_lemma_5_whatever_the_targets_prefer(rng):
     assert smallest(dual_set_weights(V, np.ones(30), r, lambda *_: int(np.argmax(liked)))) < least  # control
 
 
-def test_section_6_auto_chooses_by_held_out_samples_and_says_so(rng):
+def test_section_6_held_out_samples_choose_the_selector(rng):
     """Where y is said by features of little variance PCA's regularisation misleads; where y is noise it helps."""
     X = rng.standard_normal((120, 30)) * np.r_[np.full(6, 5.0), np.ones(24)]
     weak = X[:, 20] - X[:, 25] + 0.1 * rng.standard_normal(120)
-    model = SparsePCARegressor(3, n_nonzero=4, effort="quick").fit(X, weak)
+    model = SparsePCARegressor(3, n_nonzero=4, selector="cross_validated", effort="quick").fit(X, weak)
     assert model.selector_ == "response_targets"
     assert {20, 25} <= set(model.support_)
     assert model.certificate_.guarantees[0].holds  # Theorem 1 by the safeguard
     strong = X[:, :6].sum(axis=1)
-    assert SparsePCARegressor(6, n_nonzero=6, effort="quick").fit(X, strong).score(X, strong) > 0.99
+    assert (
+        SparsePCARegressor(6, n_nonzero=6, selector="cross_validated", effort="quick").fit(X, strong).score(X, strong)
+        > 0.99
+    )
     named = SparsePCARegressor(3, n_nonzero=4, selector="greedy", effort="quick").fit(X, weak)
     assert named.selector_ == "greedy"
     assert named.score(X, weak) < 0.5  # control: what looks at X alone
-    assert SparsePCARegressor(2, n_nonzero=3, effort="quick").fit(X[:8], weak[:8]).selector_ == "greedy"  # too few
+    few = SparsePCARegressor(2, n_nonzero=3, selector="cross_validated", effort="quick").fit(X[:8], weak[:8])
+    assert few.selector_ == "greedy"

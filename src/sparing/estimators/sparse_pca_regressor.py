@@ -37,7 +37,7 @@ REGRESSION_SELECTORS: dict[str, Any] = {
 
 
 COMPARED = ("greedy", "response", "response_dual_set", "response_targets")
-"""What ``auto`` compares; the first stands where nothing can be held out."""
+"""What ``cross_validated`` compares; the first stands where nothing can be held out."""
 
 
 class Regressed(NamedTuple):
@@ -81,12 +81,14 @@ class SparsePCARegressor(
         with real sensors; the same number for all features makes the fit a ridge regression. "auto":
         the multiple of the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most of the features that are not
         read in samples left out of 5 folds. Where features outnumber samples, new samples gain by it.
-    selector : {"auto", "response", "greedy", "dual_set", ...} or a selector, default="auto"
-        How features are chosen. ``greedy`` looks at X alone. ``response`` looks at y as well, through the fit of PCA
+    selector : {"auto", "cross_validated", "response", "greedy", "dual_set", ...} or a selector, default="auto"
+        How features are chosen. ``auto`` looks at X alone: greedy on the principal components with swaps, safeguarded
+        by dual set selection so that Theorem 1 always holds. ``response`` looks at y as well, through the fit of PCA
         regression; ``response_targets`` at y itself; ``response_dual_set`` is dual set selection with ties decided by
-        y, for which Theorem 1 holds. ``auto`` takes the one of these four that predicts held-out fifths of the samples
-        best (``selector_``), safeguarded by dual set selection so that Theorem 1 always holds; ``greedy`` where samples
-        are not in memory, are fewer than ten or carry noise. Every selector of :class:`SparseEncoder` is accepted.
+        y, for which Theorem 1 holds. ``cross_validated`` takes the one of ``greedy`` and these three that predicts
+        held-out fifths of the samples best (``selector_``), with the same safeguard; ``greedy`` where samples are not
+        in memory, are fewer than ten or carry noise. It depends on the order of the samples, as folds do. Every
+        selector of :class:`SparseEncoder` is accepted.
     center, scale : bool, default=True, False
         Subtract means, divide by standard deviations (n - 1), before components are computed and features chosen.
         Sparse data stay sparse.
@@ -117,7 +119,7 @@ class SparsePCARegressor(
         scores uncorrelated where there is an intercept, in falling order of what they explain of the targets. For one
         target there is one.
     selector_ : str or a selector
-        How features were chosen: with ``auto`` the name that cross-validation chose.
+        How features were chosen: with ``cross_validated`` the name that was best.
     mean_, scale_ : ndarray of shape (n_features,)
         What ``transform`` subtracts (nothing without an intercept) and divides by.
     noise_variance_ : float or ndarray of shape (n_features,)
@@ -217,9 +219,9 @@ class SparsePCARegressor(
         return task, Regressed(found, fitted)
 
     def _chosen(self, fit: Fit[Regression], task: Task, on: DataMatrix | None) -> Regression:
-        """The algorithm of the parameters; with ``auto``, the selector that predicts held-out samples best."""
+        """The algorithm of the parameters; with ``cross_validated``, that which predicts held-out samples best."""
         self.selector_: Any = self.selector
-        if not (isinstance(self.selector, str) and self.selector == "auto"):
+        if not (isinstance(self.selector, str) and self.selector == "cross_validated"):
             return fit.algorithm
         candidates = {name: REGRESSION_SELECTORS[name]() for name in COMPARED}
         self.selector_ = best_selector(task, fit.targets, fit.run, candidates, on=on, fit_intercept=self.fit_intercept)
@@ -259,9 +261,15 @@ class SparsePCARegressor(
         return in_precision_of(rows, columns @ self.components_[:, self.support_].T)
 
     def _algorithm(self) -> Regression:
-        if isinstance(self.selector, str) and self.selector == "auto":
+        named = ("auto", "cross_validated")
+        if isinstance(self.selector, str) and self.selector in named:
             return Regression(Greedy(), safeguard=DualSet())
-        return Regression(resolved("selector", REGRESSION_SELECTORS, "select", self.selector, also=("auto",)))
+        return Regression(resolved("selector", REGRESSION_SELECTORS, "select", self.selector, also=named))
+
+    def _promise(self) -> str | None:
+        """The theorem that holds: both ways of choosing by themselves are safeguarded alike."""
+        by_folds = isinstance(self.selector, str) and self.selector == "cross_validated"
+        return applicable_theorem("auto" if by_folds else self.selector)
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
         """Checked numbers of components and features; defaults that X is too narrow for are cut."""
@@ -303,7 +311,7 @@ class SparsePCARegressor(
             np.atleast_2d(self.coef_)[:, self.support_],
             preprocessing=fit.preprocessing,
             fit_intercept=self.fit_intercept,
-            promise=None if fit.rules else applicable_theorem(self.selector),
+            promise=None if fit.rules else self._promise(),
         )
 
     def _shortcoming(self, fit: Fit[Regression], task: Task) -> str | None:

@@ -163,7 +163,11 @@ def test_the_page_opens_with_all_components():
 
 def test_too_many_names_leave_those_in_use():
     _, steps, _ = steps_for(X)
+    for step in steps:
+        step["substitutes"] = [[]] * len(step["substitutes"])
+    steps[0]["substitutes"] = [[(11, 0.1)]]
     used = {j for step in steps for j in step["support"]}
+    used |= {j for step in steps for place in step["substitutes"] for j, _ in place}
     assert len(used) < 12
     for length, kept in ((1, 12), (contents.NAMES_LENGTH // 12, 12), (contents.NAMES_LENGTH // 12 + 1, len(used))):
         names = searchable([name.ljust(length, "x") for name in NAMES], steps, np.array([], dtype=int))
