@@ -266,11 +266,6 @@ class SparsePCARegressor(
             return Regression(Greedy(), safeguard=DualSet())
         return Regression(resolved("selector", REGRESSION_SELECTORS, "select", self.selector, also=named))
 
-    def _promise(self) -> str | None:
-        """The theorem that holds: both ways of choosing by themselves are safeguarded alike."""
-        by_folds = isinstance(self.selector, str) and self.selector == "cross_validated"
-        return applicable_theorem("auto" if by_folds else self.selector)
-
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
         """Checked numbers of components and features; defaults that X is too narrow for are cut."""
         n_components, n_nonzero = count("n_components", self.n_components), count("n_nonzero", self.n_nonzero)
@@ -311,7 +306,7 @@ class SparsePCARegressor(
             np.atleast_2d(self.coef_)[:, self.support_],
             preprocessing=fit.preprocessing,
             fit_intercept=self.fit_intercept,
-            promise=None if fit.rules else self._promise(),
+            promise=None if fit.rules else applicable_theorem(self.selector),
         )
 
     def _shortcoming(self, fit: Fit[Regression], task: Task) -> str | None:
