@@ -16,6 +16,7 @@ from sparing import (
     save_model,
     sparsity_path,
 )
+from sparing.errors import SparingWarning
 
 N, D, K, R = 40, 12, 2, 4
 QUICK = {"n_nonzero": R, "effort": "quick"}
@@ -172,3 +173,11 @@ def test_what_noise_cannot_do_gets_a_sentence(X):
         SparseEncoder(K, noise_variance=np.ones(D), **QUICK).partial_fit(X)
     with pytest.raises(ValueError, match="variance"):
         SparseEncoder(K, noise_variance=1.0, **QUICK).fit(np.ones((5, 6)))
+
+
+def test_reading_half_as_many_features_as_samples_without_noise_is_warned_of():
+    wide = np.random.default_rng(0).normal(size=(20, 40))
+    with pytest.warns(SparingWarning, match="noise_variance='auto', or read fewer"):
+        SparseEncoder(2, n_nonzero=10, effort="quick", certify=False).fit(wide)
+    for settings in ({"n_nonzero": 9}, {"n_nonzero": 10, "noise_variance": 1.0}):
+        SparseEncoder(2, effort="quick", certify=False, **settings).fit(wide)  # controls: warnings are errors here

@@ -264,6 +264,18 @@ def check_something_varies(view: DataMatrix, rules: Rules, counted: Counted = UN
         )
 
 
+def too_many(view: DataMatrix, used: int) -> str | None:
+    """What to say where features outnumber samples and nearly as many are read as there are samples, without noise."""
+    n = view.n_samples
+    if n is None or view.noise is not None or view.n_features <= n or 2 * used < n:
+        return None
+    return (
+        f"{used} features are read, and there are {n} samples of {view.n_features} features: new samples may be "
+        "rebuilt far worse than these. Pass noise_variance='auto', or read fewer than half as many features as there "
+        "are samples; cross_validated(model, X) tells what holds."
+    )
+
+
 def too_few(asked: int, found: int, spectrum: Spectrum, otherwise: str) -> str:
     """There are fewer components than asked for, and why."""
     why = f"X has rank {spectrum.rank}" if spectrum.rank < asked else otherwise

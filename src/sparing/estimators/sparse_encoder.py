@@ -13,7 +13,7 @@ import numpy as np
 from sparing import errors
 from sparing.certificates import certify_loss
 from sparing.data import Preprocessing, Rows
-from sparing.estimators.base import Fit, too_few
+from sparing.estimators.base import Fit, too_few, too_many
 from sparing.estimators.feature_rules import UNCOUNTED, Counted
 from sparing.estimators.few_passes import Reading, reading_of
 from sparing.estimators.parameters import (
@@ -292,7 +292,8 @@ class SparseEncoder(StreamingEncoder[Strategy]):
                 return errors.fewer_components(k, self.n_components_, why)
             span = f"the {len(self.support_)} feature(s) found span no more"
             return too_few(k, self.n_components_, task.spectrum, span)
-        return None if n_nonzero is not None else self._missed(self._enough())
+        missed = None if n_nonzero is not None else self._missed(self._enough())
+        return missed or too_many(fit.view, len(self.support_))
 
     def _missed(self, enough: Enough) -> str | None:
         """What to say where even the most features that were tried are not enough."""
