@@ -14,7 +14,7 @@ from sparing.data import as_rows
 from sparing.estimators.feature_rules import Counted, checked_rules
 from sparing.estimators.inputs import feature_names_of, features_called, fit_context
 from sparing.estimators.parameters import count, flag, loss_limit, preprocessing_from, run_from, share
-from sparing.estimators.path_search import path_search
+from sparing.estimators.path_search import PathSearch, path_search
 from sparing.estimators.validation.folds import folds_of
 from sparing.estimators.validation.grid import NoiseLevel, path_grid
 from sparing.estimators.validation.noise import checked_noise
@@ -259,15 +259,20 @@ def sparsity_path(
     )
     if cv is None:
         return path
-    folds = folds_of(cv, rows.shape[0], random_state=random_state)
+    kept, error = held_out_curve(walk, cv, random_state, verbose)
+    path, best = path.with_held_out(kept, error), int(np.argmax(kept))
+    warn_nothing_transfers(float(kept[best]), float(error[best]))
+    return path
+
+
+def held_out_curve(walk: PathSearch, cv: Any, random_state: Any = 0, verbose: bool = False) -> tuple[Array, Array]:
+    """What 1, 2, 3, ... features keep of held-out samples, on the features not read, and its standard errors."""
+    folds = folds_of(cv, walk.view.signal.n_samples or 0, random_state=random_state)
     run, level = run_from(random_state, None, verbose), NoiseLevel(variance=walk.preprocessing.noise_variance)
     with fit_context(walk.view, walk.spectrum.rank):
-        data, rank, longest = walk.view.signal, walk.spectrum.rank, int(path.n_features[-1])
-        grid = path_grid(data, folds, [level], rank, longest, run, rules=rules)
-    path = path.with_held_out(grid.mean[0, :, -1], grid.error[0, :, -1])
-    best = int(np.argmax(grid.mean[0, :, -1]))
-    warn_nothing_transfers(float(grid.mean[0, best, -1]), float(grid.error[0, best, -1]))
-    return path
+        data, rank, longest = walk.view.signal, walk.spectrum.rank, int(walk.sizes[-1])
+        grid = path_grid(data, folds, [level], rank, longest, run, rules=walk.rules)
+    return grid.mean[0, :, -1], grid.error[0, :, -1]
 
 
 def _enough(min_variance: Any, max_loss: Any) -> Enough | None:

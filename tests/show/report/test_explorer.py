@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sparing import open_data
+from sparing import open_data, sparsity_path
 from sparing.datasets import make_spiked
 from sparing.show.report import explore, explorer, page
 
@@ -148,3 +148,16 @@ def test_a_page_that_cannot_be_finished_leaves_the_earlier_one(written, tmp_path
 def test_the_template_is_shipped():
     for name in ("page.html", "page.css", "page.js", "charts.json"):
         assert page._part(name)
+
+
+def test_new_samples_are_on_the_page_where_that_is_quick(written):
+    contents, _ = written(X)
+    path = sparsity_path(X, 2, cv=5, random_state=0)
+    held = {step["features"]: step["held"] for step in contents["steps"] if "held" in step}
+    assert set(held) == set(range(1, 9))  # with all nine read, nothing is left to predict
+    for r, share in held.items():
+        assert share == pytest.approx(path.held_out[r - 1], abs=1e-6)
+    reasons = [one["reason"] for one in contents["suggestions"]]
+    assert "one-standard-error rule on new samples" in reasons
+    assert not any("held" in step for step in written(X, cv=None)[0]["steps"])
+    assert not any("held" in step for step in written(X[:10])[0]["steps"])

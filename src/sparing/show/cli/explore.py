@@ -33,6 +33,7 @@ PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "t
 @options.columns
 @click.option("--names", metavar="COLUMN", help="Column with sample names.")
 @click.option("--title", help="Page title.")
+@click.option("--cv", type=click.IntRange(min=2), help="Folds for new samples; 5 by default where that is quick.")
 @click.option(
     "--open/--no-open", "opens", default=True, help="Open the page in a browser when run in a terminal; on by default."
 )
@@ -40,7 +41,15 @@ PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "t
 @options.force
 @options.quiet
 def explore(
-    data: str, output: str, label: str | None, names: str | None, opens: bool, force: bool, quiet: bool, **chosen: Any
+    data: str,
+    output: str,
+    label: str | None,
+    names: str | None,
+    cv: int | None,
+    opens: bool,
+    force: bool,
+    quiet: bool,
+    **chosen: Any,
 ) -> None:
     """Write one HTML page about DATA: how many features, which ones, and how they compare with PCA.
 
@@ -64,6 +73,7 @@ def explore(
             feature_names=table.feature_names,
             sample_names=None if names is None else read_column(data, names, chosen["delimiter"]),
             source=Path(data).name,
+            cv="auto" if cv is None else cv,
             random_state=chosen["seed"],
             verbose=verbose,
             **{name: chosen[name] for name in PASSED_ON},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +14,16 @@ from sparing.data.writing import replacing
 from sparing.estimators.inputs import features_called
 from sparing.estimators.parameters import preprocessing_from, run_from
 from sparing.estimators.path_search import PathSearch, path_search
+from sparing.estimators.sparsity_path import held_out_curve
 from sparing.show.report.contents import opening_step, predicted_features, sampled, searchable, steps_of, suggestions
 from sparing.show.report.labels import coloured, label_column, page_names, readable, sample_column
 from sparing.show.report.page import chart_script, html_page, place_for
 
 LONGEST_SUPPORT = 40
 """Features of the longest support where nothing else is asked for: more are no longer few."""
+
+LEAST_SAMPLES, QUICKLY_HELD_OUT = 20, 200_000
+"""Samples, and entries of a table, for which five folds are worthwhile and take about a second."""
 
 TITLE = "Which few features keep what PCA keeps?"
 
@@ -37,6 +42,7 @@ def explore(
     sample_names: Sequence[object] | None = None,
     title: str | None = None,
     source: str = "data.csv",
+    cv: Any = "auto",
     effort: str = "default",
     random_state: Any = 0,
     time_limit: float | None = None,
@@ -66,6 +72,9 @@ def explore(
     title : str, optional
     source : str, default="data.csv"
         File name of the data in the command that the page shows.
+    cv : int, splitter of scikit-learn, pairs of indices, "auto" or None, default="auto"
+        Folds for the share kept on new samples, as in :func:`sparsity_path`; "auto" is 5 where that takes about a
+        second, else none.
     effort : {"quick", "default", "thorough"}, default="default"
         How much is tried, where there is no time limit.
     random_state : int, Generator, RandomState or None
@@ -102,6 +111,9 @@ def explore(
     samples = sampled(n_samples, len(certificates), width, run.rng)
     predicted = predicted_features(walk.view.gram_diagonal(), walk.supports, len(certificates))
     steps, pca, values, unit = steps_of(walk, encoders, certificates, names, samples, predicted)
+    held_out = _held_out(walk, cv, random_state)
+    for step in steps:
+        step.update(held_out.get(step["features"], {}))
     said = TITLE if title is None or not str(title).strip() else readable(title)
     contents = {
         "shape": [n_samples, n_features],
@@ -117,11 +129,28 @@ def explore(
         "values": values,
         "predicted": predicted.tolist(),
         "steps": steps,
+        "heldHow": "cross-validation",
         "source": _source(source, preprocessing),
     }
     with replacing(place) as file:
         file.write(html_page(said, _summary(walk, len(samples)), contents, script).encode("utf-8"))
     return place
+
+
+def _held_out(walk: PathSearch, cv: Any, random_state: Any) -> dict[int, dict[str, Any]]:
+    """By number of features what is kept of samples left out, on the features not read; where there are any."""
+    n, d = walk.view.n_samples or 0, walk.view.n_features
+    if isinstance(cv, str) and cv == "auto":
+        cv = 5 if n >= LEAST_SAMPLES and n * d <= QUICKLY_HELD_OUT else None
+    if cv is None:
+        return {}
+    kept, error = held_out_curve(walk, cv, random_state)
+    shares = enumerate(zip(kept.tolist(), error.tolist(), strict=True), start=1)
+    return {
+        r: {"held": round(share, 6), "heldSe": round(se, 6), "heldText": f"{share:.1%} ± {se:.1%}"}
+        for r, (share, se) in shares
+        if r < d and math.isfinite(share) and math.isfinite(se)
+    }
 
 
 def _source(source: str, preprocessing: Preprocessing) -> dict[str, Any]:

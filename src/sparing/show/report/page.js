@@ -174,13 +174,7 @@ function keptSpec() {
   const spec = structuredClone(charts.kept);
   spec.encoding.x.scale.domain = [0.5, steps.length + 0.5];
   spec.encoding.x.axis.values = steps.map((step) => step.features);
-  const isHeld = steps.some((step) => step.held !== undefined);
-  if (!isHeld) {
-    spec.layer = spec.layer.filter((layer) => !layer.transform?.[0].filter.includes("held"));
-    spec.layer.at(-1).encoding.tooltip = spec.layer.at(-1).encoding.tooltip.filter(({ field }) => field !== "heldText");
-  }
-  const held = isHeld ? " and the share kept on new samples" : "";
-  spec.description = `What 1 to ${steps.length} features keep of PCA's variance, with its proved upper bound${held}; the table below has the numbers.`;
+  spec.description = `What 1 to ${steps.length} features keep of PCA's variance, with its proved upper bound; the table below has the numbers.`;
   return spec;
 }
 
@@ -252,6 +246,19 @@ const drawKept = () => queued("kept", async () => {
   await views.kept.signal("current", slider.valueAsNumber).runAsync();
 });
 
+const isHeld = steps.some((step) => step.held !== undefined);
+const drawHeld = () => queued("held", async () => {
+  if (!isHeld) return;
+  if (!views.held) {
+    at("held").hidden = false;
+    const spec = structuredClone(charts.held);
+    spec.encoding.x.scale.domain = [0.5, steps.length + 0.5];
+    spec.description = "Share kept on new samples by each number of features; the table below has the numbers.";
+    await embed("held", spec, { steps: keptRows().filter((step) => step.held !== undefined) });
+  }
+  await views.held.signal("current", slider.valueAsNumber).runAsync();
+});
+
 // A chart whose width decides its layout is made anew when that changes, else only given other data.
 const widths = {};
 const drawWide = (name, spec, rows) => queued(name, async () => {
@@ -302,7 +309,7 @@ function writeAnswer(step) {
   at("answer-title").textContent = counted(step.features, "feature");
   at("share").textContent = step.keptText;
   at("sentence").replaceChildren(...step.sentence.map((line) => element("p", line)));
-  at("held-out").textContent = step.heldText ? `New samples: keeps ${step.heldText} (${page.heldHow}).` : "";
+  at("held-out").textContent = step.heldText ? `New samples: keeps ${step.heldText} of the variance of the unread features (${page.heldHow}).` : "";
   at("equations").replaceChildren(...step.equations.map((line) => element("li", line, { dir: "auto" })));
   at("equations-details").open ||= step.equations.every((line) => line.length <= LONG_EQUATION) && !narrow.matches;
   at("chips").replaceChildren(...largestFirst(step).map((place) => chip(step.support[place])));
@@ -311,13 +318,11 @@ function writeAnswer(step) {
 const narrow = matchMedia("(max-width: 48rem)");
 
 function writeKept() {
-  const held = steps.some((step) => step.heldText !== undefined);
-  const head = ["features", "kept of PCA's variance", "at most", ...(held ? ["on new samples"] : []), "explained of all variance"];
+  const head = ["features", "kept of PCA's variance", "at most", ...(isHeld ? ["unread features, new samples"] : []), "explained of all variance"];
   const rows = steps.map((step) => row(
-    step.features, [step.keptText, step.mostText, ...(held ? [step.heldText ?? ""] : []), step.explainedText]));
+    step.features, [step.keptText, step.mostText, ...(isHeld ? [step.heldText ?? ""] : []), step.explainedText]));
   fill(at("kept-table"), "Share kept by each number of features, and what no choice of that number can exceed", head, rows);
   const keys = [["kept", "#1f77c9"], ["the most any choice could keep", "#2e8b57"]];
-  if (held) keys.push(["on new samples, ± one standard error", "#8560c0"]);
   at("kept-legend").replaceChildren(...keys.map(([text, colour]) => element("span", text, { class: "legend-key", style: `--key: ${colour}` })));
   at("suggestions").replaceChildren(...suggestions.map(({ features, reason }) => {
     const line = element("li"), button = element("button", `${features}: ${reason}`, { type: "button", "data-number": features });
@@ -587,7 +592,7 @@ function show() {
   writeCommands(step);
   search();
   markCurrent();
-  return Promise.all([drawKept(), drawLoadings(), drawScores(), drawR2()]);
+  return Promise.all([drawKept(), drawHeld(), drawLoadings(), drawScores(), drawR2()]);
 }
 
 function move(number) {
