@@ -297,6 +297,7 @@ def test_counts_at_their_limits(k, r, said, wide, rng):
         assert len(found.components_) == 3
 
 
+@pytest.mark.filterwarnings("ignore:.*features are read, and there are")
 def test_all_features(wide):
     found = clone(FEW).set_params(n_nonzero=D).fit(wide)
     assert found.loss_ratio_ == pytest.approx(1.0, abs=1e-9)

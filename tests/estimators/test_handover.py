@@ -41,6 +41,7 @@ def worth(view, components, sense):
     return float(np.einsum("ij,jk,ik->", components, view.gram(), components))
 
 
+@pytest.mark.filterwarnings("ignore:.*features are read, and there are")
 @pytest.mark.parametrize("fit", FITS)
 def test_a_fit_is_never_worse_than_what_its_proof_came_upon(fit):
     seen = 0

@@ -103,6 +103,7 @@ def test_polars_frames_of_numbers_and_dates_name_the_dates():
             SparseEncoder().fit(frame)
 
 
+@pytest.mark.filterwarnings("ignore:.*features are read, and there are")
 @pytest.mark.parametrize("storage", ["csr", "csc", "coo", "csr with duplicates", "float64"])
 @pytest.mark.parametrize("make", [DoublySparseEncoder, SparseEncoder])
 def test_sparse_features_far_from_zero(make, storage):

@@ -168,6 +168,7 @@ def test_theorem_6ii_control_small_residuals_break_the_bound(k, r):
     assert ratio_by(SmallestColumns(), common_directions(k), k, r) > 1 + 5 * k / (r - 5 * k)
 
 
+@pytest.mark.filterwarnings("ignore:.*features are read, and there are")
 def test_theorem_7_in_expectation():
     """The same for the encoder that a user gets."""
     X, k, r = common_directions(1), 1, 8
