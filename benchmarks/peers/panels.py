@@ -86,6 +86,7 @@ PANELS = (
     Panel("LRS spectra", 5, 10, 1, spectra, "later wavelengths cost 3, others 1", "the first third of the wavelengths"),
     Panel("digits", 10, 20, 4, lambda: image(load_digits().data, 8, 4), MIDDLE, "the middle 4 x 4 pixels"),
     Panel("digits", 20, 20, 4, lambda: image(load_digits().data, 8, 4), MIDDLE, "the middle 4 x 4 pixels"),
+    Panel("pbmc", 10, 50, 2, genes, "a gene costs its mean count", "ribosomal genes"),
 )
 
 
