@@ -283,3 +283,10 @@ def test_features_that_somebody_else_chose_get_the_best_encoder_and_a_certificat
     assert "No choice of 4 features within the rules" in str(free.certificate_)
     wide = np.random.default_rng(0).standard_normal((20, 300))  # more features than any tree takes
     assert SparseEncoder(2, include=range(5), n_nonzero=5).fit(wide).certificate_.gap <= PROVED
+
+
+def test_a_budget_for_fewer_features_is_no_shortcoming_without_a_bottleneck(wine):
+    """As many components as features: where a budget pays for fewer of them, nothing is missing."""
+    costs = np.full(13, 2.0)
+    model = SparseEncoder(None, n_nonzero=6, costs=costs, max_cost=7, scale=True, effort="quick").fit(wine)
+    assert len(model.support_) == model.n_components_ == 3

@@ -286,7 +286,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
 
     def _shortcoming(self, fit: Fit[Strategy], task: Task) -> str | None:
         k, n_nonzero = fit.n_components, fit.n_nonzero
-        if self.n_components_ < k:
+        if self.n_components_ < k and self.n_components is not None:  # else as many as features, however many
             if self._shares_features and isinstance(n_nonzero, int) and n_nonzero < k:
                 why = f"n_nonzero={n_nonzero} shared features give at most as many components"
                 return errors.fewer_components(k, self.n_components_, why)
