@@ -13,10 +13,8 @@ from sparing.objectives.nonnegative import (
     NonnegativeObjective,
     best_nonnegative,
     positive_part,
-    positive_powers,
     upward,
 )
-from sparing.run import Budget
 
 KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy", "indefinite")
 
@@ -59,23 +57,6 @@ def test_a_climb_that_only_cuts_is_caught(rng):
         cut = positive_part(np.column_stack([leading, -leading]), 7)[:, 0]
         worse += upward(B, None, cut)[0] > quotient_of(B, None, cut) * (1 + 1e-6)
     assert worse > 20
-
-
-def test_powers_never_fall_and_keep_to_what_is_allowed(rng):
-    A = covariance("dense", rng, 10)
-    allowed = np.ones(10, dtype=bool)
-    allowed[3] = False
-    starts = np.abs(rng.standard_normal((10, 6)))
-    last = positive_part(starts, 4, allowed)
-    for steps in range(1, 8):
-        X = positive_powers(DenseGram(A), starts, 4, max_iter=steps, settled=99, budget=Budget(), allowed=allowed)
-        assert X.min() >= 0
-        assert not X[3].any()
-        assert np.count_nonzero(X, axis=0).max() <= 4
-        values, before = (np.einsum("ij,ij->j", Z, A @ Z) for Z in (X, last))
-        assert np.all(values >= before * (1 - 1e-12))
-        last = X
-    assert positive_powers(DenseGram(A), -starts, 4, max_iter=5, settled=2, budget=Budget()).shape == (10, 0)
 
 
 @pytest.mark.parametrize("with_metric", [False, True])

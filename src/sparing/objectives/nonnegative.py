@@ -26,43 +26,10 @@ GRADIENT_ROUNDING = 1e-9
 """Pulls below this share of the quotient are rounding."""
 
 
-def positive_powers(
-    view: DataMatrix,
-    starts: Array,
-    n_nonzero: int,
-    *,
-    max_iter: int,
-    settled: int,
-    budget: Budget,
-    allowed: NDArray[np.bool_] | None = None,
-) -> Array:
-    """Unit nonnegative columns after x <- the r largest positive entries of Ax, again and again, for many starts.
-
-    For positive semidefinite A no step lowers x'Ax; otherwise A is shifted by its largest variance. Columns without
-    a positive entry are left out.
-    """
-    shift = 0.0 if view.is_psd else float(np.abs(view.gram_diagonal()).max())
-    X, ends = positive_part(starts, n_nonzero, allowed), list[Array]()
-    unchanged = np.zeros(X.shape[1], dtype=np.intp)
-    for _ in range(max_iter):
-        after = positive_part(view.gram_matmat(X) + shift * X, n_nonzero, allowed, keep=True)
-        unchanged = np.where(((after != 0) == (X != 0)).all(axis=0), unchanged + 1, 0)
-        going = (unchanged < settled) & after.any(axis=0)
-        ends.append(after[:, ~going & after.any(axis=0)])
-        X, unchanged = after[:, going], unchanged[going]
-        if X.shape[1] == 0 or budget.expired:
-            break
-    return np.column_stack([*ends, X])
-
-
-def positive_part(V: Array, n_nonzero: int, allowed: NDArray[np.bool_] | None = None, *, keep: bool = False) -> Array:
-    """Unit columns: the r largest positive entries of those of V that have any; with ``keep`` zeros for others."""
+def positive_part(V: Array, n_nonzero: int, allowed: NDArray[np.bool_] | None = None) -> Array:
+    """Unit columns: the r largest positive entries of those of V that have any."""
     kept = V > 0 if allowed is None else (V > 0) & allowed[:, None]
-    cut = keep_largest(np.where(kept, V, 0.0), n_nonzero)
-    if not keep:
-        return unit_columns(cut)
-    lengths = np.linalg.norm(cut, axis=0)
-    return np.asarray(cut / np.where(lengths > np.finfo(float).tiny, lengths, np.inf))
+    return unit_columns(keep_largest(np.where(kept, V, 0.0), n_nonzero))
 
 
 class NonnegativeObjective(RayleighObjective):

@@ -21,27 +21,34 @@ def truncated_powers(
     budget: Budget,
     allowed: NDArray[np.bool_] | None = None,
     growth: float = 0.0,
+    nonnegative: bool = False,
 ) -> Array:
-    """Unit columns (d x m) after x <- keep the r largest of Ax, again and again.
+    """Unit columns (d x m) after x <- keep the r largest of Ax, again and again; columns that vanish are left out.
 
-    ``allowed`` (d x 1) limits the features. Stops when no support has changed for ``settled`` steps, or no x'Ax has
-    grown by more than this share. For positive semidefinite A no step lowers x'Ax; otherwise A is shifted by its
-    largest variance.
+    ``allowed`` (d x 1) limits the features; with ``nonnegative`` only positive entries are kept. A column is done when
+    its support has not changed for ``settled`` steps, or x'Ax has not grown by more than this share. For positive
+    semidefinite A no step lowers x'Ax; otherwise A is shifted by its largest variance.
     """
     shift = 0.0 if view.is_psd else float(np.abs(view.gram_diagonal()).max())
-    X = unit_columns(keep_largest(starts, n_nonzero))
-    unchanged, reached = 0, np.zeros(X.shape[1])
+    X = unit_columns(keep_largest(np.maximum(starts, 0.0) if nonnegative else starts, n_nonzero))
+    going = np.arange(X.shape[1])
+    unchanged, reached = np.zeros(len(going), dtype=np.intp), np.zeros(len(going))
     for _ in range(max_iter):
-        Y = view.gram_matmat(X) + shift * X
-        before, reached = reached, np.einsum("ij,ij->j", X, Y)
-        if growth > 0 and len(before) == len(reached) and (reached <= before * (1 + growth)).all():
+        now = X[:, going]
+        Y = view.gram_matmat(now) + shift * now
+        before, reached = reached, np.einsum("ij,ij->j", now, Y)
+        grown = (reached > before * (1 + growth)) | (growth <= 0)
+        kept = np.maximum(Y, 0.0) if nonnegative else Y
+        after = keep_largest(kept if allowed is None else np.where(allowed, kept, 0.0), n_nonzero)
+        lengths = np.linalg.norm(after, axis=0)
+        after = after / np.where(lengths > np.finfo(float).tiny, lengths, np.inf)
+        unchanged = np.where(((after != 0) == (now != 0)).all(axis=0), unchanged + 1, 0)
+        X[:, going] = np.where(grown, after, now)
+        still = grown & (unchanged < settled) & after.any(axis=0)
+        going, unchanged, reached = going[still], unchanged[still], reached[still]
+        if len(going) == 0 or budget.expired:
             break
-        after = unit_columns(keep_largest(Y if allowed is None else np.where(allowed, Y, 0.0), n_nonzero))
-        unchanged = unchanged + 1 if np.array_equal(after != 0, X != 0) else 0
-        X = after
-        if unchanged >= settled or budget.expired:
-            break
-    return X
+    return X[:, X.any(axis=0)]
 
 
 def column_starts(view: DataMatrix, n_starts: int, leading: Array) -> Array:

@@ -9,12 +9,12 @@ import numpy as np
 
 from sparing.gram import DataMatrix
 from sparing.methods.solvers.auto import Auto
-from sparing.objectives.nonnegative import NonnegativeObjective, positive_powers
+from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.branch_and_bound import highest
 from sparing.results import Array, Component, Reference
 from sparing.run import SEARCH, Budget, Run
-from sparing.search.truncated_power import column_starts, furthest_scores, leading_directions, pool_of
+from sparing.search.truncated_power import column_starts, furthest_scores, leading_directions, pool_of, truncated_powers
 from sparing.task import Task
 
 CHUNK = 64
@@ -67,14 +67,15 @@ class NonnegativeAuto:
         view = task.gram
         objective = NonnegativeObjective(view.cached(), task.metric, run.budget)
         size = min(task.n_nonzero, view.n_features)
-        ends = positive_powers(
+        ends = truncated_powers(
             view,
             self._starts(view, size, run, task.start),
             size,
             max_iter=SEARCH.truncated_steps,
             settled=2,
             budget=run.budget,
-            allowed=objective.usable,
+            allowed=objective.usable[:, None],
+            nonnegative=True,
         )
         best, reached = objective.best_feature(), -np.inf
         for x in self._distinct(objective, ends):
