@@ -39,9 +39,13 @@ class JointSearch:
         Finds components one after the other, for starts.
     spectrum : Spectrum
     run : Run
+    known : sequence of ndarray
+        Answers that this one may not be below.
     """
 
-    def __init__(self, goal: JointVariances, solver: Solver, spectrum: Spectrum, run: Run) -> None:
+    def __init__(
+        self, goal: JointVariances, solver: Solver, spectrum: Spectrum, run: Run, known: Sequence[Array] = ()
+    ) -> None:
         self.goal, self.context = goal, run
         self.pool, self.view, self.spectrum = np.arange(goal.n_features), goal.view, spectrum
         wanted = max(SEARCH.promising, SEARCH.places * sum(goal.sizes))
@@ -55,7 +59,7 @@ class JointSearch:
         self.deflations = iter(goal.deflations)
         self.rotated = np.zeros((len(self.pool), 0))
         self.shared: tuple[float, Array] | None = None
-        self.answers: list[Array] = []
+        self.answers = [_in_places(H, goal.sizes) for H in known if H.shape[1] == goal.blocks]
 
     def run(self) -> Array:
         """The directions of largest joint variance found."""
@@ -66,7 +70,7 @@ class JointSearch:
                 return self.goal.ordered(first)
         basis = self.spectrum.basis[:, : self.goal.blocks]
         self.rotations = rotations(basis, self.goal.cut, self.context.rng)
-        self.answers.append(first)
+        self.answers.insert(0, first)
         elite = list[Array]()
         seeds = self.context.rng.integers(2**32, size=len(self.context.effort.levels))
         for effort, seed in zip(self.context.effort.levels, seeds, strict=True):
@@ -148,6 +152,15 @@ class JointSearch:
         out = np.zeros((self.goal.n_features, H.shape[1]))
         out[self.pool] = H
         return out
+
+
+def _in_places(H: Array, sizes: Sequence[int]) -> Array:
+    """Directions in another order: those with most features where most are allowed."""
+    placed = np.empty_like(H)
+    placed[:, np.argsort([-size for size in sizes], kind="stable")] = H[
+        :, np.argsort(-np.count_nonzero(H, axis=0), kind="stable")
+    ]
+    return placed
 
 
 def _shared_out(

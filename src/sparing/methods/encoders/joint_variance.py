@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
-from sparing.methods.deflation import Deflation
+from sparing.methods.deflation import Deflation, OrthogonalConstraint
 from sparing.methods.encoders.joint_goals import ConstrainedVariances, JointVariances, equal_shares
 from sparing.methods.encoders.joint_search import JointSearch
 from sparing.methods.solvers import Solver
-from sparing.results import Encoder, Reference
+from sparing.results import Array, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
 
@@ -53,8 +54,15 @@ class JointVariance:
     def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts."""
         whole = task.gram.cached()
-        best = JointSearch(self._goal(task, whole), self.solver, task.spectrum, run).run()
-        return encoder_of(whole, best, task.spectrum.total)
+        return encoder_of(whole, self._found(task, whole, run), task.spectrum.total)
+
+    def _found(self, task: Task, whole: DataMatrix, run: Run) -> Array:
+        """Free components start from orthogonal ones as well, and so are never below them."""
+        known = list[Array]()
+        if self.constraint is None:
+            constrained = replace(self, constraint=OrthogonalConstraint())
+            known = [constrained._found(task, whole, replace(run.share(0.5), rng=deepcopy(run.rng)))]
+        return JointSearch(self._goal(task, whole), self.solver, task.spectrum, run, known).run()
 
     def _goal(self, task: Task, whole: DataMatrix) -> JointVariances:
         """What is maximised; the guard is far below what the least component is worth: else copies would pay."""
