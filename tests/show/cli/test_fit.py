@@ -229,8 +229,8 @@ def test_shares_of_components_say_what_they_are_shares_of(run):
 
 def test_help_says_what_is_counted_and_kept(run):
     said = " ".join(run("fit", "--help").stdout.split())
-    assert "of all components together (encoder with --strategy batch, the default), or of each (all others)." in said
-    assert "where several are searched together the total is kept" in said
+    assert "in total (encoder with --strategy batch, the default), or per component (all others)." in said
+    assert "of each component, or of their total if they are searched together" in said
 
 
 def test_a_sparse_archive_has_no_tables_to_choose_from(run):
