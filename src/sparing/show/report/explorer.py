@@ -76,7 +76,7 @@ def explore(
         Folds for the share kept on new samples, as in :func:`sparsity_path`; "auto" is 5 where that takes about a
         second, else none.
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is tried, where there is no time limit.
+        Effort of the proof when there is no time limit.
     random_state : int, Generator, RandomState or None
     time_limit : float, optional
         Seconds for choosing features and for proofs.
