@@ -178,12 +178,12 @@ def _reader_of(place: Path, path: object) -> str:
         reader = _reader_of_folder(place, path)
     if reader is None:
         raise errors.unreadable(
-            path, f"its ending names no known format. Known are {', '.join(READERS)}; rename or convert the file"
+            path, f"its file extension is not supported. Supported are {', '.join(READERS)}; rename or convert the file"
         )
     if not place.exists():
         raise errors.no_such_file(path)
     if reader == "zarrs" and not place.is_dir():
-        raise errors.unreadable(path, "it is a file; with this ending a folder is expected. Correct the path")
+        raise errors.unreadable(path, "it is a file, but for this extension a folder is expected. Correct the path")
     return reader
 
 

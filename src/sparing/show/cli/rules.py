@@ -158,7 +158,7 @@ def _pairs(chosen: Mapping[str, Any], option: str, names: Sequence[str], kind: C
                 found[row[0]] = kind(row[1])
             except ValueError:
                 raise errors.unreadable(
-                    path, f"row {number} gives {row[0]!r} the value {row[1]!r}, no number"
+                    path, f"row {number} gives {row[0]!r} the value {row[1]!r}, which is not a number"
                 ) from None
     if not found:
         raise errors.unreadable(path, f"it names none of the features, which are {errors.listed(names)}")

@@ -60,7 +60,7 @@ def transform(
       sparing transform scaled.model wine.csv --names cultivar -o scores.csv
     """
     if output is not None and not output.lower().endswith(ENDINGS):
-        raise click.BadParameter(f"its ending is none of {', '.join(ENDINGS)}.", param_hint="-o")
+        raise click.BadParameter(f"its extension must be one of {', '.join(ENDINGS)}.", param_hint="-o")
     if names is not None and output is not None and output.lower().endswith(".npy"):
         raise click.UsageError("An array (.npy) holds numbers only; write .csv or .parquet with --names.")
     writable(output, force, model, data)
