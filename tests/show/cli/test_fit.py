@@ -47,7 +47,7 @@ def test_prints_the_certificate_and_named_loadings(fit):
     assert "Left out, because not numeric: kind." in result.stderr
     order = np.argsort(model.feature_r2_, kind="stable")
     worst = ", ".join(f"{shown(NAMES[j])} {percent_kept(model.feature_r2_[j])}" for j in order)
-    assert f"Predicted worst, by the share of their variance: {worst}." in result.stdout
+    assert f"Predicted worst (share of variance): {worst}." in result.stdout
 
 
 def test_tabs_and_max_loss_and_scale(fit):

@@ -94,7 +94,7 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
             click.echo(f"\n{enough} of {table.rows.shape[1]} features {_asked(found, step, **wanted)}")
     if wanted and enough is None:
         most = found.n_features[-1]
-        click.echo(f"Note: what was asked for is not reached: {most} features {_asked(found, -1)}", err=True)
+        click.echo(f"Note: the target is not reached: {most} features {_asked(found, -1)}", err=True)
 
 
 def _enough(found: SparsityPath, min_variance: float | None = None, max_loss: float | None = None) -> int | None:
@@ -124,7 +124,7 @@ def _text(found: SparsityPath, names: list[str]) -> str:
         which = shortened(", ".join(names[j] for j in support), room)
         bound = "optimal" if optimal else percent(most)
         lines.append(f"{r:>8}  {percent_kept(kept):>6}  {bound:>8}  {which}")
-    said = "(kept: of the variance that PCA keeps; at most: what any choice of as many features can keep, proved)"
+    said = "(kept: share of PCA's variance; at most: proved bound for any choice of this many features)"
     return "\n".join([*lines, "", said])
 
 
