@@ -76,7 +76,7 @@ story-scverse: $(SCVERSE)/.ready  ## what docs/scverse.md quotes, and its pictur
 	$(SCVERSE)/bin/python benchmarks/stored.py stories examples/story_scverse.py
 
 docs: $(READY)  ## the guide, in out/site; a broken link or name is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 stories: $(READY)  ## what the guide's stories print, and their pictures again, from the real data in SPARING_DATA
 	$(BIN)/python benchmarks/stored.py stories $(filter-out examples/story_data.py examples/story_scverse.py,$(wildcard examples/story_*.py)) \

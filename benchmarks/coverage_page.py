@@ -147,10 +147,10 @@ def page() -> str:
     """The page as a whole."""
     parts = [
         "# Coverage of the papers",
-        "*Where is Theorem 6 of the first paper, and which test holds it?* `python benchmarks/coverage_page.py` writes "
-        "this page from citations in docstrings, the registries of algorithms and the names of tests; a test keeps it "
-        "up to date. What differs from print is in [the errata](errata.md), what we measure in "
-        "[the papers again](papers.md).",
+        "*Where is Theorem 6 of the first paper implemented, and which test checks it?*",
+        "`python benchmarks/coverage_page.py` writes this page from citations in docstrings, the registries of "
+        "algorithms and the names of tests; a test keeps it up to date. [Errata](errata.md) lists differences from the "
+        "printed papers, [Reproducing the papers](papers.md) compares results.",
     ]
     for paper, (title, _) in PAPERS.items():
         lines = [("item", "where", "test"), ("---", "---", "---"), *rows_of(paper)]

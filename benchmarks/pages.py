@@ -207,8 +207,14 @@ def _without_numbers(line: str) -> str:
     return " ".join(re.sub(r"[-+]?\d[\d,.]*(?:e[-+]?\d+)?", "#", line).split())
 
 
+def without_executed(text: str) -> str:
+    """The text of a page without the Python blocks that are executed, and without their output."""
+    return re.sub(r"^```python\n.*?^```\n(?:\n?```\n.*?^```)?", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
 def not_printed(text: str) -> list[str]:
     """Lines of output on a page, in blocks without a language, that no command printed."""
+    text = without_executed(text) if EXECUTED in text else text
     shown = [line.strip() for language, block in BLOCK.findall(text) if not language for line in block.splitlines()]
     return [line for line in shown if line and line not in stored_lines()]
 

@@ -47,7 +47,7 @@ def known(scores: np.ndarray, regions: np.ndarray) -> float:
 
 def row(n_snps: int, kept: float, known_share: float, chance: float | None = None) -> str:
     """A line of the table."""
-    by_chance = "" if chance is None else f"  {chance:20.1%}"
+    by_chance = "" if chance is None else f"  {chance:21.1%}"
     return f"{n_snps:7d}  {kept:17.1%}  {known_share:12.1%}{by_chance}"
 
 
@@ -58,7 +58,7 @@ def main(folder: Path) -> None:
     pca = PCA(2, svd_solver="arpack", random_state=0).fit(X)
     most, rng = pca.explained_variance_ratio_.sum(), np.random.default_rng(0)
     print(f"{X.shape[0]} people, {X.shape[1]} SNPs; two principal components have {most:.1%} of the variance")
-    print("   SNPs  of PCA's variance  region known  by as many at random")
+    print("   SNPs  of PCA's variance  region known  same number at random")
     print(row(X.shape[1], 1.0, known(pca.transform(X), regions)))
     panels = {r: SparseEncoder(2, n_nonzero=r, certify=r == 80, random_state=0).fit(snps) for r in SIZES}
     for r, panel in panels.items():

@@ -77,11 +77,11 @@ def test_control_of_executed_pages():
     assert pages.with_executed(page) == page.replace("\n3\n", "\n2\n")
 
 
-@pytest.mark.parametrize("page", [page for page in pages.PAGES if page != "README.md" and page not in IS_EXECUTED])
+@pytest.mark.parametrize("page", [page for page in pages.PAGES if page != "README.md"])
 def test_output_is_what_was_printed(page):
     text = (pages.ROOT / page).read_text()
     assert pages.not_printed(text) == []
-    for language, block in pages.BLOCK.findall(text):
+    for language, block in pages.BLOCK.findall(pages.without_executed(text) if page in IS_EXECUTED else text):
         if not language and "1" in block:  # the control
             assert pages.not_printed(text.replace(block, block.replace("1", "9")))
 

@@ -43,15 +43,20 @@ ORDER = (
 
 AGREES = "agrees"
 
-INTRODUCTION = """# The papers again
+INTRODUCTION = """# Reproducing the papers
 
-`make papers` computes every table and figure of the five papers again, from the real data in `SPARING_DATA`, and writes
-this page; `python benchmarks/papers/run.py table3` runs one script. Each section says what is printed, what we get, and
-why they differ where they do. The copies of the papers that were at hand are text: of figures we know what captions and
-text say, not the curves, and nothing was read off a plot. Methods were not tuned to come near the print. Three
-conventions that the papers leave open were found by looking at what is printed, and are therefore no independent check:
-targets, rows and ties of Table 3, uncentred words and half the bound in Tables 1 and 2 of the last paper. What is wrong
-in the papers is in [their errata](errata.md).
+*Which tables and figures of the five papers can be reproduced, and where do the results differ?*
+
+`make papers` computes them from the real data in `SPARING_DATA` and writes this page; `python benchmarks/papers/run.py
+table3` runs one script. Each section gives the printed result, our result, and the reason for a difference. Errors in
+the papers are listed in [their errata](errata.md).
+
+- The available copies of the papers are text. Of figures we know the captions and the text about them, not the curves;
+  no number was read off a plot.
+- Methods were not tuned to match the papers.
+- Three conventions that the papers leave open were inferred from printed results, so these results are not an
+  independent check: targets, rows and ties of Table 3 of [boutsidis2011], and uncentred words and half the bound in
+  Tables 1 and 2 of [fountoulakis2016].
 """
 
 

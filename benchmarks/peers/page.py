@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+sys.path.append(str(Path(__file__).parents[1]))
 sys.path.append(str(Path(__file__).parents[1] / "papers"))
 import panels_page
+from pages import with_executed
 from reasons import INTRODUCTION, REASONS, VERDICT
 from summary import table
 
@@ -200,15 +202,13 @@ def page(found: dict[str, Any]) -> str:
     return (
         "\n\n".join(
             [
-                INTRODUCTION.format(versions=versions).strip(),
-                count(found),
-                "![Excess loss against seconds, all data sets](images/peers/loss_against_seconds.png)",
+                with_executed(INTRODUCTION.format(versions=versions, count=count(found)).strip()),
                 "## Where a peer is ahead",
                 VERDICT.strip(),
                 grouped(all_ahead(found)),
-                "## Loadings of each component's own",
+                "## Each component reads its own features",
                 table(HEADER, loadings),
-                "## Columns that all components share",
+                "## All components read the same features",
                 table(few[0], few[1:]),
                 panels_page.section(found["panels"]),
                 found["published"].strip(),

@@ -89,13 +89,13 @@ def genes(results: np.lib.npyio.NpzFile) -> str:
     return table(("genes", "method", *map(str, GENES)), rows)
 
 
-LOADINGS = """## Published figures of packages outside Python
+LOADINGS = """## Published results of packages outside Python
 
-Six components of the pit props, each method with the numbers of features it was published with. The variances in the
-last four columns are computed here from the loadings; elasticnet's come again from the published penalties, the others
-are stored output of the MATLAB package of [yuan2013]. What that package stores as adjusted variance is the symmetric
-one of these columns."""
+Six components of the pit props, with the published numbers of features of each method. The last four columns are
+computed here from the loadings. Those of elasticnet are computed again from the published penalties; the others are
+stored output of the MATLAB package of [yuan2013]. What that package calls adjusted variance is the symmetric variance
+of these columns."""
 
 CURVES = """
-Percent of the variance that one component of 5 to 100 of 500 genes has, on the two matrices of the same package:
+Percent of the variance of one component with 5 to 100 of 500 genes, on two matrices of the same package:
 """.strip()

@@ -247,7 +247,7 @@ def broken_file(path: object, what: str, said: str) -> UnreadableError:
     """Damaged, cut short or of another format than its name says."""
     detail = f" ({said})" if said else ""
     return unreadable(
-        path, f"it is damaged, cut short or not {what} at all{detail}. Write or copy it again, or correct its ending"
+        path, f"it is damaged, cut short or not {what} at all{detail}. Write or copy it again, or correct its extension"
     )
 
 

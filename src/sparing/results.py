@@ -288,16 +288,16 @@ class TwoSidedEncoder(Encoder):
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A theorem's promise for this very fit: ``measured <= limit``. It bounds nothing that others could reach.
+    """A theorem's guarantee for this fit: ``measured <= limit``. It does not bound other results.
 
     Attributes
     ----------
     claim : str
         Of what.
     limit, measured : float
-        What the theorem allows, and what the fit has.
+        Limit of the theorem, and measured value of the fit.
     strength : str
-        ``always``, ``numerical`` where it rests on a converged iteration, ``in expectation``, or a probability.
+        ``always``, ``numerical`` if it depends on a converged iteration, ``in expectation``, or a probability.
     reference : Reference
         The theorem.
     """
@@ -310,14 +310,14 @@ class Guarantee:
 
     @property
     def holds(self) -> bool:
-        """Did the fit keep the promise?"""
+        """Does the fit satisfy the theorem?"""
         return self.measured <= self.limit
 
     def __str__(self) -> str:
         return self.sentence(_rounded_up(self.measured))
 
     def sentence(self, measured: str) -> str:
-        """What is promised and what came of it; ``measured`` with as many digits as are wanted."""
+        """Limit and measured value in words; ``measured`` is already formatted."""
         missed = "exceeded by this draw" if self.strength == "in expectation" else "FAILS"
         verdict = "holds" if self.holds else missed
         numbers = f"at most {_rounded_up(self.limit)}, measured {measured}"

@@ -1,4 +1,4 @@
-"""What was reached, what nobody can pass, and how we know: recomputed from data and result."""
+"""Certificates: value, bound and proof, recomputed from data and result."""
 
 from sparing.certificates.certificate import Certificate, Recheck
 from sparing.certificates.loss import ReconstructionCertificate, certify_loss, certify_reconstruction

@@ -76,23 +76,23 @@ class Certificate:
     value, bound : float
         In the units of X: sums of squares for a loss.
     pca_value : float
-        What PCA reaches, rounded against us.
+        PCA's value, rounded so that our result does not look better.
     pca_error : float
-        How far the truth may be on the other side: where a bound is compared with PCA, that is against us.
+        Error of ``pca_value`` on the other side, used where a bound is compared with PCA.
     variance_kept, variance_kept_bound : float
-        What is reached and what no feasible result can pass, as shares of the variance of PCA's components.
+        The value, and the bound for every feasible result, as shares of the variance of PCA's components.
     n_asked : int
-        Number of those: as many components as were asked for, also where few features give fewer.
+        Number of these components: the number requested, even if few features give fewer.
     n_samples : int or None
-        Number of samples; None where a covariance was given.
+        Number of samples; None for a covariance.
     gap : float
-        How much better anything feasible could be, relative: 0 is proved optimal, never above 1.
+        How much better any feasible result could be, relative: 0 is proved optimal, at most 1.
     strength : str
-        ``always``, or ``numerical`` where the bound rests on a converged iteration whose error was subtracted.
+        ``always``, or ``numerical`` if the bound depends on a converged iteration, whose error is subtracted.
     guarantees : tuple of Guarantee
-        What theorems promised for this fit, and what was measured.
+        Guarantees of theorems for this fit, and the measured values.
     notes : tuple of str
-        What else a reader should know of the result.
+        Further notes on the result.
     """
 
     problem: Problem
@@ -118,7 +118,7 @@ class Certificate:
 
     @property
     def bound(self) -> float:
-        """What no feasible result can pass."""
+        """Bound for every feasible result."""
         return self.witness.value
 
     @property
@@ -128,7 +128,7 @@ class Certificate:
 
     @property
     def strength(self) -> str:
-        """How firmly the bound is proved."""
+        """``always`` or ``numerical``."""
         return self.witness.strength
 
     @property

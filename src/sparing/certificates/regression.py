@@ -47,7 +47,7 @@ class RegressionCertificate:
         features leaves, and of the targets (less their means where there is an intercept). Squares are weighted where
         samples are.
     guarantees : tuple of Guarantee
-        What theorems promised for this fit, and what was measured.
+        Guarantees of theorems for this fit, and the measured values.
     """
 
     value: float

@@ -143,6 +143,7 @@ def not_numeric(dtypes: Iterable[object], columns: Sequence[object] = ()) -> err
     where = f" in columns {listed(columns)}" if len(columns) else ""
     kinds = " and ".join(sorted(map(str, dtypes)))
     return errors.NotNumericError(
-        f"X holds values of type {kinds}{where}; every argument must be a real number, and a string or an object is no "
-        "number. Drop or encode such columns (sklearn.preprocessing.OneHotEncoder), or convert with X.astype(float)."
+        f"X holds values of type {kinds}{where}, but columns must be numeric: every argument must be a real number and "
+        "a string or an object is not a number. Drop or encode such columns (sklearn.preprocessing.OneHotEncoder), or "
+        "convert with X.astype(float)."
     )

@@ -27,7 +27,7 @@ from sparing.task import Task
 
 
 class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
-    """Keep the features from which the principal components of all of them are rebuilt best.
+    """Select the features from which the principal components of all features are rebuilt best.
 
     A feature-selection transformer that needs no labels: ``transform`` returns columns of X as they are, and
     ``inverse_transform`` predicts the others from them. The features are those of a :class:`SparseEncoder`
@@ -38,31 +38,31 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     n_features_to_select : int, default=10
         Number of features to keep. Fewer are kept only where no further feature would add anything, with a warning.
     n_components : int or None, default=2
-        Number of principal components that the features should tell. None: as many as features, which are then chosen
-        to predict all others.
+        Number of principal components that the features should explain. None: the same number as features, which are
+        then chosen to predict all others.
     include, exclude : names, indices or a mask, optional
-        Features that are read in any case, and features that may not be read. An excluded feature
-        is still predicted, and counts in what is kept.
+        Features that must be read, and features that must not be read. An excluded feature is still predicted and
+        counts in ``variance_kept_``.
     costs : array-like of shape (n_features,) or dict by name, with max_cost : float, optional
-        What each feature costs, and what all of those read may cost together. At most
-        ``n_features_to_select`` are read even so.
+        Cost of each feature, and budget for all features that are read. At most ``n_features_to_select`` features are
+        read.
     groups : labels of shape (n_features,) or dict by name, with max_per_group : int or dict by label, optional
-        At most so many features of one group are read; None is no group.
+        Maximum number of features read from one group. The label None means no group.
     noise_variance : float, array-like of shape (n_features,), dict by name, "auto" or None, default=None
         Variance of independent noise on every reading, in squared units of X (after ``scale``; with it, shares of a
-        feature's variance). Features and decoder are then the best for readings with this noise,
-        as with real sensors; the same number for all features shrinks predictions as ridge regression does. "auto":
-        the multiple of the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most of the features that are not
-        read in samples left out of 5 folds. Where features outnumber samples, new samples gain by it.
+        feature's variance). Features and decoder are then the best for readings with this noise, as with real sensors;
+        the same number for all features shrinks predictions as ridge regression does. "auto": the multiple of the mean
+        variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most variance of unread features in held-out samples (5
+        folds). It improves predictions of new samples if features outnumber samples.
     selector : str or a selector, default="auto"
         How features are chosen; as in :class:`SparseEncoder`.
     center, scale : bool, default=True, False
         Judge features after subtracting means and dividing by standard deviations (n - 1). ``transform`` does neither.
     missing : {"error", "mean"}, default="error"
-        What NaN means: a mistake, or a missing value, which the mean of its feature (``imputation_``) then stands for
-        while features are judged. ``transform`` leaves NaN as they are.
+        How to treat NaN: raise an error, or replace it by the mean of its feature (``imputation_``) while features are
+        chosen. ``transform`` leaves NaN unchanged.
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is tried, in search and in proof, where no time limit says so.
+        Effort of search and proof when there is no time limit.
     time_limit : float, optional
         Seconds after which the best features so far are kept.
     random_state : int, Generator, RandomState or None, default=0
@@ -81,13 +81,13 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         How well ``inverse_transform`` predicts each feature: 1 - residual variance / variance. 1 for those kept and
         for constant ones. Under noise: each feature without noise, from readings with it.
     noise_variance_ : float or ndarray of shape (n_features,)
-        The variance of the noise that was reckoned with; 0 without.
+        Variance of the assumed noise; 0 for none.
     decoder_ : ndarray of shape (len(support_), n_features)
-        What predicts centred features from those kept: least squares.
+        Least-squares prediction of centred features from those kept.
     mean_ : ndarray of shape (n_features,)
-        What predictions are made around; zero without ``center``.
+        Mean of each feature; zero without ``center``.
     loss_ratio_ : float
-        What ``n_components`` components lose that read only these features, divided by what PCA loses (at least 1).
+        Loss of ``n_components`` components that read only these features, divided by PCA's loss (at least 1).
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -151,7 +151,7 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Whole numbers count as that many copies of a row.
+            An integer weight counts as that many copies of the row.
 
         Returns
         -------

@@ -71,7 +71,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
             With ``precomputed=True``, a covariance of shape (n_features, n_features).
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Whole numbers count as that many copies of a row.
+            An integer weight counts as that many copies of the row.
 
         Returns
         -------

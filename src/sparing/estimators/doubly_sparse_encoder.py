@@ -29,7 +29,7 @@ PER_COMPONENT = 5
 
 
 class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
-    """The few features that say what PCA says, and the few samples that show what they mean.
+    """Few features that keep what PCA keeps, and few samples from which the data are rebuilt.
 
     Scores are read from ``n_nonzero`` features, and every sample is rebuilt as a combination of ``n_rows`` of the
     samples themselves. The loss is what this decoder loses, not what the best one would [magdonismail2015, Theorem 6,
@@ -46,26 +46,27 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         Number of samples that the decoder is built on; 5 for each component where it is not given, at most all.
     selector : str or a selector, default="auto"
         How features and samples are chosen: ``auto``, or any selector of :class:`SparseEncoder`. ``auto`` is greedy on
-        the principal components with swaps, safeguarded by dual set selection so that the promise in the certificate
+        the principal components with swaps, safeguarded by dual set selection so that the theorem in the certificate
         always holds. ``exact`` chooses features; samples are too many for it and are chosen as by ``auto``.
     center, scale : bool, default=True, False
-        Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
+        Subtract means; divide by standard deviations (n - 1), computed about zero without ``center``. Sparse data stay
+        sparse.
     certify : bool, default=True
-        Recompute the loss from the data and prove what nothing can go below. Never changes the components.
+        Recompute the loss from the data and prove a lower bound. Never changes the components.
     missing : {"error", "mean"}, default="error"
-        What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
-        mean of the fit, ``imputation_``).
+        How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
+        ``imputation_``).
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is tried, in search and in proof, where no time limit says so.
+        Effort of search and proof when there is no time limit.
     time_limit : float, optional
-        Seconds after which the best answer so far is returned, still with a valid bound.
+        Seconds after which the best answer so far is returned, with a valid bound.
     random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The encoder: unit rows, zero outside ``support_``, scores uncorrelated and in falling order of worth.
+        The encoder: unit rows, zero outside ``support_``, scores are uncorrelated and sorted by explained variance.
     decoder_ : ndarray of shape (n_components, n_features)
         The decoder, ``row_weights_ @ ((X[rows_] - mean_) / scale_)``, with ``imputation_`` for what X misses.
     support_ : ndarray of int
@@ -79,14 +80,14 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     feature_r2_ : ndarray of shape (n_features,)
         How well the decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature.
     loss_, loss_ratio_ : float
-        What encoder and decoder lose, as a sum of squares, and divided by what PCA loses (at least 1).
+        Loss of encoder and decoder as a sum of squares, and divided by PCA's loss (at least 1).
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        What each component adds; sums to 1 - loss / total.
+        Share of variance that each component adds; sums to 1 - loss / total.
     mean_, scale_ : ndarray of shape (n_features,)
     certificate_ : Certificate
         Print it.
     n_passes_ : int
-        How often all of X was read.
+        Number of passes over X.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -136,7 +137,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Whole numbers count as that many copies of a row. A sample of weight zero is never in ``rows_``.
+            An integer weight counts as that many copies of the row. A sample of weight zero is never in ``rows_``.
 
         Returns
         -------

@@ -41,7 +41,7 @@ def certify(
     time_limit: float | None = None,
     random_state: Any = 0,
 ) -> Certificate:
-    """How good are these loadings, and how much better could any be?
+    """How good are these loadings, and how much better could others be?
 
     Parameters
     ----------
@@ -50,14 +50,15 @@ def certify(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The data; a covariance with ``precomputed=True``.
     objective : {"loss", "variance"}
-        ``loss``: what the best decoder cannot rebuild, against all encoders that use as many features in all.
-        ``variance``: the variance of the span of the loadings, against all components with as many features each.
+        ``loss``: the part that the best decoder cannot rebuild, compared with all encoders on the same total number of
+        features. ``variance``: the variance of the span of the loadings, compared with all components with the same
+        number of features each.
     center, scale, precomputed, missing
         As in :class:`SparseEncoder`.
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is tried, where there is no time limit.
+        Effort of the proof when there is no time limit.
     time_limit : float, optional
-        Seconds for the proof.
+        Time limit of the proof in seconds.
     random_state : int, Generator, RandomState or None
 
     Returns
@@ -112,9 +113,9 @@ def polish(
         Loadings from any package, one row per component.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     swaps : bool
-        Also exchange features for better ones; the number of features of each component stays.
+        Also swap features for better ones; the number of features of each component stays the same.
     objective : {"variance", "loss"}
-        What gets better: the variance of the span of the loadings, or what the best decoder can rebuild.
+        Quantity to improve: the variance of the span of the loadings, or the reconstruction by the best decoder.
     center, scale, precomputed : bool
         As in :class:`SparseEncoder`.
     time_limit : float, optional

@@ -19,7 +19,7 @@ from sparing.results import Array
 def information_loss(
     components: Any, X: Any, *, center: bool = True, scale: bool = False, precomputed: bool = False
 ) -> float:
-    """What the best linear decoder cannot rebuild of X from the scores X H.
+    """Part of X that the best linear decoder cannot rebuild from the scores X H.
 
     Definition 1 of [magdonismail2015, Sec. 1]: the minimum over G of ||X - X H G||^2, for loadings from any package.
 
@@ -60,8 +60,8 @@ def explained_variance(
 ) -> Array:
     """Share of the variance of X that the first j components explain, for j = 1 .. k.
 
-    By default one minus the information loss of the first j components over the total: never above what as many
-    principal components explain, whatever the correlations among the scores.
+    By default one minus the information loss of the first j components over the total. It never exceeds the share that
+    j principal components explain, however correlated the scores are.
 
     Parameters
     ----------
@@ -69,12 +69,13 @@ def explained_variance(
         One row per component; need not be orthogonal, of unit norm or sparse.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     definition : {"information", "symmetric", "basis", "adjusted"}
-        What "explains" means where components are no principal components. All four agree for those.
+        Definition of explained variance for components that are not principal components. For principal components all
+        four agree.
 
-        - ``information``: what the best linear decoder rebuilds of X from the scores.
+        - ``information``: variance that the best linear decoder rebuilds from the scores.
         - ``symmetric``: variance along the orthonormal loadings nearest to the given ones; no component comes first.
         - ``basis``: variance along the loadings, each without its projection on those before [mackey2014, Sec. 14.5].
-        - ``adjusted``: variance of the scores, each without what those before say of it [zou2006, Sec. 3.4].
+        - ``adjusted``: variance of each score that earlier scores do not explain [zou2006, Sec. 3.4].
 
         ``symmetric`` and ``basis`` have the same total, that of the span of the loadings, which is at most that of
         ``information``. ``basis`` and ``adjusted`` depend on the order of the components.

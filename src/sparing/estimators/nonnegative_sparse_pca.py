@@ -77,10 +77,11 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         Climb on the whole matrix from the answer of the solver. Otherwise its own answer, as published; ``auto`` and
         ``exact`` always climb.
     center, scale : bool, default=True, False
-        Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
+        Subtract means; divide by standard deviations (n - 1), computed about zero without ``center``. Sparse data stay
+        sparse.
     certify : bool, default=True
-        Recompute the variance from the data and prove what nothing can pass. A better answer that the proof comes upon
-        is the one returned, unless a solver was asked for by name.
+        Recompute the variance from the data and prove an upper bound. If the proof finds a better answer, that one is
+        returned, unless you named a solver.
     precomputed : bool, default=False
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
@@ -88,15 +89,15 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         same answer in two passes; more features need as many passes as the method takes. ``auto``: few where X has at
         most 1024 features, and is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
-        What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
-        mean of the fit, ``imputation_``).
+        How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
+        ``imputation_``).
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is tried, in search and in proof, where no time limit says so.
+        Effort of search and proof when there is no time limit.
     time_limit : float, optional
-        Seconds after which the best answer so far is returned, still with a valid bound.
+        Seconds after which the best answer so far is returned, with a valid bound.
     checkpoint : str or path, optional
-        A folder in which each finished pass over X is kept. A fit that was killed and is started again with the same X
-        and parameters goes on after its last finished pass, with the same result. X is recognised by its shape, type
+        Folder in which each finished pass over X is saved. A fit that was killed and is started again with the same X
+        and parameters continues after its last finished pass, with the same result. X is recognised by its shape, type
         and first rows, files also by size and date. After a successful fit the folder is emptied again.
     random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
@@ -108,7 +109,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     variance_ : ndarray of shape (n_components,)
         x'Ax of each component for the covariance A (n - 1), or the matrix given; it need not fall from one to the next.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        What each component adds to what the best decoder rebuilds; sums to 1 - loss / total.
+        Share of variance that each component adds to the reconstruction; sums to 1 - loss / total.
     decoder_ : ndarray of shape (n_components, n_features)
         The best linear decoder; it may have negative entries.
     support_ : ndarray of int
@@ -119,12 +120,12 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     feature_r2_ : ndarray of shape (n_features,)
         How well the best decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature.
     loss_, loss_ratio_ : float
-        What the best decoder cannot rebuild, and divided by what PCA loses.
+        Information loss (the part that the best decoder cannot rebuild), and divided by PCA's loss.
     mean_, scale_ : ndarray of shape (n_features,)
     certificate_ : VarianceCertificate
         Print it. ``certificate_.parts`` has one for each component.
     n_passes_ : int
-        How often all of X was read.
+        Number of passes over X.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

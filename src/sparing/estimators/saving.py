@@ -114,7 +114,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     The file is a zip archive of NumPy arrays and one JSON text: class, parameters, all that was fitted, the names of
     the features and the certificate, which can be rechecked after loading. Nothing in it is code. A file of the same
     name is replaced once the new one is complete. Of ``random_state`` only a whole number is kept, of ``cv`` the number
-    of folds, and with ``partial_fit`` a loaded model begins anew.
+    of folds, and with ``partial_fit`` a loaded model starts again.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        Where the file is damaged, no model, or of a later version.
+        If the file is damaged, not a model, or from a later version.
 
     Examples
     --------

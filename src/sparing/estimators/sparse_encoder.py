@@ -55,40 +55,40 @@ CHOSEN = "The features were chosen in {} passes over the data, from a sketch of 
 
 
 class SparseEncoder(StreamingEncoder[Strategy]):
-    """The few features that say what PCA says, with a certificate.
+    """Few features that keep what PCA keeps, with a certificate.
 
     An encoder turns each sample into ``n_components`` scores, a decoder turns scores back into samples, and the
-    information loss is what the best linear decoder cannot rebuild. PCA loses least of all but reads every feature.
-    This encoder reads ``n_nonzero`` of them and says what that costs [magdonismail2015, Sec. 2].
+    information loss is the part that the best linear decoder cannot rebuild. PCA has the smallest loss but reads every
+    feature. This encoder reads ``n_nonzero`` of them and reports the cost relative to PCA [magdonismail2015, Sec. 2].
 
     Parameters
     ----------
     n_components : int or None, default=2
-        Number of components. None: as many as features, so that every feature is predicted from all of those chosen
+        Number of components. None: the same number as features, so that every feature is predicted from all chosen ones
         (``batch``, with ``n_nonzero``).
     n_nonzero : int or sequence of int, optional
         Number of features used by all components together (``batch``), or by each (``iterative``, ``joint``; one count
-        for each component is accepted there). An exact count, not a penalty; fewer are used only where no further
-        feature would add anything.
+        for each component is accepted there). An exact count, not a penalty; fewer are used only if no further feature
+        adds anything.
     min_variance : float, optional
-        Use the fewest features that keep this share of the variance that PCA's components explain. 0.9 where neither
-        this nor ``n_nonzero`` nor ``max_loss`` is given.
+        Use the fewest features that keep this share of the variance that PCA's components explain. 0.9 if
+        ``n_nonzero``, ``max_loss`` and this are not given.
     max_loss : float, optional
-        Use the fewest features whose loss is at most this many times PCA's.
+        Use the fewest features whose loss is at most this multiple of PCA's loss.
     include, exclude : names, indices or a mask, optional
-        Features that are read in any case, by some component, and features that may not be read. An excluded feature
-        is still predicted, and counts in what is kept.
+        Features that must be read (by some component), and features that must not be read. An excluded feature is still
+        predicted and counts in ``variance_kept_``.
     costs : array-like of shape (n_features,) or dict by name, with max_cost : float, optional
-        What each feature costs, and what all of those read may cost together. With ``batch`` a budget may
-        stand in place of a count: as many features are read as it pays for.
+        Cost of each feature, and budget for all features that are read. With ``batch`` a budget can replace a count:
+        the number of features then follows from it.
     groups : labels of shape (n_features,) or dict by name, with max_per_group : int or dict by label, optional
-        At most so many features of one group are read; None is no group.
+        Maximum number of features read from one group. The label None means no group.
     noise_variance : float, array-like of shape (n_features,), dict by name, "auto" or None, default=None
         Variance of independent noise on every reading, in squared units of X (after ``scale``; with it, shares of a
         feature's variance). Features, loadings, decoder and certificate are then the best for readings with this noise,
-        as with real sensors; the same number for all features shrinks predictions as ridge regression does. "auto":
-        the multiple of the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most of the features that are not
-        read in samples left out of 5 folds. Where features outnumber samples, new samples gain by it.
+        as with real sensors; the same number for all features shrinks predictions as ridge regression does. "auto": the
+        multiple of the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most variance of unread features in
+        held-out samples (5 folds). It improves predictions of new samples if features outnumber samples.
     strategy : {"batch", "iterative", "joint"} or a strategy, default="batch"
         ``batch``: all components share one set of features. ``iterative``: one after the other, each with features of
         its own; every prefix is an encoder. ``joint``: features of their own, optimised together: the least loss for a
@@ -101,10 +101,11 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         safeguarded by dual set selection so that Theorem 6(i) always holds (``batch``), and Theorem 11 with it
         (``iterative``). An instance with its own settings is accepted too.
     center, scale : bool, default=True, False
-        Subtract means; divide by standard deviations (n - 1), about zero where means stay. Sparse data stay sparse.
+        Subtract means; divide by standard deviations (n - 1), computed about zero without ``center``. Sparse data stay
+        sparse.
     certify : bool, default=True
-        Recompute the loss from the data and prove what nothing can go below. A better answer that the proof comes upon
-        is the one returned, unless a selector was asked for by name.
+        Recompute the loss from the data and prove a lower bound. If the proof finds a better answer, that one is
+        returned, unless you named a selector.
     precomputed : bool, default=False
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
@@ -114,15 +115,15 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         and the certificate stay exact. One pass more with ``missing="mean"``; at most 100 features where the fewest are
         sought. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
-        What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
-        mean of the fit, ``imputation_``).
+        How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
+        ``imputation_``).
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is tried, in search and in proof, where no time limit says so.
+        Effort of search and proof when there is no time limit.
     time_limit : float, optional
-        Seconds after which the best answer so far is returned, still with a valid bound.
+        Seconds after which the best answer so far is returned, with a valid bound.
     checkpoint : str or path, optional
-        A folder in which each finished pass over X is kept. A fit that was killed and is started again with the same X
-        and parameters goes on after its last finished pass, with the same result. X is recognised by its shape, type
+        Folder in which each finished pass over X is saved. A fit that was killed and is started again with the same X
+        and parameters continues after its last finished pass, with the same result. X is recognised by its shape, type
         and first rows, files also by size and date. After a successful fit the folder is emptied again.
     random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
@@ -130,7 +131,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The encoder: unit rows, zero outside ``support_``, scores uncorrelated and in falling order of worth.
+        The encoder: unit rows, zero outside ``support_``, scores are uncorrelated and sorted by explained variance.
     decoder_ : ndarray of shape (n_components, n_features)
         The best linear decoder.
     support_ : ndarray of int
@@ -141,16 +142,16 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         How well the decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature. Under
         noise: each feature without noise, from readings with it.
     noise_variance_ : float or ndarray of shape (n_features,)
-        The variance of the noise that was reckoned with; 0 without.
+        Variance of the assumed noise; 0 for none.
     loss_, loss_ratio_ : float
-        What is lost, as a sum of squares, and divided by what PCA loses (at least 1).
+        Information loss as a sum of squares, and divided by PCA's loss (at least 1).
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        What each component adds; sums to 1 - loss / total.
+        Share of variance that each component adds; sums to 1 - loss / total.
     mean_, scale_ : ndarray of shape (n_features,)
     certificate_ : Certificate
         Print it.
     n_passes_ : int
-        How often all of X was read.
+        Number of passes over X.
     n_samples_seen_ : int
         Rows so far, after ``partial_fit``.
     n_features_in_, feature_names_in_
@@ -231,7 +232,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
             With ``precomputed=True``, a covariance of shape (n_features, n_features).
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Whole numbers count as that many copies of a row.
+            An integer weight counts as that many copies of the row.
 
         Returns
         -------

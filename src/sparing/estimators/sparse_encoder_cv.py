@@ -57,7 +57,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
     include, exclude, costs, max_cost, groups, max_per_group
         Rules on features, as in :class:`SparseEncoder`.
     n_jobs : int, optional
-        Folds that run at the same time.
+        Number of folds to run in parallel.
     center, scale, certify, missing, effort, random_state, verbose
         As in :class:`SparseEncoder`.
 
@@ -152,7 +152,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Whole numbers count as that many copies of a row.
+            An integer weight counts as that many copies of the row.
         sample_groups : array-like of shape (n_samples,), optional
             Samples that belong together, for a splitter such as ``GroupKFold``.
 

@@ -53,34 +53,33 @@ class SparsePCARegressor(
     TransformerMixin,
     ViewEstimator[Regression, "Regressed"],
 ):
-    """Linear regression on few features that stands in for regression on principal components.
+    """Linear regression on few features that replaces regression on principal components.
 
-    Regression on the leading principal components regularises well but reads every feature. This one chooses
-    ``n_nonzero`` features that span what the components say, and fits the targets best within their span
-    [boutsidis2011, Sec. 2]: by least squares, and with more targets than components by the best fit of that rank.
+    Regression on the leading principal components regularises well but reads every feature. This estimator chooses
+    ``n_nonzero`` features that span the components well, and fits the targets best within their span [boutsidis2011,
+    Sec. 2]: by least squares, and with more targets than components by the best fit of that rank.
 
     Parameters
     ----------
     n_components : int, default=5
-        Number of principal components to stand in for, and the largest rank of a fit to several targets.
+        Number of principal components to replace, and the largest rank of a fit to several targets.
     n_nonzero : int, default=10
-        Number of features used. An exact count, not a penalty; fewer are used only where no further feature would add
-        anything. Data with fewer features than a default are fitted with all of them and one warning; any other
-        number above ``n_features`` is an error.
+        Number of features used. An exact count, not a penalty; fewer are used only if no further feature adds anything.
+        Data with fewer features than a default are fitted with all of them and one warning; any other number above
+        ``n_features`` is an error.
     include, exclude : names, indices or a mask, optional
-        Features that are read in any case, and features that may not be read. The principal
-        components are those of all features.
+        Features that must be read, and features that must not be read. The principal components are those of all
+        features.
     costs : array-like of shape (n_features,) or dict by name, with max_cost : float, optional
-        What each feature costs, and what all of those read may cost together. At most ``n_nonzero``
-        are read even so.
+        Cost of each feature, and budget for all features that are read. At most ``n_nonzero`` features are read.
     groups : labels of shape (n_features,) or dict by name, with max_per_group : int or dict by label, optional
-        At most so many features of one group are read; None is no group.
+        Maximum number of features read from one group. The label None means no group.
     noise_variance : float, array-like of shape (n_features,), dict by name, "auto" or None, default=None
         Variance of independent noise on every reading, in squared units of X (after ``scale``; with it, shares of a
         feature's variance). Features, coefficients and certificate are then the best for readings with this noise, as
-        with real sensors; the same number for all features makes the fit a ridge regression. "auto":
-        the multiple of the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most of the features that are not
-        read in samples left out of 5 folds. Where features outnumber samples, new samples gain by it.
+        with real sensors; the same number for all features makes the fit a ridge regression. "auto": the multiple of
+        the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most variance of unread features in held-out
+        samples (5 folds). It improves predictions of new samples if features outnumber samples.
     selector : {"auto", "cross_validated", "response", "greedy", "dual_set", ...} or a selector, default="auto"
         How features are chosen. ``auto`` looks at X alone: greedy on the principal components with swaps, safeguarded
         by dual set selection so that Theorem 1 always holds. ``response`` looks at y as well, through the fit of PCA
@@ -95,13 +94,13 @@ class SparsePCARegressor(
     fit_intercept : bool, default=True
         Whether the prediction has an intercept. Without one it is a plain combination of the features as given.
     certify : bool, default=True
-        Recompute the residual from the data, compare with PCA regression, state what theorems promise. Never changes
-        the fit.
+        Recompute the residual from the data, compare it with PCA regression, and state the guarantees of theorems.
+        Never changes the fit.
     missing : {"error", "mean"}, default="error"
-        What NaN means: a mistake, or a missing value, which the mean of its feature then stands for (in new data the
-        mean of the fit, ``imputation_``).
+        How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
+        ``imputation_``).
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is tried, in search and in proof, where no time limit says so.
+        Effort of search and proof when there is no time limit.
     time_limit : float, optional
         Seconds after which ``selector="exact"`` returns the best found so far; nothing else here searches for long.
     random_state : int, Generator, RandomState or None, default=0
@@ -123,11 +122,11 @@ class SparsePCARegressor(
     mean_, scale_ : ndarray of shape (n_features,)
         What ``transform`` subtracts (nothing without an intercept) and divides by.
     noise_variance_ : float or ndarray of shape (n_features,)
-        The variance of the noise that was reckoned with; 0 without.
+        Variance of the assumed noise; 0 for none.
     certificate_ : RegressionCertificate
         Print it.
     n_passes_ : int
-        How often all of X was read.
+        Number of passes over X.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -195,7 +194,7 @@ class SparsePCARegressor(
         X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), optional
-            Whole numbers count as that many copies of a row.
+            An integer weight counts as that many copies of the row.
 
         Returns
         -------

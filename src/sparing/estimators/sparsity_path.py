@@ -27,15 +27,15 @@ LONGEST_SUPPORT = 100
 
 @dataclass(frozen=True, eq=False)
 class SparsityPath:
-    """What each number of features keeps, and what no choice of as many features can pass.
+    """Share of PCA's variance that each number of features keeps, and its upper bound.
 
     Attributes
     ----------
     n_features : ndarray of int
         1, 2, 3, ..., from the number of features of ``include`` on. With ``max_cost`` supports may have fewer.
     variance_kept, variance_kept_bound : ndarray
-        Share of the variance of PCA's components that is kept, and an upper bound of it for any choice of as many
-        features.
+        Share of the variance of PCA's components that is kept, and its upper bound for every choice of the same number
+        of features.
     loss_ratio, bound : ndarray
         Loss divided by PCA's loss, and a lower bound of it.
     supports : list of ndarray
@@ -43,7 +43,7 @@ class SparsityPath:
     feature_names : list of str
         Names of all features of X: those of its columns or in its file, or x0, x1, ...
     noise_variance : float or ndarray of shape (n_features,)
-        The variance of the noise that was reckoned with; 0 without.
+        Variance of the assumed noise; 0 for none.
     held_out, held_out_se : ndarray or None
         With ``cv``: share of the variance of features that are not read, in samples that were left out, which as many
         features keep, chosen anew in every fold; and its standard error. ``variance_kept`` is a share of what PCA keeps
@@ -84,7 +84,7 @@ class SparsityPath:
         Parameters
         ----------
         max_loss : float, optional
-            A loss that can be borne: 1.05 is 5% more than PCA loses.
+            Largest acceptable loss ratio: 1.05 is 5% more than PCA's loss.
         min_variance : float, optional
             A share of PCA's variance: 0.95 keeps 95% of it.
 
@@ -95,7 +95,7 @@ class SparsityPath:
         Raises
         ------
         ValueError
-            Where the path ends before that.
+            If the path ends before.
         """
         longest = len(self.n_features)
         if (max_loss is None) == (min_variance is None):
@@ -177,7 +177,7 @@ def sparsity_path(
     random_state: Any = 0,
     verbose: bool = False,
 ) -> SparsityPath:
-    """What every number of shared features keeps of PCA's variance, and what no choice of as many can pass.
+    """Share of PCA's variance that every number of shared features keeps, and its upper bound.
 
     The path itself costs a few fits, without ``improve`` about one. Proofs cost a few certificates together: where a
     table has many features only the smallest numbers get one beyond PCA's. With a ``time_limit`` they take what it
@@ -192,17 +192,16 @@ def sparsity_path(
     min_variance : float, optional
         Stop as soon as this share of PCA's variance is kept.
     max_loss : float, optional
-        Stop as soon as the loss is at most this many times PCA's.
+        Stop as soon as the loss is at most this multiple of PCA's loss.
     include, exclude, costs, max_cost, groups, max_per_group
-        Rules on features, as in :class:`SparseEncoder`: every support keeps them, and bounds are those of any choice
-        that keeps them. The path begins with the features of ``include``, and ends where ``max_cost`` pays for no
-        better choice.
+        Rules on features, as in :class:`SparseEncoder`: every support satisfies them, and bounds hold for every choice
+        that does. The path starts with the features of ``include`` and ends when no better choice is within
+        ``max_cost``.
     noise_variance : float, array-like of shape (n_features,), dict by name, "auto" or None, default=None
         Variance of independent noise on every reading, as in :class:`SparseEncoder`. "auto" chooses what is best along
         the whole path.
     cv : int, splitter of scikit-learn or pairs of indices, optional
-        Leave samples out in turn as well, for ``held_out``; as in :func:`cross_validated`. One nested path for each
-        fold.
+        Also cross-validate, for ``held_out``; as in :func:`cross_validated`. One nested path for each fold.
     improve : bool, default=True
         Try swaps at each number of features; without them the path is nested.
     center, scale, precomputed, missing, certify, effort, time_limit, random_state, verbose

@@ -38,14 +38,14 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
 
     @restore_on_failure
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Go on with more rows, of which only 200 directions, the means and the norms of the features are kept.
+        """Update the fit with more rows; only 200 directions, means and norms of the features are kept.
 
-        The weaker promise of one pass: features are chosen as those directions suggest. Where it was measured they cost
-        up to 8% more excess loss than ``fit``, and many times more where rare features are scaled to the variance of
-        frequent ones, as ``scale=True`` does to word counts. ``loss_`` and ``loss_ratio_`` are estimates;
-        ``certificate_`` says what is proved nevertheless. Features are chosen anew with each batch, so large batches
-        are quicker than many. While there are few rows there are fewer components (``n_components_``). The first batch
-        has to have two different rows.
+        One pass gives a weaker result: features are chosen from those directions. In measurements they cost up to 8%
+        more excess loss than ``fit``, and many times more where rare features are scaled to the variance of frequent
+        ones, as ``scale=True`` does to word counts. ``loss_`` and ``loss_ratio_`` are estimates; ``certificate_``
+        states what is proved. Features are chosen again with each batch, so a few large batches are faster than many
+        small ones. While there are few rows there are fewer components (``n_components_``). The first batch has to have
+        two different rows.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ def test_arguments(tmp_path):
     for nothing in (None, b"X.npy", 3):
         with pytest.raises(TypeError, match="the path of a file is needed"):
             open_data(nothing)
-    with pytest.raises(UnreadableError, match=r"names no known format. Known are .npy, .npz"):
+    with pytest.raises(UnreadableError, match=r"is not supported. Supported are .npy, .npz"):
         open_data(tmp_path / "X.xlsx")
     with pytest.raises(UnreadableError, match=r"no parts to name. Leave key out"):
         open_data(tmp_path / "X.npy", key="X")

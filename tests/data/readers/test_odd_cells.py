@@ -55,7 +55,7 @@ def test_a_column_of_numbers_with_another_cell_is_an_error_or_leaves_with_a_warn
     file, shown = written(tmp_path, cell), re.escape(cell.strip('"'))
     with pytest.raises(UnreadableError, match=rf"row 4 \(line 6\) of column 'b' holds '{shown}', .* beside 8 cells"):
         open_data(file)
-    with pytest.warns(SparingWarning, match=rf"'b' left out: '{shown}' in row 4 \(line 6\) of 'b' is no number"):
+    with pytest.warns(SparingWarning, match=rf"'b' left out: '{shown}' in row 4 \(line 6\) of 'b' is not a number"):
         assert open_data(file, drop_unreadable=True).feature_names == ["a"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

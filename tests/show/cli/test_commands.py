@@ -61,7 +61,7 @@ def test_help_says_what_the_codes_mean():
     ("raised", "code", "said"),
     [
         (KeyboardInterrupt(), 130, "Interrupted."),
-        (Terminated(), 143, "Terminated. Files that were there"),
+        (Terminated(), 143, "Terminated. Existing files"),
         (MemoryError(), 1, "not enough memory"),
         (ValueError("no\nsuch \x1b[2Jthing"), 1, "Error: no such ?[2Jthing\n"),
         (ModuleNotFoundError("needs h5py"), 1, "Error: needs h5py"),

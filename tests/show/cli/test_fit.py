@@ -47,7 +47,7 @@ def test_prints_the_certificate_and_named_loadings(fit):
     assert "Left out, because not numeric: kind." in result.stderr
     order = np.argsort(model.feature_r2_, kind="stable")
     worst = ", ".join(f"{shown(NAMES[j])} {percent_kept(model.feature_r2_[j])}" for j in order)
-    assert f"Predicted worst, by the share of their variance: {worst}." in result.stdout
+    assert f"Predicted worst (share of variance): {worst}." in result.stdout
 
 
 def test_tabs_and_max_loss_and_scale(fit):
@@ -229,8 +229,8 @@ def test_shares_of_components_say_what_they_are_shares_of(run):
 
 def test_help_says_what_is_counted_and_kept(run):
     said = " ".join(run("fit", "--help").stdout.split())
-    assert "of all components together (encoder with --strategy batch, the default), or of each (all others)." in said
-    assert "where several are searched together the total is kept" in said
+    assert "in total (encoder with --strategy batch, the default), or per component (all others)." in said
+    assert "of each component, or of their total if they are searched together" in said
 
 
 def test_a_sparse_archive_has_no_tables_to_choose_from(run):

@@ -59,7 +59,7 @@ def test_what_is_wanted_says_how_many_are_enough(run, found):
     assert f"{found.smallest(1.2)} of 13 features lose at most 1.2 times what PCA loses." in result.stdout
     missed = run("path", "wine.csv", "--scale", "--max-loss", 1.001, "--max-features", 2)
     assert missed.exit_code == 0
-    assert "Note: what was asked for is not reached: 2 features keep" in missed.stderr
+    assert "Note: the target is not reached: 2 features keep" in missed.stderr
 
 
 def test_missing_values_and_names_in_errors(run, folder):

@@ -49,7 +49,7 @@ def test_a_signal_in_the_middle_of_writing(folder, run):
     terminated, interrupted, killed = map(json.loads, done.stdout.splitlines())
     for (code, said, there), wanted, word in ((terminated, 143, "Terminated."), (interrupted, 130, "Interrupted.")):
         assert code == wanted, said
-        assert said == f"{word} Files that were there are as they were.\n"
+        assert said == f"{word} Existing files are unchanged.\n"
         assert sorted(there) == before
     assert os.listdir(temporary) == []
     assert (folder / "scores.csv").read_text() == "old\n"

@@ -63,45 +63,46 @@ def open_data(
     Parameters
     ----------
     path : str or path
-        The format is told from its ending: ``.npy``, ``.npz``, ``.h5``, ``.hdf5``, ``.h5ad``, ``.zarr``, ``.parquet``,
-        ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (these four also with ``.gz``, ``.bz2`` or ``.zst`` behind), ``.mtx``,
-        ``.mtx.gz`` or ``.bed`` (PLINK). A folder holds Parquet files, or what Cell Ranger writes: ``matrix.mtx.gz``,
-        ``features.tsv.gz`` and ``barcodes.tsv.gz``. An AnnData object in memory is taken, too, for the sake of ``key``.
+        The file extension determines the format: ``.npy``, ``.npz``, ``.h5``, ``.hdf5``, ``.h5ad``, ``.zarr``,
+        ``.parquet``, ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (these four also with ``.gz``, ``.bz2`` or ``.zst``
+        appended), ``.mtx``, ``.mtx.gz`` or ``.bed`` (PLINK). A folder holds Parquet files, or what Cell Ranger writes:
+        ``matrix.mtx.gz``, ``features.tsv.gz`` and ``barcodes.tsv.gz``. An AnnData object in memory is accepted too, to
+        use ``key``.
     key : str, optional
-        Which table of a file that holds several: ``"X"``, ``"layers/counts"``, ``"raw/X"``. Not needed where there is
-        only one, or one named X. Of AnnData X is taken, and no other table unless it is asked for.
+        Table to read from a file that holds several: ``"X"``, ``"layers/counts"``, ``"raw/X"``. Not needed if there is
+        only one, or one named X. The default for AnnData is X.
     block_bytes : int
-        Memory for one block of rows. Of ``.h5``, ``.zarr`` and ``.parquet`` the next block is read while one is worked
-        on, so that there are two. Files that can only be read as a whole (``.npz``, ``.mtx``) are.
+        Memory for one block of rows. For ``.h5``, ``.zarr`` and ``.parquet`` the next block is read while one is
+        processed, so there are two in memory. ``.npz`` and ``.mtx`` files are read as a whole.
     scaling : {None, "binomial"}
-        Genotypes alone: divide each SNP by sqrt(2 p (1 - p)), its deviation in equilibrium. See the notes.
+        Genotypes only: divide each SNP by sqrt(2 p (1 - p)), its standard deviation in equilibrium. See the notes.
     transpose : bool
-        Matrix Market alone: the file has one row per feature, as matrices of genes by cells have.
+        Matrix Market only: the file has one row per feature, such as genes by cells.
     drop : iterable of str
-        Columns of a text table or of Parquet that are no features, such as labels.
+        Columns of a text table or of Parquet that are not features, such as labels.
     drop_unreadable : bool
-        Leave out, with a warning, columns of a text table that hold mostly numbers and something that is none. By
-        default that is an error, which names the cell.
+        Drop, with a warning, columns of a text table that are mostly numeric but have unreadable cells. By default such
+        a cell raises an error that names it.
     delimiter, decimal : str, optional
-        What separates the cells of a text table, and the fraction of a number (``"."`` or ``","``). Found from the
-        file by default: a comma is a decimal comma only where cells are separated by ``;``.
+        Delimiter of the cells of a text table, and decimal sign (``"."`` or ``","``). By default both are inferred from
+        the file: a comma is a decimal sign only if cells are separated by ``;``.
 
     Returns
     -------
     rows : FileRows
-        With ``shape``, ``dtype``, ``feature_names``, ``left_out`` (columns that hold no numbers) and ``notes``. It may
-        be used in ``with``, which gives temporary files back early.
+        With ``shape``, ``dtype``, ``feature_names``, ``left_out`` (non-numeric columns) and ``notes``. Use it in
+        ``with`` to delete temporary files early.
 
     Warns
     -----
     SparingWarning
-        Where a column is left out that nobody asked to drop, where features of one name are told apart by numbers, and
-        where a column looks like row numbers or like codes of classes.
+        If a non-numeric column is dropped, if features with the same name are numbered, or if a column looks like row
+        numbers or class codes.
 
     Notes
     -----
     Cells of a text table that are empty or say ``NA``, ``N/A``, ``NaN``, ``null``, ``none``, ``-``, ``.`` or ``?`` are
-    missing values, which an estimator refuses or, with ``missing="mean"``, fills in.
+    missing values. An estimator rejects them or, with ``missing="mean"``, replaces them.
 
     Of ``.bed`` files the copies of A1, the first allele in ``.bim``, are counted. Missing genotypes are always replaced
     by the mean of their SNP, as is usual in genetics, whatever ``missing`` an estimator has. Means and divisors are
@@ -177,12 +178,12 @@ def _reader_of(place: Path, path: object) -> str:
         reader = _reader_of_folder(place, path)
     if reader is None:
         raise errors.unreadable(
-            path, f"its ending names no known format. Known are {', '.join(READERS)}; rename or convert the file"
+            path, f"its file extension is not supported. Supported are {', '.join(READERS)}; rename or convert the file"
         )
     if not place.exists():
         raise errors.no_such_file(path)
     if reader == "zarrs" and not place.is_dir():
-        raise errors.unreadable(path, "it is a file; with this ending a folder is expected. Correct the path")
+        raise errors.unreadable(path, "it is a file, but for this extension a folder is expected. Correct the path")
     return reader
 
 

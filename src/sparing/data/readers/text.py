@@ -109,7 +109,7 @@ def _sorted_out(form: TextFormat, tally: Tally, options: Options) -> _Columns:
     if odd:
         row, line, cell = tally.odd[odd[0]]
         lost = errors.listed(header[j] for j in odd)
-        notes.append(f"{lost} left out: {cell!r} in row {row} (line {line}) of {header[odd[0]]!r} is no number")
+        notes.append(f"{lost} left out: {cell!r} in row {row} (line {line}) of {header[odd[0]]!r} is not a number")
     found = tally.numeric()
     if not found:
         raise errors.no_numeric_column(form.path, header)
@@ -134,7 +134,7 @@ def _odd_cell(form: TextFormat, tally: Tally, odd: list[int]) -> errors.Unreadab
     others = f" (and {len(odd) - 1} more columns have such a cell)" if len(odd) > 1 else ""
     return errors.unreadable(
         form.path,
-        f"row {row} (line {line}) of column {form.header[j]!r} holds {cell!r}, which is no number, beside "
+        f"row {row} (line {line}) of column {form.header[j]!r} holds {cell!r}, which is not a number, beside "
         f"{int(tally.numbers[j])} cells that are{others}. Correct the cell, leave it empty if the value is missing, or "
         "pass drop_unreadable=True to leave such columns out",
     )

@@ -35,13 +35,13 @@ class Alternatives:
     support : ndarray of int
         The features that the model reads.
     substitutes : ndarray of int of shape (len(support), n_alternatives)
-        The best substitutes of each, the best first; -1 where there are no more.
+        The best substitutes of each, best first; -1 if there are no more.
     variance_kept : ndarray of shape (len(support), n_alternatives)
-        What is then kept, as a share of PCA's variance.
+        Share of PCA's variance that is kept with the substitute.
     without : ndarray of shape (len(support),)
-        What is kept where nothing takes its place.
+        Share that is kept without a substitute.
     kept : float
-        What the model keeps.
+        Share that the model keeps.
     feature_names : list of str
     """
 
@@ -67,7 +67,7 @@ class Alternatives:
 
 
 def alternatives(model: Any, X: Any, *, n_alternatives: int = 3) -> Alternatives:
-    """The best substitutes of each feature that a fitted model reads, and what is then kept.
+    """The best substitutes of each feature that a fitted model reads, and the share that is then kept.
 
     Candidates are ranked by what they span of the principal components beside the other features; the best of them are
     then fitted exactly, under the noise and the rules of the model.

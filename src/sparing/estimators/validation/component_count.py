@@ -81,21 +81,21 @@ def component_count(
 ) -> ComponentCount:
     """How many components X has, by held-out samples, by parallel analysis and by the elbow of its spectrum.
 
-    Leaving samples out is no way to choose the number of components of PCA, whose error always falls: a value that was
-    held out enters its own prediction. Here features are predicted from others that are read.
+    Leaving samples out cannot choose the number of components of PCA, because its error always falls: a held-out value
+    enters its own prediction. Here features are predicted from other features that are read.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame, Dask array or rows of ``open_data``, of shape (n_samples, n_features)
     max_components : int, default=15
-        Components that are tried.
+        Largest number of components to try.
     cv : int, splitter of scikit-learn or pairs of indices, default=5
     n_permutations : int, default=20
         Permutations of the values of each feature, in parallel analysis.
     center, scale, missing, random_state
         As in :class:`SparseEncoder`.
     n_jobs : int, optional
-        Folds that run at the same time.
+        Number of folds to run in parallel.
 
     Returns
     -------

@@ -95,10 +95,10 @@ class HeldOut:
 def cross_validated(
     estimator: Any, X: Any, y: Any = None, *, cv: Any = 5, groups: Any = None, n_jobs: int | None = None
 ) -> HeldOut:
-    """What an estimator keeps of samples that it has not seen, beside PCA.
+    """Share of the variance of new samples that an estimator keeps, compared with PCA.
 
-    Every fold chooses its features anew and learns means and scales of its own: features chosen once, on all samples,
-    would flatter. The honest number is that of the features which are not read.
+    Every fold chooses its features and computes means and scales again; features chosen once, on all samples, would
+    look too good. The fair number is that of the features that are not read.
 
     Parameters
     ----------
@@ -108,12 +108,12 @@ def cross_validated(
     y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
         Targets of a regressor.
     cv : int, splitter of scikit-learn or pairs of indices, default=5
-        A number stands for so many folds of shuffled samples. Samples that belong together, such as those of one
-        patient, need ``GroupKFold`` and ``groups``; series in time need ``TimeSeriesSplit``.
+        A number means that many folds of shuffled samples. Samples that belong together, such as those of one patient,
+        need ``GroupKFold`` and ``groups``; series in time need ``TimeSeriesSplit``.
     groups : array-like of shape (n_samples,), optional
     n_jobs : int, optional
-        Folds that run at the same time, as in scikit-learn. Those of a Dask array run one after the other: its own
-        scheduler is busy with each.
+        Number of folds to run in parallel, as in scikit-learn. Folds of a Dask array run one after the other, because
+        its scheduler already runs in parallel.
 
     Returns
     -------

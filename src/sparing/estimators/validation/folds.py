@@ -21,7 +21,7 @@ Fold = tuple[Indices, Indices]
 
 
 def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_state: Any = 0) -> list[Fold]:
-    """Rows to learn from and rows to judge by. A number stands for so many folds of shuffled samples."""
+    """Rows to learn from and rows to judge by. A number means that many folds of shuffled samples."""
     if is_whole(cv):
         if not 2 <= cv <= n_samples:
             raise ValueError(

@@ -109,7 +109,7 @@ def stability(
         Half-samples.
     random_state : int, Generator, RandomState or None, default=0
     n_jobs : int, optional
-        Fits that run at the same time.
+        Number of fits to run in parallel.
 
     Returns
     -------

@@ -23,11 +23,11 @@ class Batch:
     Parameters
     ----------
     selector : Selector, optional
-        That of the estimator, or greedy, where none is given.
+        By default that of the estimator, or greedy.
     safeguard : Selector, optional
-        Tried as well whenever the loss exceeds what Theorem 6(i) promises for it, so that the promise always holds, and
-        whenever fewer features than asked for were found although they lose more than PCA. Not under rules on features,
-        which break the theorem's hypothesis.
+        Also run if the loss exceeds the limit of Theorem 6(i), so that the theorem always holds, and if fewer features
+        than requested were found although they lose more than PCA. Not used with rules on features, which violate the
+        theorem's hypothesis.
     orthonormal : bool
         The paper's orthonormal H: the same features and loss, but correlated scores in no order.
     sketch : int, optional

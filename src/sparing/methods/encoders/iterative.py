@@ -41,8 +41,8 @@ class Iterative:
     refit : bool
         Fit all loadings together at the end, by turns.
     safeguard : Selector, optional
-        Tried as well for a component that loses more of the residual than Theorem 6(i) promises for it, so that its
-        promise holds for every component. Not under rules on features, which break the theorem's hypothesis.
+        Also run for a component that loses more of the residual than Theorem 6(i) allows, so that the theorem holds for
+        every component. Not used with rules on features, which violate the theorem's hypothesis.
 
     Notes
     -----

@@ -56,8 +56,7 @@ class Regression:
         One with a true ``uses_targets``, such as ``Response``, is given the targets; others see the principal
         components alone.
     safeguard : Selector, optional
-        Tried as well whenever the residual exceeds what Theorem 1 promises for it (dual set selection), so that the
-        promise always holds.
+        Also run if the residual exceeds the limit of Theorem 1 (dual set selection), so that the theorem always holds.
 
     Notes
     -----

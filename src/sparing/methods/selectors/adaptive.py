@@ -31,7 +31,7 @@ class Adaptive:
     Parameters
     ----------
     split : float, optional
-        Columns of the first stage per component, r1/k. The paper has 5; by default the promise is made smallest.
+        Columns of the first stage per component, r1/k. The paper has 5; the default minimises the limit of the theorem.
     repeats : int
         Draw so often from one dual set, and keep the draw of least loss.
     approximate : bool

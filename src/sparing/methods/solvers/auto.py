@@ -41,13 +41,14 @@ class Auto:
     Parameters
     ----------
     starts : int
-        Features to start from, beside the leading eigenvectors.
+        Number of features to start from, in addition to the leading eigenvectors.
     finalists : int
         Distinct supports, the best of all starts, that swaps then improve.
     max_swaps : int
         Swaps per finalist, at most.
     perturbations : int
-        Times that the best is shaken, three in ten of its features exchanged, and improved again.
+        Number of perturbations of the best support: three in ten of its features are replaced, and it is improved
+        again.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""``sparing certify``: how good anybody's loadings are, and whether a saved certificate holds."""
+"""``sparing certify``: how good loadings from any program are, and whether a saved certificate holds."""
 
 from __future__ import annotations
 
@@ -43,16 +43,15 @@ NOT_HELD = 1
 )
 @options.fitting
 def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
-    """Say how good the LOADINGS of any program are for DATA, and how much better any could be.
+    """Report how good the LOADINGS of any program are for DATA, and bound how much better others could be.
 
-    LOADINGS has one row per component and one column per feature: a table whose header names the features as DATA
-    does, in any order (features without a column have loading zero), or an array with all features in the order of
-    DATA. Columns that hold no numbers, such as names of components, are left out, and so is one called component or
-    index. --drop is for both files. A table with one row per feature, and a column that names them, is taken
-    transposed.
+    LOADINGS has one row per component and one column per feature. It is a table whose header has the feature names of
+    DATA in any order (a feature without a column has loading zero), or an array with all features in the order of
+    DATA. Non-numeric columns, such as names of components, and a column called component or index are ignored. --drop
+    applies to both files. A table with one row per feature and a column of feature names is transposed.
 
-    LOADINGS may also be a model that `sparing fit --save` or save_model saved: its certificate is then checked again
-    from DATA, prepared as the model says, and the exit code is 1 if it does not hold.
+    LOADINGS may also be a model saved by `sparing fit --save` or save_model. Its certificate is then checked again
+    from DATA, preprocessed as in the fit, and the exit code is 1 if it does not hold.
 
     \b
     Examples:

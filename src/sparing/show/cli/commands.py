@@ -61,7 +61,7 @@ class Sentences(click.Group):
                 return super().invoke(ctx)
             except KeyboardInterrupt as stop:
                 what = "Terminated" if isinstance(stop, Terminated) else "Interrupted"
-                click.echo(f"{what}. Files that were there are as they were.", err=True)
+                click.echo(f"{what}. Existing files are unchanged.", err=True)
                 raise click.exceptions.Exit(exit_code(stop)) from None
             except MemoryError as full:
                 raise click.ClickException(

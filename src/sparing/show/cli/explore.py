@@ -1,4 +1,4 @@
-"""``sparing explore``: write the explorer page of a table."""
+"""``sparing explore``: write an interactive page about a table."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "t
 @click.option("-o", "--output", metavar="PAGE", type=click.Path(), required=True, help="HTML file to write.")
 @options.components
 @click.option(
-    "--max-features", type=click.IntRange(min=1), help="Largest number of features on the page; 40 by default."
+    "--max-features", type=click.IntRange(min=1), help="Largest number of features on the page; by default 40."
 )
 @options.preprocessing
 @options.missing
 @options.columns
 @click.option("--names", metavar="COLUMN", help="Column with sample names.")
 @click.option("--title", help="Page title.")
-@click.option("--cv", type=click.IntRange(min=2), help="Folds for new samples; 5 by default where that is quick.")
+@click.option(
+    "--cv", type=click.IntRange(min=2), help="Number of cross-validation folds; by default 5 if that is quick."
+)
 @click.option(
     "--open/--no-open", "opens", default=True, help="Open the page in a browser when run in a terminal; on by default."
 )

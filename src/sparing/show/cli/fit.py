@@ -1,4 +1,4 @@
-"""``sparing fit``: components on few features, and what is proved of them."""
+"""``sparing fit``: components on few features, and their certificate."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ COUNTS = ("max_loss", "min_variance", "columns")
     type=click.Choice(list(METHODS)),
     default="encoder",
     show_default=True,
-    help="encoder: lose little more than PCA; pca: components of maximal variance; nonnegative: the same without "
-    "negative loadings.",
+    help="encoder: features that rebuild the data almost as well as PCA; pca: components of maximal variance; "
+    "nonnegative: the same without negative loadings.",
 )
 @options.components
 @click.option(
     "-r",
     "--features",
     type=click.IntRange(min=1),
-    help="Number of features: of all components together (encoder with --strategy batch, the default), or of each (all "
-    "others).",
+    help="Number of features: in total (encoder with --strategy batch, the default), or per component (all others).",
 )
 @click.option(
     "--max-loss", type=float, help="Use the fewest features whose loss is at most this multiple of PCA's loss."
@@ -43,13 +42,14 @@ COUNTS = ("max_loss", "min_variance", "columns")
 @click.option(
     "--min-variance",
     type=float,
-    help="The fewest features that keep this share of PCA's variance (encoder), or of the variance of each component "
-    "with all features in its place; where several are searched together the total is kept (pca, nonnegative).",
+    help="Use the fewest features that keep this share of PCA's variance (encoder), or of the variance with all "
+    "features (pca, nonnegative): of each component, or of their total if they are searched together.",
 )
 @click.option(
     "--strategy",
     type=click.Choice(["batch", "iterative", "joint"]),
-    help="Features shared by all components (batch, the default of encoder), or each component's own.",
+    help="batch (the default of encoder): all components share their features; iterative, joint: each component reads "
+    "its own.",
 )
 @rules.own_columns
 @rules.reading
@@ -62,8 +62,8 @@ COUNTS = ("max_loss", "min_variance", "columns")
 def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, quiet: bool, **chosen: Any) -> None:
     """Fit components of DATA that read few features, and print their certificate.
 
-    Without -r, --max-loss or --min-variance the fewest features are used that keep 90% of the variance that PCA's
-    components explain (encoder), or ten features for each component (pca, nonnegative).
+    Without -r, --max-loss and --min-variance it uses the fewest features that keep 90% of the variance that PCA's
+    components explain (encoder), or ten features per component (pca, nonnegative).
 
     \b
     Examples:

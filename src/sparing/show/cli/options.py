@@ -65,7 +65,7 @@ preprocessing = combined(
 held_out = click.option(
     "--cv",
     type=click.IntRange(min=2),
-    help="Leave samples out in so many folds as well, and print what is kept of them.",
+    help="Also cross-validate with this number of folds, and print the share that new samples keep.",
 )
 
 missing = click.option(
@@ -89,7 +89,7 @@ effort = combined(
         "--time-limit",
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
-        help="Stop after this time and return the best answer so far, with what is proved by then.",
+        help="Stop after this time and return the best answer and the best bound so far.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""``sparing path``: what each number of features loses."""
+"""``sparing path``: the share of PCA's variance that each number of features keeps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ PASSED_ON = (
 @click.command()
 @options.data
 @options.components
-@click.option("--max-features", type=click.IntRange(min=1), help="Largest number of features; 100 by default, or all.")
+@click.option(
+    "--max-features",
+    type=click.IntRange(min=1),
+    help="Largest number of features; by default 100, or all if there are fewer.",
+)
 @click.option("--min-variance", type=float, help="Stop when this share of PCA's variance is kept.")
 @click.option("--max-loss", type=float, help="Stop when the loss is at most this multiple of PCA's loss.")
 @rules.reading
@@ -46,9 +50,9 @@ PASSED_ON = (
 @click.option("--csv", "as_csv", is_flag=True, help="Output CSV.")
 @options.quiet
 def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> None:
-    """Show what each number of features of DATA keeps, beside what no choice of as many can pass.
+    """Report the share of PCA's variance that each number of features of DATA keeps, and its upper bound.
 
-    Both are shares of the variance that PCA's components keep with all features. The components share their features.
+    The bound holds for every choice of the same number of features. All components share their features.
 
     \b
     Examples:
@@ -90,7 +94,7 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
             click.echo(f"\n{enough} of {table.rows.shape[1]} features {_asked(found, step, **wanted)}")
     if wanted and enough is None:
         most = found.n_features[-1]
-        click.echo(f"Note: what was asked for is not reached: {most} features {_asked(found, -1)}", err=True)
+        click.echo(f"Note: the target is not reached: {most} features {_asked(found, -1)}", err=True)
 
 
 def _enough(found: SparsityPath, min_variance: float | None = None, max_loss: float | None = None) -> int | None:
@@ -120,7 +124,7 @@ def _text(found: SparsityPath, names: list[str]) -> str:
         which = shortened(", ".join(names[j] for j in support), room)
         bound = "optimal" if optimal else percent(most)
         lines.append(f"{r:>8}  {percent_kept(kept):>6}  {bound:>8}  {which}")
-    said = "(kept: of the variance that PCA keeps; at most: what any choice of as many features can keep, proved)"
+    said = "(kept: share of PCA's variance; at most: proved bound for any choice of this many features)"
     return "\n".join([*lines, "", said])
 
 

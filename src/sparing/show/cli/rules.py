@@ -1,4 +1,4 @@
-"""Rules on features as options: names, patterns, files of costs and groups."""
+"""Rules on features as options: names, patterns, CSV files of costs and groups."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ reading = combined(
         "--include",
         metavar="NAMES",
         multiple=True,
-        help="Features that must be read: names with commas between them, or @FILE with one name on each line. May be "
-        "given several times.",
+        help="Features that must be read: comma-separated names, or @FILE with one name per line. May be given several "
+        "times.",
     ),
     click.option(
         "--exclude",
         metavar="NAMES",
         multiple=True,
-        help="Features that may not be read, likewise. They are still predicted; --drop takes a column out of the "
-        "data.",
+        help="Features that must not be read, in the same format. They are still predicted; use --drop to remove a "
+        "column from the data.",
     ),
     click.option(
         "--exclude-matching",
         metavar="REGEX",
         multiple=True,
-        help="Exclude every feature whose name has a match of this regular expression, such as '^RP[SL]' for "
-        "ribosomal genes, except those of --include.",
+        help="Exclude features whose names match this regular expression, such as '^RP[SL]' for ribosomal genes, "
+        "except those in --include.",
     ),
 )
 
@@ -45,19 +45,18 @@ limits = combined(
         "--costs",
         metavar="FILE",
         type=click.Path(),
-        help="A CSV file with two columns: the name of each feature and its cost. Needs --max-cost.",
+        help="CSV file with two columns: feature name and cost. Needs --max-cost.",
     ),
-    click.option("--max-cost", type=float, help="Budget for all features together; needs --costs."),
+    click.option("--max-cost", type=float, help="Budget for all chosen features together. Needs --costs."),
     click.option(
         "--groups",
         metavar="COLUMN|FILE",
-        help="A CSV file with two columns, the name of a feature and its group, or a column of .var of AnnData. Needs "
-        "--max-per-group.",
+        help="CSV file with two columns, feature name and group, or a column of AnnData's .var. Needs --max-per-group.",
     ),
     click.option(
         "--max-per-group",
         type=click.IntRange(min=0),
-        help="Maximum number of features per group; needs --groups.",
+        help="Maximum number of features per group. Needs --groups.",
     ),
 )
 
@@ -65,7 +64,7 @@ own_columns = click.option(
     "--columns",
     metavar="NAMES",
     multiple=True,
-    help="Use exactly these features (names as in --include) and report what they keep.",
+    help="Use exactly these features (in the format of --include) and report the share that they keep.",
 )
 
 PAIRS = (("costs", "max_cost"), ("groups", "max_per_group"))
@@ -159,7 +158,7 @@ def _pairs(chosen: Mapping[str, Any], option: str, names: Sequence[str], kind: C
                 found[row[0]] = kind(row[1])
             except ValueError:
                 raise errors.unreadable(
-                    path, f"row {number} gives {row[0]!r} the value {row[1]!r}, no number"
+                    path, f"row {number} gives {row[0]!r} the value {row[1]!r}, which is not a number"
                 ) from None
     if not found:
         raise errors.unreadable(path, f"it names none of the features, which are {errors.listed(names)}")

@@ -65,7 +65,7 @@ def predicted(model: Any, names: Sequence[str]) -> str:
     worst = np.argsort(r2, kind="stable")[:WORST]
     named = ", ".join(f"{shortened(shown(names[j]), LONGEST)} {percent_kept(max(r2[j], 0.0))}" for j in worst)
     total = f"The scores explain {percent_kept(float(explained.sum()))} of the total variance{each}."
-    return f"{total}\nPredicted worst, by the share of their variance: {named}."
+    return f"{total}\nPredicted worst (share of variance): {named}."
 
 
 def loadings_table(components: Array, names: Sequence[str], width: int | None = None) -> str:

@@ -1,4 +1,4 @@
-"""``sparing transform``: scores of new data by a saved model."""
+"""``sparing transform``: scores of new data with a saved model."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from sparing.show.wording import component_name
     "--output",
     metavar="SCORES",
     type=click.Path(),
-    help=f"Where to write them, by its ending: {', '.join(ENDINGS)}. By default CSV on the standard output.",
+    help=f"File to write, in the format of its extension: {', '.join(ENDINGS)}. Default: CSV on standard output.",
 )
-@click.option("--names", metavar="COLUMN", help="Column with sample names, written beside the scores.")
+@click.option("--names", metavar="COLUMN", help="Column with sample names, written before the scores.")
 @options.reading
 @options.names_of_features
 @options.force
@@ -44,13 +44,14 @@ def transform(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Write the scores of DATA by a MODEL that `sparing fit --save` or save_model saved.
+    """Write the scores of DATA with a MODEL saved by `sparing fit --save` or save_model.
 
-    One row per sample, one column per component: component_1, component_2, ... Before them are the names of the
-    samples: those of --names, of AnnData or PLINK, or of a column called id, sample, name or index or without a name
-    (not in .npy, which holds numbers only). DATA is read in blocks, and only the features that the model uses
-    are needed: found by their names, in any order, or by their places where there are no names, among all features or
-    alone.
+    The output has one row per sample and one column per component: component_1, component_2, ... Sample names come
+    first, from --names, from AnnData or PLINK, or from a column that is unnamed or called id, sample, name or index
+    (not in .npy, which holds numbers only).
+
+    DATA is read in blocks and needs only the features that the model reads. They are matched by name, in any order.
+    Without names they are matched by position, among all features or on their own.
 
     \b
     Examples:
@@ -59,7 +60,7 @@ def transform(
       sparing transform scaled.model wine.csv --names cultivar -o scores.csv
     """
     if output is not None and not output.lower().endswith(ENDINGS):
-        raise click.BadParameter(f"its ending is none of {', '.join(ENDINGS)}.", param_hint="-o")
+        raise click.BadParameter(f"its extension must be one of {', '.join(ENDINGS)}.", param_hint="-o")
     if names is not None and output is not None and output.lower().endswith(".npy"):
         raise click.UsageError("An array (.npy) holds numbers only; write .csv or .parquet with --names.")
     writable(output, force, model, data)

@@ -27,7 +27,7 @@ class FeatureWeightsDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(self, weights: Array, feature_names: Sequence[str]) -> None:
@@ -49,9 +49,9 @@ class FeatureWeightsDisplay:
         ----------
         estimator : fitted estimator with ``feature_weights_``
         feature_names : sequence, optional
-            Those of the fit where they are not given.
+            By default the names of the fit.
         n_shown : int
-            Features at most; the title says how many there are.
+            Maximum number of features drawn; the title gives the total.
         ax : matplotlib axes, optional
         **style
             For ``Axes.barh``.
@@ -61,7 +61,7 @@ class FeatureWeightsDisplay:
         return cls(estimator.feature_weights_, names).plot(n_shown=n_shown, ax=ax, **style)
 
     def plot(self, *, n_shown: int = SHOWN, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class DendrogramDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(self, linkage_matrix: Array, height: float, sample_names: Sequence[str] | None = None) -> None:
@@ -135,7 +135,7 @@ class DendrogramDisplay:
         return cls(tree, float(heights[cut : cut + 2].mean()), names).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------

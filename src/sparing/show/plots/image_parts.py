@@ -31,7 +31,7 @@ class ImagePartsDisplay:
     image_ : matplotlib image
         All of them in one, with masked entries where nothing is drawn.
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(self, images: Array, background: Array | None = None, n_columns: int | None = None) -> None:
@@ -80,7 +80,7 @@ class ImagePartsDisplay:
         return cls(estimator.components_.reshape(-1, height, width), background, n_columns).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------

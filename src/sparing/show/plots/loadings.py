@@ -26,7 +26,7 @@ class LoadingsDisplay:
     axes_ : list of matplotlib axes
         One for each component; ``ax_`` is the first of them.
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(self, loadings: Array, feature_names: Sequence[str], titles: Sequence[str] | None = None) -> None:
@@ -51,11 +51,11 @@ class LoadingsDisplay:
         estimator : fitted estimator with ``components_``
             Such as ``SparseEncoder`` and ``SparsePCA``.
         components : sequence of int, optional
-            Which of them, the first being 0; all where it is not given.
+            Components to draw, counted from 0; by default all.
         feature_names : sequence, optional
-            Those of the fit where they are not given.
+            By default the names of the fit.
         n_shown : int
-            Features of each component at most; the title says how many there are.
+            Maximum number of features drawn per component; the title gives the total.
         ax : matplotlib axes, or a sequence of one for each component, optional
         **style
             For ``Axes.barh``.
@@ -67,7 +67,7 @@ class LoadingsDisplay:
         return drawn.plot(n_shown=n_shown, ax=ax, **style)
 
     def plot(self, *, n_shown: int = SHOWN, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ class StabilityDisplay:
     ----------
     bars_ : matplotlib artist
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(self, stability: Stability) -> None:
@@ -44,7 +44,7 @@ class StabilityDisplay:
         return cls(stability).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class StabilityDisplay:
 
 
 class AlternativesDisplay:
-    """What is kept with the best substitutes of each feature, and with none.
+    """Share that is kept with the best substitutes of each feature, and without one.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class AlternativesDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(self, alternatives: Alternatives) -> None:
@@ -102,7 +102,7 @@ class AlternativesDisplay:
         return cls(alternatives).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class ComponentCountDisplay:
         return cls(counts).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ GROUPS = 24
 
 
 class ScoresDisplay:
-    """Samples by two of their scores, coloured by what is known of them.
+    """Samples by two of their scores, coloured by labels.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ScoresDisplay:
     points_ : list of matplotlib collections
         One for each group.
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class ScoresDisplay:
         estimator : fitted estimator with ``components_`` and ``transform``
         X : array-like or sparse matrix of shape (n_samples, n_features)
         labels : sequence, optional
-            What each sample is.
+            Label of each sample.
         components : pair of int, optional
-            Which two, the first being 0; the first two where it is not given.
+            The two components to draw, counted from 0; by default the first two.
         ax : matplotlib axes, optional
         **style
             For ``Axes.scatter``.
@@ -81,7 +81,7 @@ class ScoresDisplay:
         return cls(scores, labels, [axis_title(estimator, i) for i in which]).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class BiplotDisplay:
         The features that have an arrow.
     points_, arrows_ : lists of matplotlib artists
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     scale_: float
@@ -165,13 +165,13 @@ class BiplotDisplay:
         estimator : fitted estimator with ``components_``, ``decoder_`` and ``transform``
         X : array-like or sparse matrix of shape (n_samples, n_features)
         labels : sequence, optional
-            What each sample is.
+            Label of each sample.
         components : pair of int, optional
-            Which two, the first being 0; the first two where it is not given.
+            The two components to draw, counted from 0; by default the first two.
         feature_names : sequence, optional
-            Those of the fit where they are not given.
+            By default the names of the fit.
         n_named : int
-            Names are written to as many of the longest arrows.
+            Number of the longest arrows that are named.
         ax : matplotlib axes, optional
         **style
             For the points, ``Axes.scatter``.
@@ -189,12 +189,12 @@ class BiplotDisplay:
         return drawn.plot(n_named=n_named, ax=ax, **style)
 
     def plot(self, *, n_named: int = 12, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------
         n_named : int
-            Names are written to as many of the longest arrows.
+            Number of the longest arrows that are named.
         ax : matplotlib axes, optional
         **style
             For the points, ``Axes.scatter``.

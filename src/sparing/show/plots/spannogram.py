@@ -56,7 +56,7 @@ class SpannogramDisplay:
     curves_ : dict
         From features to the lines that show them.
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(self, factors: Array, n_nonzero: int, feature_names: Sequence[str], nonnegative: bool = True) -> None:
@@ -84,7 +84,7 @@ class SpannogramDisplay:
         n_nonzero : int, optional
             As many features as the first component of the estimator has, where it is not given.
         feature_names : sequence, optional
-            Those of the fit where they are not given.
+            By default the names of the fit.
         ax : matplotlib axes, optional
         **style
             For the curves, ``Axes.plot``.
@@ -107,7 +107,7 @@ class SpannogramDisplay:
         return cls(factors * covariance_unit(view) ** 0.5, size, names, nonnegative).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------

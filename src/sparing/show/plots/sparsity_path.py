@@ -13,9 +13,9 @@ from sparing.show.plots._axes import COLOURS, axes_of
 
 
 class SparsityPathDisplay:
-    """What each number of features keeps of PCA's variance, and where the best possible lies.
+    """Share of PCA's variance that each number of features keeps, and its upper bound.
 
-    The best choice of as many features lies in the shaded band: above what was found, below what is proved. Filled
+    The best choice of each number of features lies in the shaded band, between the result and the bound. Filled
     points are proved optimal.
 
     Parameters
@@ -24,7 +24,7 @@ class SparsityPathDisplay:
     min_variance : float, optional
         A share of PCA's variance; the fewest features that keep it are marked.
     max_loss : float, optional
-        A loss that can be borne, as a multiple of PCA's; the fewest features that keep it are marked.
+        Largest acceptable loss, as a multiple of PCA's; the fewest features that reach it are marked.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class SparsityPathDisplay:
     held_out_ : matplotlib artist
         What is kept of new samples, as a share of all variance of features not read, where the path has it.
     ax_, figure_ : matplotlib axes and figure
-        Once it is drawn.
+        Set once it is drawn.
     """
 
     def __init__(self, path: SparsityPath, max_loss: float | None = None, *, min_variance: float | None = None) -> None:
@@ -55,7 +55,7 @@ class SparsityPathDisplay:
         ----------
         path : SparsityPath
         min_variance, max_loss : float, optional
-            What should be kept, or may be lost; the fewest features that do are marked.
+            Share to keep, or largest loss; the fewest features that reach it are marked.
         ax : matplotlib axes, optional
         **style
             For the line of ``Axes.plot``.
@@ -65,7 +65,7 @@ class SparsityPathDisplay:
         return cls(path, max_loss, min_variance=min_variance).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
-        """Draw, on ``ax`` or on axes of its own.
+        """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------

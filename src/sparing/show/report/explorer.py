@@ -50,25 +50,25 @@ def explore(
 ) -> Path:
     """Write one HTML file on which a slider moves through every number of features.
 
-    It shows what is kept of PCA's variance with its proved band, loadings by name, scores, the certificate and the
-    equation of each component.
-    The file holds all it needs: it works offline, asks nothing of the network and can be sent to anybody. It holds
-    names and scores of the samples drawn (2,000 at most), never X.
+    It shows the share of PCA's variance that is kept with its proved band, loadings by name, scores, the certificate
+    and the equation of each component. The file is self-contained and works offline. It holds names and scores of the
+    samples drawn (2,000 at most), never X.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or rows of ``open_data``, of shape (n_samples, n_features)
     path : str or path
-        Of the file to write; one that is there is replaced, whole or not at all.
+        File to write. An existing file is replaced once the new one is complete.
     n_components : int, default=2
     max_features : int, optional
-        The end of the slider; by default 40, or all features where there are fewer.
+        End of the slider; by default 40, or all features if there are fewer.
     scale, center, missing
         As in :class:`SparseEncoder`.
     labels : array-like of shape (n_samples,), optional
-        Colours of the scores: names of groups, of which the 20 most frequent are told apart, or numbers of a scale.
+        Colours of the scores: names of groups, of which the 20 most frequent get their own colour, or numbers on a
+        scale.
     feature_names, sample_names : sequence, optional
-        The columns of X, and numbers, by default.
+        By default the columns of X, and numbers.
     title : str, optional
     source : str, default="data.csv"
         File name of the data in the command that the page shows.
@@ -76,7 +76,7 @@ def explore(
         Folds for the share kept on new samples, as in :func:`sparsity_path`; "auto" is 5 where that takes about a
         second, else none.
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is tried, where there is no time limit.
+        Effort of the proof when there is no time limit.
     random_state : int, Generator, RandomState or None
     time_limit : float, optional
         Seconds for choosing features and for proofs.

@@ -37,7 +37,7 @@ class NonnegativeAuto:
     max_swaps : int
         Exchanges per finalist, at most.
     perturbations : int
-        Times that the best is shaken and improved again.
+        Number of perturbations of the best support, each improved again.
     surrogates : bool
         Also start from the best directions of surrogates of low rank.
     any_sign : bool
