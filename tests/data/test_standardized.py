@@ -49,3 +49,15 @@ def test_products_of_sparse_directions_are_those_of_all_columns(dtype, order, rn
     few, among_all = block.matmat(V), block.matmat(np.column_stack([V, np.ones(200)]))
     np.testing.assert_allclose(few, X.astype(float) @ V, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(few, among_all[:, :2], rtol=1e-12, atol=1e-12)
+
+
+def test_the_gram_matrix_of_sparse_rows_is_that_of_dense_ones():
+    """From stored entries where every column lacks half of them; with a full column, or weights, by centred sums."""
+    rng = np.random.default_rng(0)
+    few = sparse.random_array((400, 60), density=0.02, rng=rng, format="csc")
+    full = sparse.hstack([few, sparse.csc_array(5 + rng.random((400, 1)))], format="csc")
+    weights = rng.random(400)
+    for X, w, scale in ((few, None, False), (few * 1e-170, None, True), (full, None, True), (few, weights, False)):
+        gram = StandardizedRows(as_rows(X), scale=scale, weights=w).gram()
+        dense = StandardizedRows(as_rows(X.toarray()), scale=scale, weights=w).gram()
+        np.testing.assert_allclose(gram, dense, rtol=0, atol=1e-13 * dense.max())
