@@ -8,7 +8,7 @@ from scipy import sparse
 
 from counted_rows import CountedRows
 from sparing.data import as_rows
-from sparing.data.blocks import DenseBlock
+from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.standardized import StandardizedRows
 
 SIZES = np.array([1.0, 1e-170, 1e100, 1e-100, 1e30])
@@ -49,3 +49,31 @@ def test_products_of_sparse_directions_are_those_of_all_columns(dtype, order, rn
     few, among_all = block.matmat(V), block.matmat(np.column_stack([V, np.ones(200)]))
     np.testing.assert_allclose(few, X.astype(float) @ V, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(few, among_all[:, :2], rtol=1e-12, atol=1e-12)
+
+
+def test_the_gram_matrix_of_sparse_rows_is_that_of_dense_ones():
+    """From stored entries where every column lacks half of them; with a full column, or weights, by centred sums."""
+    rng = np.random.default_rng(0)
+    few = sparse.random_array((400, 60), density=0.02, rng=rng, format="csc")
+    full = sparse.hstack([few, sparse.csc_array(5 + rng.random((400, 1)))], format="csc")
+    weights, J = rng.random(400), np.arange(50)  # of which no column is full
+    cases = ((few, None, False), (few * 1e-170, None, True), (full, None, True), (few, weights, False))
+    for X, w, scale in (*cases, (few.astype(np.float32), None, True), (sparse.csr_matrix(full), None, False)):
+        stored = StandardizedRows(as_rows(X), scale=scale, weights=w)
+        dense = StandardizedRows(as_rows(X.toarray()), scale=scale, weights=w)
+        A = dense.gram()
+        np.testing.assert_allclose(stored.gram(), A, rtol=0, atol=1e-13 * A.max())
+        again = StandardizedRows(as_rows(X), scale=scale, weights=w)  # that has no Gram matrix in memory
+        np.testing.assert_allclose(again.gram_columns(J), A[:, J], rtol=0, atol=1e-13 * A.max())
+
+
+def test_products_of_more_rows_than_the_cache_holds():
+    """Columns are multiplied a few at a time there, and single precision is widened in strips."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300_000, 40), density=0.02, rng=rng, format="csr")
+    V, U = rng.standard_normal((40, 19)), rng.standard_normal((300_000, 19))
+    for dtype in (np.float64, np.float32):
+        block = CscBlock(X.astype(dtype))
+        wide = X.astype(dtype).astype(np.float64)
+        np.testing.assert_allclose(block.matmat(V), wide @ V, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(block.rmatmat(U), wide.T @ U, rtol=1e-12, atol=1e-11)

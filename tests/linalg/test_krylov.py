@@ -12,7 +12,7 @@ from counted_rows import CountedRows, factors
 from sparing.data import StandardizedRows
 from sparing.data.sketch import sketch_of
 from sparing.gram import DenseGram
-from sparing.linalg.krylov import RitzSpace
+from sparing.linalg.krylov import RitzSpace, orthonormal
 from sparing.methods.encoders import FewPasses
 from sparing.methods.selectors import Greedy
 from sparing.run import Run
@@ -110,3 +110,14 @@ def test_a_direction_hidden_from_the_start_is_met_by_chance(rng):
     A = np.diag([9.0, 4.0, 3.0, *np.full(20, 0.01)])
     _, spectrum = spectrum_after(A, np.eye(23)[:, 1:5], 4, 2)
     np.testing.assert_allclose(spectrum.values, [9.0, 4.0], rtol=1e-6)
+
+
+def test_long_columns_become_orthonormal_however_they_depend():
+    rng = np.random.default_rng(0)
+    columns = rng.standard_normal((300, 6))
+    nearly = np.column_stack([columns, columns[:, :2] + 1e-9 * rng.standard_normal((300, 2))])
+    for some in (columns, columns * np.geomspace(1e-100, 1e100, 6), nearly, columns[:6]):
+        Q = orthonormal(some)
+        assert np.allclose(Q.T @ Q, np.eye(some.shape[1]), atol=1e-14)
+        scaled = some / np.linalg.norm(some, axis=0)
+        assert np.allclose(Q @ (Q.T @ scaled), scaled, atol=1e-13)

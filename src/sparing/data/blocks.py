@@ -134,6 +134,16 @@ class DenseBlock:
 STRIP_NONZEROS = 2**16
 """Nonzeros widened to float64 at a time."""
 
+CACHED_SCORES = 2**21
+"""Numbers with one row for each sample that sparse products go through at random (16 MiB): what is left of a larger
+array has left the cache when it is needed again."""
+
+SPARSE_PRODUCT = 2**22
+"""Entries of a product of sparse matrices at a time: 48 MiB while it is sparse, where none is zero."""
+
+CACHE_LINE = 8
+"""Columns multiplied together at least: so many numbers are fetched from memory at a time."""
+
 
 class CscBlock:
     """Raw rows as CSC: columns are slices, and the transpose is CSR, so both products run at full speed."""
@@ -144,13 +154,13 @@ class CscBlock:
         self.matrix = canonical_csc(matrix)
         self.start, self.stop = start, start + matrix.shape[0]
 
-    def strips(self) -> Iterator[tuple[slice, Any]]:
-        """Runs of columns that share the storage of the whole, widened to float64."""
+    def strips(self, nonzeros: int = STRIP_NONZEROS) -> Iterator[tuple[slice, Any]]:
+        """Runs of columns that share the storage of the whole, widened to float64, with few nonzeros each."""
         n, d = self.matrix.shape
         indptr = self.matrix.indptr
         first = 0
         while first < d:
-            last = int(np.searchsorted(indptr, indptr[first] + STRIP_NONZEROS, side="right")) - 1
+            last = int(np.searchsorted(indptr, indptr[first] + nonzeros, side="right")) - 1
             last = min(max(last, first + 1), d)
             run = slice(indptr[first], indptr[last])
             data = self.matrix.data[run].astype(np.float64, copy=False)
@@ -163,21 +173,46 @@ class CscBlock:
 
     def matmat(self, V: Array) -> Array:
         """``rows @ V``."""
-        if self.matrix.dtype == np.float64:
-            return np.asarray(self.matrix @ V)
         out = np.zeros((self.matrix.shape[0], V.shape[1]))
-        for part, strip in self.strips():
-            out += strip @ V[part]
+        for run in self._cached_runs(V.shape[1]):
+            some = np.ascontiguousarray(V[:, run])
+            for part, strip in self._wide():
+                out[:, run] += strip @ some[part]
         return out
 
     def rmatmat(self, U: Array) -> Array:
         """``rows.T @ U``."""
-        if self.matrix.dtype == np.float64:
-            return np.asarray(self.matrix.T @ U)
         out = np.empty((self.matrix.shape[1], U.shape[1]))
-        for part, strip in self.strips():
-            out[part] = strip.T @ U
+        for run in self._cached_runs(U.shape[1]):
+            some = np.ascontiguousarray(U[:, run])
+            for part, strip in self._wide():
+                out[part, run] = strip.T @ some
         return out
+
+    def sparse_rmatmat(self, U: Any) -> Array:
+        """``rows.T @ U`` for a sparse U as CSC, dense: only rows where U has an entry take time."""
+        d, width = self.matrix.shape[1], U.shape[1]
+        out = np.empty((d, width), order="F")
+        step = max(CACHE_LINE, SPARSE_PRODUCT // max(d, 1))
+        for first in range(0, width, step):
+            some = U[:, first : first + step].tocsr()
+            for part, strip in self._wide():
+                out[part, first : first + step] = (strip.T @ some).toarray()
+        return out
+
+    def _cached_runs(self, width: int) -> Iterator[slice]:
+        """Runs of the columns of a product that stay in the cache for all samples."""
+        lines = CACHED_SCORES // (CACHE_LINE * max(self.matrix.shape[0], 1))
+        step = CACHE_LINE * max(lines, 1)
+        for first in range(0, width, step):
+            yield slice(first, min(first + step, width))
+
+    def _wide(self) -> Iterator[tuple[slice, Any]]:
+        """The whole in float64, or strips of it, each with more nonzeros than a product of one has entries to add."""
+        if self.matrix.dtype == np.float64:
+            yield slice(None), self.matrix
+        else:
+            yield from self.strips(max(STRIP_NONZEROS, 4 * self.matrix.shape[0]))
 
     def columns(self, J: Indices | slice) -> Array:
         """``rows[:, J]``, dense float64: for few columns."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg
 
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS
@@ -144,6 +145,41 @@ LOST = 1e-6
 """What is left of a unit vector that other directions explain but for rounding."""
 
 
+INDEPENDENT = 1e-3
+"""Share of a column outside those before it from which its Gram matrix tells them apart: rounding, which the square of
+its inverse multiplies, is then removed by a second factorization."""
+
+
+def cholesky_factor(columns: Array) -> Array | None:
+    """R with R'R = columns' columns, or None where some columns nearly depend on others."""
+    gram = columns.T @ columns
+    if len(columns) <= len(gram) or not np.isfinite(gram).all():
+        return None
+    try:
+        factor = np.asarray(np.linalg.cholesky(gram).T, dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return None
+    outside = np.diagonal(factor) / np.sqrt(np.diagonal(gram))
+    return factor if outside.min(initial=1.0) > INDEPENDENT else None
+
+
+def _divided(columns: Array, factor: Array) -> Array:
+    """``columns @ inv(factor)`` for an upper triangular factor."""
+    out: Array = linalg.solve_triangular(factor, columns.T, trans="T", check_finite=False).T
+    return out
+
+
+def orthonormal(columns: Array) -> Array:
+    """An orthonormal basis of the span of long columns: Cholesky QR twice, Householder's where they nearly depend."""
+    out = columns
+    for _ in range(2):
+        factor = cholesky_factor(out)
+        if factor is None:
+            return np.linalg.qr(columns)[0]
+        out = _divided(out, factor)
+    return out
+
+
 class RitzSpace:
     """Rayleigh and Ritz, one product at a time: whoever reads the data next multiplies ``wanted`` as well.
 
@@ -157,11 +193,20 @@ class RitzSpace:
     """
 
     def __init__(self, start: Array) -> None:
-        self.wanted: Array = np.linalg.qr(start)[0]
+        self._wanted: Array | None = orthonormal(start)
         self.basis = np.empty((len(start), 0))
         self.images = np.empty((len(start), 0))
         self.values = np.empty(0)
-        self._size = self.wanted.shape[1]
+        self._size = self._wanted.shape[1]
+
+    @property
+    def wanted(self) -> Array:
+        """Orthonormal directions to multiply next; made when they are asked for, which nobody does after the last."""
+        if self._wanted is None:
+            rest = self.images - self.basis * self.values
+            rest /= np.maximum(np.linalg.norm(rest, axis=0), np.finfo(float).tiny)
+            self._wanted = self._outside(rest)
+        return self._wanted
 
     def absorb(self, image: Array) -> None:
         """A times ``wanted`` has been computed: turn to the best directions, and say what to multiply next."""
@@ -173,14 +218,20 @@ class RitzSpace:
         rotation = np.linalg.eigh(small - np.diag(later))[1][:, : -self._size - 1 : -1]
         values = np.einsum("ij,ij->j", rotation, small @ rotation)
         self.basis, self.images, self.values = basis @ rotation, images @ rotation, np.maximum(values, 0.0)
-        rest = self.images - self.basis * self.values
-        rest /= np.maximum(np.linalg.norm(rest, axis=0), np.finfo(float).tiny)
-        self.wanted = self._outside(rest)
+        self._wanted = None
 
     def _outside(self, rest: Array) -> Array:
         """Orthonormal directions off the basis, as many as there is room for; random ones where nothing is left."""
         rng = np.random.default_rng(0)
-        for _ in range(3):  # random ones may come in the first time, and twice is enough
+        for _ in range(2):  # twice is enough
+            rest = rest - self.basis @ (self.basis.T @ rest)
+            factor = cholesky_factor(rest)
+            if factor is None:
+                break
+            rest = _divided(rest, factor)
+        else:
+            return rest
+        for _ in range(3):  # random ones may come in the first time
             rest, pivots = np.linalg.qr(rest - self.basis @ (self.basis.T @ rest))
             lost = np.abs(np.diagonal(pivots)) <= LOST
             rest[:, lost] = rng.standard_normal((len(rest), int(lost.sum()))) / np.sqrt(len(rest))
