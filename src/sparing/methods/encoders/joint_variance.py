@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
-from sparing.methods.deflation import Deflation
+from sparing.methods.deflation import CONSTRAINTS, Deflation
 from sparing.methods.encoders.joint_goals import ConstrainedVariances, JointVariances, equal_shares
 from sparing.methods.encoders.joint_search import JointSearch
+from sparing.methods.encoders.limited_cosine import best_within
 from sparing.methods.solvers import Solver
-from sparing.results import Encoder, Reference
+from sparing.proof.answers import better_of
+from sparing.proof.bounds import OrthogonalLists
+from sparing.results import Array, Encoder, Problem, Reference
 from sparing.run import Run
 from sparing.task import Task
 
@@ -35,6 +39,8 @@ class JointVariance:
     ridge : float
         Keeps components from becoming near-copies of one another; 0 is the free criterion. Less where the last
         principal component has less than a tenth of the first one's variance.
+    max_cosine : float
+        The largest |cosine| of two components, above 0; 1 is no limit.
 
     Notes
     -----
@@ -47,14 +53,44 @@ class JointVariance:
     constraint: Deflation | None = None
     total: bool = False
     ridge: float = 0.01
+    max_cosine: float = 1.0
 
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
     def encode(self, task: Task, run: Run) -> Encoder:
         """The best of all starts."""
         whole = task.gram.cached()
+        if self.max_cosine < 1:
+            return encoder_of(whole, self._limited(task, whole, run), task.spectrum.total)
         best = JointSearch(self._goal(task, whole), self.solver, task.spectrum, run).run()
         return encoder_of(whole, best, task.spectrum.total)
+
+    def _limited(self, task: Task, whole: DataMatrix, run: Run) -> Array:
+        """The best of free and of orthogonal components, with cosines within the limit.
+
+        Supports that either search came upon get the best loadings that keep it. Orthogonal components keep every
+        limit, so the answer is never below theirs.
+        """
+        again = replace(run, rng=deepcopy(run.rng))
+        orthogonal = replace(self, constraint=CONSTRAINTS["orthogonal"](), max_cosine=1.0)
+        free = JointSearch(self._goal(task, whole), self.solver, task.spectrum, run.share(0.5))
+        searches = [JointSearch(orthogonal._goal(task, whole), self.solver, task.spectrum, again), free]
+        ends = [search.run() for search in searches]
+        ends[0] = self._handed_over(task, whole, ends[0], run)
+        pool = [*ends, *(H for search in searches for H in search.answers[-run.effort.limited :])]
+        goal = searches[1].goal
+        return best_within(goal, [H for H in pool if H.shape == ends[0].shape], self.max_cosine, run)
+
+    def _handed_over(self, task: Task, whole: DataMatrix, H: Array, run: Run) -> Array:
+        """The better of orthogonal components and of those that their own proof comes upon, as they would be."""
+        if self.total or len(set(task.sizes)) > 1:
+            return H
+        strict = Problem(
+            H.shape[1], task.n_nonzero, whole.n_features, "variance", shared_support=False, orthogonal=True
+        )
+        alike, found = Task(whole, strict, task.spectrum), encoder_of(whole, H, task.spectrum.total)
+        bound = OrthogonalLists().bound(alike, found, run)
+        return H if bound is None else better_of(alike, found, [bound]).components.T
 
     def _goal(self, task: Task, whole: DataMatrix) -> JointVariances:
         """What is maximised; the guard is far below what the least component is worth: else copies would pay."""
