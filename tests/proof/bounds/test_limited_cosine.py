@@ -86,6 +86,17 @@ def test_no_components_within_the_limit_pass_it(kind):
                 assert projection_value(A, W, k, most_absolute(problem, d)) >= best
 
 
+def test_nothing_passes_it_where_sets_of_features_are_too_many_to_list(rng):
+    """12,870 sets of eight features; then lambda^(8) stands for all of them."""
+    A = covariance("noisy", rng, 16)
+    for cosine in (0.1, 0.6):
+        task = Task(DenseGram(A), limited(2, 4, 16, cosine))
+        bound = LimitedCosine(rounds=3).bound(task, None, Run(rng))
+        assert reached(A, 2, 4, cosine, rng, draws=100) <= bound.value
+        assert bound.value <= np.linalg.eigvalsh(A)[-2:].sum() * (1 + 1e-9)
+        assert checked(bound, task.gram, task.problem) == pytest.approx(bound.value, rel=1e-12)
+
+
 def test_a_limit_that_is_not_kept_is_passed(rng):
     """Control: components at an angle pass the bound of a smaller one, and 1 + (k - 1) c is the least gamma."""
     strict, loose = (

@@ -8,7 +8,7 @@ to the largest tr(AM).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from math import comb
 
@@ -153,16 +153,17 @@ def shared_part(
     rounds: int,
     budget: Budget,
     enumerated: int = LIMITS.enumerated_supports,
+    weights: Mapping[int, float] | None = None,
 ) -> Array:
     """W that makes the sum of the k largest eigenvalues of W plus all lambda^(t)(A - W), t in ``sizes``, small.
 
     lambda^(t) is the most variance of any t features. The function is convex in W. Directions of much variance in
     A - W stand for all of them, their maximum and the eigenvalues are smoothed, and after each round the directions
     that now have most join them: of all supports where these are at most ``enumerated``. Whatever it returns proves a
-    bound; how good it is depends on the directions found.
+    bound; how good it is depends on the directions found. ``weights`` by size replace how often a size is in ``sizes``.
     """
     d, k, size = len(A), len(sizes), float(np.abs(np.linalg.eigvalsh(A)).max())
-    counts = {t: list(sizes).count(t) for t in sorted(set(sizes))}
+    counts = dict(weights or {t: list(sizes).count(t) for t in sorted(set(sizes))})
     known = {t: simple_directions(d, t) for t in counts}
     W = best = start
     reached = np.inf
@@ -182,7 +183,7 @@ def shared_part(
     return best
 
 
-def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, int]], rank: int, width: float, weight: float) -> Array:
+def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, float]], rank: int, width: float, weight: float) -> Array:
     """W after some steps towards the minimum of the smoothed function over directions that are known."""
     full, entries_of = symmetric_variables(len(A))
 
