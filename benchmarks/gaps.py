@@ -57,6 +57,7 @@ ROWS = (
     *(Row(SparsePCA, data, 3, 10, ORTHOGONAL) for data in ("normCommunities", "Eisen 2", "digits")),
     *(Row(SparsePCA, data, k, 3, {"deflation": "disjoint"}) for data in ("PitProps", "wine") for k in (2, 3)),
     *(Row(SparsePCA, data, k, r) for data, r in (*SMALL, ("digits", 10)) for k in (2, 3)),
+    *(Row(SparsePCA, data, k, r, {"max_cosine": 0.3}) for data, r in SMALL for k in (2, 3)),
     *(Row(SparsePCA, data, k, r, UNCORRELATED) for data, r in SMALL for k in (2, 3)),
     *(Row(NonnegativeSparsePCA, data, k, r) for data, r in SMALL for k in (1, 2, 3)),
     *(Row(SparseEncoder, data, 3, r) for data in ("colon_alon", "nci60") for r in (10, 50)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cliffs
+import cosines
 import defaults
 import efforts
 import exact
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "exact": exact,  # first: it prints the peak memory of the process
     "clustering": clustering,
     "cliffs": cliffs,
+    "cosines": cosines,
     "defaults": defaults,
     "efforts": efforts,
     "gaps": gaps,

@@ -137,7 +137,8 @@ class Problem:
     ``n_nonzero`` counts the features of each component. With ``shared_support`` it counts those of all together: for a
     loss the features used, for a variance the nonzero loadings. Disjoint components have no feature in common.
     ``counts`` has the features of each component in turn, where they differ; ``n_nonzero`` is then the largest.
-    ``rules`` say which features may be read, by any component.
+    ``rules`` say which features may be read, by any component; no two components have a larger |cosine| than
+    ``max_cosine``.
     """
 
     n_components: int
@@ -150,6 +151,7 @@ class Problem:
     disjoint: bool = False
     counts: tuple[int, ...] = ()
     rules: Rules = NO_RULES
+    max_cosine: float = 1.0
 
     @property
     def is_given(self) -> bool:

@@ -113,6 +113,9 @@ class Effort:
     joint_shared : int
         Times that features are shared out anew among components without a common one, for one of the starts:
         where features are few, good components often have none in common.
+    limited : int
+        Last answers of the search for free components, and of that for orthogonal ones, whose loadings are fitted under
+        a limit on cosines.
     joint_transfers : int
         Times that features are moved between components where only their total is given.
     joint_working_set, joint_working_sets : int
@@ -154,6 +157,7 @@ class Effort:
     joint_starts: int = 16
     joint_descents: int = 32
     joint_shared: int = 24
+    limited: int = 24
     joint_transfers: int = 12
     joint_working_set: int = 640
     joint_working_sets: int = 2
@@ -215,6 +219,7 @@ QUICK = Effort(
     joint_starts=8,
     joint_descents=0,
     joint_shared=4,
+    limited=8,
     joint_transfers=4,
     restarts=12,
     restart_work=3e4,
@@ -251,6 +256,7 @@ THOROUGH = Effort(
     joint_starts=32,
     joint_descents=256,
     joint_shared=100,
+    limited=100,
     joint_transfers=60,
     joint_working_sets=6,
     restarts=600,
@@ -340,6 +346,8 @@ class SearchLimits:
     single_moves: int = 8  # moves of one feature between components that are tried together
     moved: int = 6  # features that are moved together by chance
     charges: tuple[float, ...] = (0.1, 1.0, 10.0)  # for breaking a constraint, of supports that then have to keep it
+    cosine_charges: tuple[float, ...] = (1.0, 10.0, 1e2, 1e3, 1e4)  # for cosines above their limit, one after the other
+    halvings: int = 60  # of an interval, to the least change that keeps a limit: more digits than a float has
 
 
 SEARCH = SearchLimits()

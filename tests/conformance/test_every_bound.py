@@ -44,6 +44,7 @@ PROBLEMS = [
     for objective, k, *rules in product(("loss", "variance"), (1, 2), *[(False, True)] * 4)
     if k > 1 or (rules[0] and rules[2] == rules[3])  # for one component most rules say the same
 ]
+PROBLEMS += [Problem(2, 3, 5, "variance", shared_support=total, max_cosine=0.3) for total in (False, True)]
 TASKS = list(product(MATRICES, PROBLEMS))
 
 
@@ -99,7 +100,8 @@ def reached(matrix: str, problem: Problem) -> float:
     best = nonnegative_optimum if problem.nonnegative else optimum
     if k == 1:
         return best(A, r)
-    if matrix == "gamed" and not (problem.shared_support or problem.nonnegative or problem.is_orthogonal):
+    is_free = problem.max_cosine == 1 and not (problem.nonnegative or problem.is_orthogonal)
+    if matrix == "gamed" and is_free and not problem.shared_support:
         return FREE
     sizes = [(s, r - s) for s in range(1, r)] if problem.shared_support else [(s, d - s) for s in range(d - r, r + 1)]
     pairs = [(S, np.setdiff1d(range(d), S), t) for s, t in sizes for S in map(list, combinations(range(d), s))]

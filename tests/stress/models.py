@@ -82,6 +82,7 @@ MODELS: dict[str, st.SearchStrategy] = {
         st.one_of(counted("min_variance", shares), st.builds(lambda r: {"n_nonzero_total": r}, features)),
         n_components=few,
         constraint=st.sampled_from([None, *CONSTRAINTS]),
+        max_cosine=st.sampled_from([1.0, 1.0, 0.5, 0.1, 0.0]),
         n_rows=st.sampled_from([None, None, None, 1, 3]),
         **both,
     ),

@@ -16,6 +16,9 @@ from sparing.results import Array, Bound, Guarantee, Indices, Problem, Spectrum
 ORTHOGONAL = 1e-6
 """The largest cosine that counts as none."""
 
+COSINE = 1e-9
+"""What rounding may add to the largest cosine that is allowed."""
+
 TOO_WIDE = 0.05
 """What is claimed as the error of PCA's loss may be this share of it: more than an iteration leaves that converged."""
 
@@ -71,6 +74,12 @@ def broken_rule(problem: Problem, support: Indices, loadings: Array, pca: Spectr
         unit = some / np.linalg.norm(some, axis=1, keepdims=True)
         if not np.abs(unit @ unit.T - np.eye(len(some))).max(initial=0.0) <= ORTHOGONAL:
             return "they are not orthogonal"
+    if not problem.max_cosine >= 1:  # neither is what is no number
+        some = H[used.any(axis=1)]
+        unit = some / np.linalg.norm(some, axis=1, keepdims=True)
+        largest = float(np.abs(np.triu(unit @ unit.T, 1)).max(initial=0.0))
+        if not largest <= problem.max_cosine + COSINE:
+            return f"two of them have a cosine of {largest:.4g}, above {problem.max_cosine:.4g}"
     return None
 
 

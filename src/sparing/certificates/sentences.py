@@ -119,7 +119,8 @@ def others(problem: Problem) -> str:
         return f"{_sign(problem)}component with {features}{within}"
     kind = "disjoint " if problem.disjoint else "orthogonal " if problem.orthogonal else ""
     each = "in all" if problem.shared_support else "each"
-    return f"{problem.n_components:,} {_sign(problem)}{kind}components with {features} {each}{within}"
+    limit = f" and cosines of at most {problem.max_cosine:.4g}" if problem.max_cosine < 1 else ""
+    return f"{problem.n_components:,} {_sign(problem)}{kind}components with {features} {each}{limit}{within}"
 
 
 def _sign(problem: Problem) -> str:

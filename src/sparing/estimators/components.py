@@ -112,8 +112,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         if len(required) == 0:
             return n_nonzero, found
         deflation: Deflation | None = DisjointDeflation() if self._disjoint else None
-        if deflation is None and self.constraint is not None:
-            deflation = CONSTRAINTS[self.constraint]()
+        if deflation is None and self._constraint is not None:
+            deflation = CONSTRAINTS[self._constraint]()
         places = Required(required, deflation, self._nonnegative)
         sizes, more = self._sizes(found, n_nonzero), self.min_variance is not None
         placed, sizes = places.placed(view, spectrum, found, sizes, run, more=more)
@@ -143,7 +143,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
 
     def _prove(self, fit: Fit[Any], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
         run = fit.run
-        if self.solver == "exact" and self.constraint is not None:  # no solver has searched all components for a proof
+        if self.solver == "exact" and self._constraint is not None:  # no solver has searched all components for a proof
             run = replace(run, effort=replace(run.effort, proof=EFFORTS["thorough"].proof))
         inside, among = readable(_compared(task), found, run)
         bounds = proved(inside, among, run)
@@ -209,6 +209,11 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         return n_features - len(features_of("exclude", self.exclude, names))
 
     @property
+    def _constraint(self) -> str | None:
+        """What all pairs of components keep."""
+        return self.constraint
+
+    @property
     def _disjoint(self) -> bool:
         """May no feature be in two components?"""
         return isinstance(self._deflation(None), DisjointDeflation)
@@ -265,9 +270,9 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         usable, used = int((fit.view.gram_diagonal()[readable] > 0).sum()), self.components_ != 0
         if spectrum.rank < fit.n_components and spectrum.rank <= found:
             why = f"X has rank {spectrum.rank}"
-        elif self.constraint is not None:
+        elif self._constraint is not None:
             why = (
-                f"constraint={self.constraint!r} leaves no further component with so few features (each earlier "
+                f"constraint={self._constraint!r} leaves no further component with so few features (each earlier "
                 f"component costs one degree of freedom, and {found} were found)"
             )
         elif np.count_nonzero(used) == np.count_nonzero(used.any(axis=0)) == usable:

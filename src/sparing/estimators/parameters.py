@@ -128,6 +128,16 @@ def share(name: str, value: Any, example: str) -> float:
     return float(value)
 
 
+def cosine(name: str, value: Any) -> float:
+    """A number from 0 to 1."""
+    if not is_number(value) or not 0 <= value <= 1:
+        raise ValueError(
+            f"{name}={value!r} must be a number from 0 to 1: the largest absolute cosine of two components, 0 for "
+            "orthogonal ones and 1 for no limit. Pass one such as 0.3."
+        )
+    return float(value)
+
+
 def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any, also: tuple[str, ...] = ()) -> Any:
     """An algorithm by its name, or the user's own instance with its settings."""
     if isinstance(choice, str):
@@ -148,6 +158,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "min_variance": lambda name, value: (
         None if value is None else share(name, value, "0.9 keeps 90% of the variance that PCA keeps.")
     ),
+    "max_cosine": cosine,
     "refit": flag,
     "n_features_to_select": count,
     "fit_intercept": flag,

@@ -75,6 +75,10 @@ class SparsePCA(ComponentsEstimator):
     constraint : {None, "orthogonal", "uncorrelated"}, default=None
         Loadings orthogonal to one another, or scores uncorrelated with one another; exact. Both at once is PCA. With
         ``solver="exact"`` orthogonal components are searched together, and proved optimal as far as that goes.
+    max_cosine : float, default=1.0
+        The largest absolute cosine of the loadings of two components: 0 is orthogonal, 1 is no limit. A limit makes
+        components easier to tell apart, and the certificate sharper. For components that are searched together
+        (``solver="auto"``, ``deflation="auto"``).
     refit : bool, default=True
         Best loadings for the features found. Otherwise those of the solver, where it has its own.
     n_rows : int or sequence of int, optional
@@ -160,6 +164,7 @@ class SparsePCA(ComponentsEstimator):
         solver: Any = "auto",
         deflation: Any = "auto",
         constraint: str | None = None,
+        max_cosine: float = 1.0,
         refit: bool = True,
         n_rows: int | Sequence[int] | None = None,
         center: bool = True,
@@ -183,6 +188,7 @@ class SparsePCA(ComponentsEstimator):
         self.solver = solver
         self.deflation = deflation
         self.constraint = constraint
+        self.max_cosine = max_cosine
         self.refit = refit
         self.n_rows = n_rows
         self.center = center
@@ -201,9 +207,11 @@ class SparsePCA(ComponentsEstimator):
         """The algorithm that the parameters describe."""
         if self.constraint is not None:
             one_of("constraint", self.constraint, CONSTRAINTS, also=(None,))
+        solver, block = self._solver()
+        if self.max_cosine < 1 and self.n_components != 1:
+            self._check_limit(solver)
         if self.constraint is not None and self.deflation != "auto":
             raise errors.constraint_decides(self.constraint, self.deflation)
-        solver, block = self._solver()
         auto_deflation = isinstance(self.deflation, str) and self.deflation == "auto"
         if self.n_rows is not None:
             defaults = {"deflation": "auto", "constraint": None, "n_nonzero_total": None}
@@ -215,7 +223,7 @@ class SparsePCA(ComponentsEstimator):
                     f"by projection; it does not go with {parameter}. Leave {parameter} at its default."
                 )
             return TwoSided(solver, row_counts(self.n_rows, self.n_components))
-        orthogonal = self.constraint == "orthogonal"
+        orthogonal = self._constraint == "orthogonal"
         joint = auto_deflation and (isinstance(solver, Auto) or (isinstance(solver, Exact) and orthogonal))
         for parameter in ("constraint", "n_nonzero_total"):
             wish = getattr(self, parameter)
@@ -229,10 +237,34 @@ class SparsePCA(ComponentsEstimator):
         if isinstance(solver, Exact) and isinstance(deflation, DisjointDeflation) and self.n_components != 1:
             return Disjoint(solver.incumbent)
         if joint and self.n_components != 1:
-            constraint = None if self.constraint is None else CONSTRAINTS[self.constraint]()
+            constraint = None if self._constraint is None else CONSTRAINTS[self._constraint]()
+            limit = self.max_cosine if constraint is None else 1.0  # orthogonal components keep every limit
             quick = solver if isinstance(solver, Auto) and self.solver != "auto" else FAST_SOLVER
-            return JointVariance(quick, constraint, total=self.n_nonzero_total is not None)
+            return JointVariance(quick, constraint, total=self.n_nonzero_total is not None, max_cosine=limit)
         return Sequential(solver, deflation)
+
+    @property
+    def _constraint(self) -> str | None:
+        """What all pairs of components keep: cosines of 0 are orthogonality."""
+        return "orthogonal" if self.constraint is None and self.max_cosine == 0 else self.constraint
+
+    def _check_limit(self, solver: Any) -> None:
+        """Refuse a limit on cosines beside wishes that cannot be met with it."""
+        orthogonal = self._constraint == "orthogonal"  # keeps every limit, whatever else is asked for
+        refused = {
+            "n_rows": self.n_rows is not None,
+            "deflation": not (isinstance(self.deflation, str) and self.deflation == "auto"),
+            "constraint": self._constraint == "uncorrelated",
+            "include": not orthogonal and self.include is not None,
+            "min_variance": not orthogonal and self.min_variance is not None,
+            "solver": not isinstance(solver, Auto) and not (orthogonal and isinstance(solver, Exact)),
+        }
+        if parameter := next((name for name, is_refused in refused.items() if is_refused), None):
+            raise ValueError(
+                f"max_cosine={self.max_cosine!r} and {parameter}={getattr(self, parameter)!r} were both given, but a "
+                "limit on cosines is kept only by the search for all components together, with given numbers of "
+                f"features. Leave {parameter} at its default, or max_cosine at 1."
+            )
 
     def _solver(self) -> tuple[Any, bool]:
         """The solver with its settings, and whether it finds all components at once."""
@@ -255,15 +287,16 @@ class SparsePCA(ComponentsEstimator):
         in_all = self.n_nonzero_total is not None
         each = np.count_nonzero(found.loadings, axis=1)  # more than asked for where penalties decide, not counts
         most = max(int(np.max(n_nonzero)), int(each.sum() if in_all else each.max()))
-        disjoint = not in_all and self._disjoint
+        disjoint, several = not in_all and self._disjoint, len(found.loadings) > 1
         return Problem(
             len(found.loadings),
             min(most, n_features * (len(found.loadings) if in_all else 1)),
             n_features,
             objective="variance",
             shared_support=in_all or len(found.loadings) == 1,
-            orthogonal=disjoint or self.constraint == "orthogonal",
+            orthogonal=disjoint or self._constraint == "orthogonal",
             disjoint=disjoint,
+            max_cosine=float(self.max_cosine) if several and self._constraint is None else 1.0,
         )
 
     def _annotated(

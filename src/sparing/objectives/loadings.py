@@ -12,8 +12,19 @@ FLAT = 1e-13
 """Growth per step, as a share of the variance, that ends the search."""
 
 
-def best_loadings(gram: Array, directions: Array, ridge: float, max_iter: int, budget: Budget | None = None) -> Array:
+def best_loadings(
+    gram: Array,
+    directions: Array,
+    ridge: float,
+    max_iter: int,
+    budget: Budget | None = None,
+    *,
+    max_cosine: float = 1.0,
+    charge: float = 0.0,
+) -> Array:
     """Unit columns with the zeros of ``directions`` (u x k) and the largest tr((H'H + ridge I)^-1 H'AH) nearby.
+
+    Squared cosines above that of ``max_cosine`` are charged, by the square of the excess, as a share of the variance.
 
     By L-BFGS from the directions given. Turns, one direction at a time, take ten times as long where these overlap.
     """
@@ -32,8 +43,15 @@ def best_loadings(gram: Array, directions: Array, ridge: float, max_iter: int, b
         inverse, images = np.linalg.inv(H.T @ H + shift), gram @ H
         both = inverse @ (H.T @ images)
         slope = images @ inverse - H @ (both @ inverse)
+        broken = 0.0
+        if charge > 0:
+            cosines = H.T @ H
+            np.fill_diagonal(cosines, 0.0)
+            excess = np.maximum(np.square(cosines) - max_cosine**2, 0.0)
+            broken = charge * float(np.square(excess).sum()) / 2
+            slope = slope - 2 * total * charge * (H @ (excess * cosines))
         slope -= H * np.einsum("ij,ij->j", slope, H)  # lengths do not matter
-        return -float(np.trace(both)) / total, (slope * (-2 / (total * lengths)))[free]
+        return broken - float(np.trace(both)) / total, (slope * (-2 / (total * lengths)))[free]
 
     def in_time(xk: Array) -> None:
         if budget is not None and budget.expired:

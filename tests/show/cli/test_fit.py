@@ -62,6 +62,10 @@ def test_tabs_and_max_loss_and_scale(fit):
     [
         (("--method", "pca", "-r", 3), SparsePCA(2, n_nonzero=3, random_state=0)),
         (("--method", "pca", "--min-variance", 0.7), SparsePCA(2, min_variance=0.7, random_state=0)),
+        (
+            ("--method", "pca", "-r", 3, "--max-cosine", 0.2),
+            SparsePCA(2, n_nonzero=3, max_cosine=0.2, random_state=0),
+        ),
         (("--method", "nonnegative", "-r", 3, "-k", 1), NonnegativeSparsePCA(1, n_nonzero=3, random_state=0)),
         (("--strategy", "joint", "-r", 2), SparseEncoder(2, n_nonzero=2, strategy="joint", random_state=0)),
         (("--no-center", "-r", 2), SparseEncoder(2, n_nonzero=2, center=False, random_state=0)),
@@ -187,6 +191,7 @@ def test_bad_files_get_one_sentence_and_a_code(fit, text, options, sentence):
         ("-r", "1", "--max-loss", "1.1"),
         ("--method", "pca", "--max-loss", "1.1"),
         ("--method", "nonnegative", "--strategy", "joint"),
+        ("--method", "nonnegative", "--max-cosine", "0.3"),
         ("-r", "2", "--min-variance", "0.9"),
         ("--method", "pca", "-r", "2", "--min-variance", "0.9"),
         ("-k", "0"),
@@ -198,6 +203,14 @@ def test_options_that_make_no_sense_are_misunderstandings(run, options):
     result = run("fit", "wine.csv", *options)
     assert result.exit_code == 2
     assert "Error: " in result.stderr
+
+
+def test_a_limit_on_cosines_is_refused_in_the_words_of_the_command_line(run):
+    result = run("fit", "wine.csv", "--method", "pca", "-r", "3", "--max-cosine", "1.5")
+    assert result.exit_code == 1
+    assert "--max-cosine 1.5 must be a number from 0 to 1" in result.stderr
+    both = run("fit", "wine.csv", "--method", "pca", "--min-variance", "0.9", "--max-cosine", "0.3")
+    assert "Leave --min-variance at its default, or --max-cosine at 1." in both.stderr
 
 
 def test_missing_binary_and_directory(run, folder):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
-from sparing.methods.deflation import Deflation, OrthogonalConstraint
+from sparing.methods.deflation import CONSTRAINTS, Deflation
 from sparing.methods.encoders.joint_goals import ConstrainedVariances, JointVariances, equal_shares
 from sparing.methods.encoders.joint_search import JointSearch
+from sparing.methods.encoders.limited_cosine import best_within
 from sparing.methods.solvers import Solver
-from sparing.results import Array, Encoder, Reference
+from sparing.proof.answers import better_of
+from sparing.proof.bounds import OrthogonalLists
+from sparing.results import Array, Encoder, Problem, Reference
 from sparing.run import Run
 from sparing.task import Task
 
@@ -36,6 +40,8 @@ class JointVariance:
     ridge : float
         Keeps components from becoming near-copies of one another; 0 is the free criterion. Less where the last
         principal component has less than a tenth of the first one's variance.
+    max_cosine : float
+        The largest |cosine| of two components, above 0; 1 is no limit.
 
     Notes
     -----
@@ -48,21 +54,44 @@ class JointVariance:
     constraint: Deflation | None = None
     total: bool = False
     ridge: float = 0.01
+    max_cosine: float = 1.0
 
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """The best of all starts."""
-        whole = task.gram.cached()
-        return encoder_of(whole, self._found(task, whole, run), task.spectrum.total)
+        """The best of all starts.
 
-    def _found(self, task: Task, whole: DataMatrix, run: Run) -> Array:
-        """Free components start from orthogonal ones as well, and so are never below them."""
-        known = list[Array]()
-        if self.constraint is None:
-            constrained = replace(self, constraint=OrthogonalConstraint())
-            known = [constrained._found(task, whole, replace(run.share(0.5), rng=deepcopy(run.rng)))]
-        return JointSearch(self._goal(task, whole), self.solver, task.spectrum, run, known).run()
+        Free components start from orthogonal ones as well, which keep every limit on cosines, and so are never below
+        them. Under a limit, supports that either search came upon get the best loadings that keep it.
+        """
+        whole = task.gram.cached()
+        if self.constraint is not None:
+            return encoder_of(whole, self._search(task, whole, run).run(), task.spectrum.total)
+        again = replace(run.share(0.5), rng=deepcopy(run.rng))  # the orthogonal components of a fit of their own
+        strict = replace(self, constraint=CONSTRAINTS["orthogonal"](), max_cosine=1.0)._search(task, whole, again)
+        orthogonal, limited = strict.run(), self.max_cosine < 1
+        if limited:
+            orthogonal = self._handed_over(task, whole, orthogonal, run)
+        free = self._search(task, whole, run.share(0.5) if limited else run, [orthogonal])
+        best = free.run()
+        if limited:
+            pool = [orthogonal, best, *(H for one in (strict, free) for H in one.answers[-run.effort.limited :])]
+            best = best_within(free.goal, [H for H in pool if H.shape == orthogonal.shape], self.max_cosine, run)
+        return encoder_of(whole, best, task.spectrum.total)
+
+    def _search(self, task: Task, whole: DataMatrix, run: Run, known: Sequence[Array] = ()) -> JointSearch:
+        return JointSearch(self._goal(task, whole), self.solver, task.spectrum, run, known)
+
+    def _handed_over(self, task: Task, whole: DataMatrix, H: Array, run: Run) -> Array:
+        """The better of orthogonal components and of those that their own proof comes upon, as they would be."""
+        if self.total or len(set(task.sizes)) > 1:
+            return H
+        strict = Problem(
+            H.shape[1], task.n_nonzero, whole.n_features, "variance", shared_support=False, orthogonal=True
+        )
+        alike, found = Task(whole, strict, task.spectrum), encoder_of(whole, H, task.spectrum.total)
+        bound = OrthogonalLists().bound(alike, found, run)
+        return H if bound is None else better_of(alike, found, [bound]).components.T
 
     def _goal(self, task: Task, whole: DataMatrix) -> JointVariances:
         """What is maximised; the guard is far below what the least component is worth: else copies would pay."""

@@ -7,6 +7,7 @@ from sparing.proof.bounds.direct_optimality import DirectOptimality
 from sparing.proof.bounds.disjoint_supports import DisjointSupports
 from sparing.proof.bounds.each_alone import EachAlone
 from sparing.proof.bounds.largest_diagonals import LargestDiagonals
+from sparing.proof.bounds.limited_cosine import LimitedCosine
 from sparing.proof.bounds.nonnegative_optimality import NonnegativeOptimality
 from sparing.proof.bounds.orthogonal_dual import OrthogonalDual
 from sparing.proof.bounds.orthogonal_lists import OrthogonalLists
@@ -36,6 +37,7 @@ BOUNDS: dict[str, type[BoundMethod]] = {
     "each_alone": EachAlone,
     "eigenvalue_tree": EigenvalueTree,
     "shared_part": SharedPart,
+    "limited_cosine": LimitedCosine,
     "orthogonal_dual": OrthogonalDual,
     "orthogonal_lists": OrthogonalLists,
 }
@@ -53,6 +55,7 @@ __all__ = [
     "EigenvalueTree",
     "LargestDiagonals",
     "LeadingVariance",
+    "LimitedCosine",
     "LossTree",
     "NonnegativeBranchAndBound",
     "NonnegativeOptimality",

@@ -36,6 +36,9 @@ PART, DUAL = "part", "dual"
 
 METHOD = "a part for all components and a rest for each"
 
+COSINE_SLACK = 1e-8
+"""Share added to the largest eigenvalue of H'H: loadings keep a limit on cosines up to rounding."""
+
 
 def sizes_in_turn(problem: Any, n_features: int) -> list[int]:
     """How many features the directions of Gram-Schmidt can have, one after the other."""
@@ -50,7 +53,19 @@ def most_absolute(problem: Any, n_features: int) -> float:
     k, r = int(problem.n_components), int(problem.n_nonzero)
     u = max(min(r if problem.shared_support else k * r, n_features), k)
     flat = (k + math.sqrt(k * (u - 1) * (u - k))) * (1 + 8 * EPS)
+    if problem.max_cosine < 1 and not problem.shared_support:  # P is HH' / gamma and a psd matrix on u features
+        own = k / largest_gram(problem)
+        flat = min(flat, (own * min(r, n_features) + (k - own) * u) * (1 + 8 * EPS))
     return min(float(sum(sizes_in_turn(problem, n_features))), flat)
+
+
+def largest_gram(problem: Any) -> float:
+    """gamma: what no eigenvalue of H'H exceeds, for unit columns H whose cosines keep their limit; rounded up.
+
+    The diagonal of H'H is 1, and its other entries are the cosines; its trace is k.
+    """
+    k, cosine = int(problem.n_components), float(problem.max_cosine)
+    return (1 + (k - 1) * (cosine if 0 <= cosine <= 1 else 1.0)) * (1 + COSINE_SLACK)
 
 
 def split_value(A: Array, W: Array, sizes: list[int], single: Single) -> float:

@@ -8,7 +8,7 @@ to the largest tr(AM).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from math import comb
 
@@ -142,7 +142,7 @@ def top_of_all(B: Array, size: int) -> float | None:
         return leading_sum(B, 1)
     if comb(d, size) > LIMITS.enumerated_supports:
         return None
-    return float(_tops(B, _supports(d, size))[0].max()) + 8 * d * EPS * d * scale_of(B)
+    return float(_tops(B, supports_of_size(d, size))[0].max()) + 8 * d * EPS * d * scale_of(B)
 
 
 def shared_part(
@@ -153,21 +153,22 @@ def shared_part(
     rounds: int,
     budget: Budget,
     enumerated: int = LIMITS.enumerated_supports,
+    weights: Mapping[int, float] | None = None,
 ) -> Array:
     """W that makes the sum of the k largest eigenvalues of W plus all lambda^(t)(A - W), t in ``sizes``, small.
 
     lambda^(t) is the most variance of any t features. The function is convex in W. Directions of much variance in
     A - W stand for all of them, their maximum and the eigenvalues are smoothed, and after each round the directions
     that now have most join them: of all supports where these are at most ``enumerated``. Whatever it returns proves a
-    bound; how good it is depends on the directions found.
+    bound; how good it is depends on the directions found. ``weights`` by size replace how often a size is in ``sizes``.
     """
     d, k, size = len(A), len(sizes), float(np.abs(np.linalg.eigvalsh(A)).max())
-    counts = {t: list(sizes).count(t) for t in sorted(set(sizes))}
-    known = {t: _simple(d, t) for t in counts}
+    counts = dict(weights or {t: list(sizes).count(t) for t in sorted(set(sizes))})
+    known = {t: simple_directions(d, t) for t in counts}
     W = best = start
     reached = np.inf
     for step in range(rounds + 1):
-        found = {t: _strongest(A - W, t, known[t], budget, enumerated) for t in counts}
+        found = {t: cutting_directions(A - W, t, known[t], budget, enumerated) for t in counts}
         value = leading_sum(W, k) + sum(n * found[t][0] for t, n in counts.items())
         if value < reached:
             best, reached = W, value
@@ -182,16 +183,9 @@ def shared_part(
     return best
 
 
-def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, int]], rank: int, width: float, weight: float) -> Array:
+def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, float]], rank: int, width: float, weight: float) -> Array:
     """W after some steps towards the minimum of the smoothed function over directions that are known."""
-    d = len(A)
-    upper = np.triu_indices(d)
-    twice = np.where(upper[0] == upper[1], 1.0, 2.0)
-
-    def full(entries: Array) -> Array:
-        out = np.zeros((d, d))
-        out[upper] = entries
-        return out + np.triu(out, 1).T
+    full, entries_of = symmetric_variables(len(A))
 
     def function(entries: Array) -> tuple[float, Array]:
         W = full(entries)
@@ -203,10 +197,23 @@ def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, int]], rank: int, 
             slope = slope - count * ((X.T * (shares / shares.sum())) @ X)
         away = W - start
         slope = slope + 2 * weight * away
-        return value + weight * float(np.vdot(away, away)), slope[upper] * twice
+        return value + weight * float(np.vdot(away, away)), entries_of(slope)
 
-    steps = SCHEDULES.smooth_steps
-    return full(minimize(function, start[upper], jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
+    upper, steps = start[np.triu_indices(len(A))], SCHEDULES.smooth_steps
+    return full(minimize(function, upper, jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
+
+
+def symmetric_variables(d: int) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    """A symmetric matrix from its upper triangle, and the slope in these entries from the slope in the matrix."""
+    upper = np.triu_indices(d)
+    twice = np.where(upper[0] == upper[1], 1.0, 2.0)
+
+    def full(entries: Array) -> Array:
+        out = np.zeros((d, d))
+        out[upper] = entries
+        return out + np.triu(out, 1).T
+
+    return full, lambda slope: np.asarray(slope[upper] * twice)
 
 
 def smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:
@@ -226,7 +233,7 @@ def smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:
     return value, (vectors * shares) @ vectors.T
 
 
-def _simple(d: int, size: int) -> Array:
+def simple_directions(d: int, size: int) -> Array:
     """All features (rows), and all sums and differences of two of them where they are not too many."""
     eye = np.eye(d)
     if size < 2 or d > LIMITS.paired_features:
@@ -235,14 +242,14 @@ def _simple(d: int, size: int) -> Array:
     return np.vstack([eye, (eye[i] + eye[j]) / np.sqrt(2), (eye[i] - eye[j]) / np.sqrt(2)])
 
 
-def _strongest(B: Array, size: int, known: Array, budget: Budget, enumerated: int) -> tuple[float, Array]:
+def cutting_directions(B: Array, size: int, known: Array, budget: Budget, enumerated: int) -> tuple[float, Array]:
     """The most variance found on ``size`` features, and directions (rows) with much of it."""
     d = len(B)
     if size >= d:
         values, vectors = np.linalg.eigh(B)
         return float(values[-1]), vectors[:, ::-1].T[:8]
     if comb(d, size) <= enumerated:
-        supports = _supports(d, size)
+        supports = supports_of_size(d, size)
     else:
         values, vectors = np.linalg.eigh(B)
         view = view_of_gram(B + max(-float(values[0]), 0.0) * np.eye(d))  # the order of supports stays
@@ -261,7 +268,7 @@ def _strongest(B: Array, size: int, known: Array, budget: Budget, enumerated: in
     return float(values.max()), X
 
 
-def _supports(d: int, size: int) -> Indices:
+def supports_of_size(d: int, size: int) -> Indices:
     """All supports of one size, one per row."""
     return np.array(list(combinations(range(d), size)), dtype=np.intp)
 

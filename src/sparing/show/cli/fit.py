@@ -12,7 +12,7 @@ from sparing.show.cli.opening import asked_for, progress, writable
 
 METHODS = {"encoder": SparseEncoder, "pca": SparsePCA, "nonnegative": NonnegativeSparsePCA}
 OF_ENCODER = ("max_loss", "strategy", "columns", "costs", "max_cost", "groups", "max_per_group")
-OF_METHODS = {"min_variance": set(METHODS), **{name: {"encoder"} for name in OF_ENCODER}}
+OF_METHODS = {"min_variance": set(METHODS), "max_cosine": {"pca"}, **{name: {"encoder"} for name in OF_ENCODER}}
 """Options that not every method has."""
 
 COUNTS = ("max_loss", "min_variance", "columns")
@@ -46,6 +46,11 @@ COUNTS = ("max_loss", "min_variance", "columns")
     "features (pca, nonnegative): of each component, or of their total if they are searched together.",
 )
 @click.option(
+    "--max-cosine",
+    type=float,
+    help="The largest absolute cosine of the loadings of two components, from 0 (orthogonal) to 1 (no limit) (pca).",
+)
+@click.option(
     "--strategy",
     type=click.Choice(["batch", "iterative", "joint"]),
     help="batch (the default of encoder): all components share their features; iterative, joint: each component reads "
@@ -70,6 +75,7 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
       sparing fit wine.csv -k 2 -r 5 --scale
       sparing fit wine.csv -k 3 --max-loss 1.05 --scale --drop proline
       sparing fit wine.csv --method pca -k 2 -r 4 --scale --json
+      sparing fit wine.csv --method pca -k 3 -r 5 --scale --max-cosine 0.3
       sparing fit wine.csv --method nonnegative -k 2 --min-variance 0.8 --scale --label cultivar
       sparing fit wine.csv -k 2 -r 5 --scale --save wine.model
       sparing fit wine.csv -k 2 -r 5 --scale --cv 5
@@ -82,7 +88,7 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
     writable(save, force, data)
     table = asked_for(data, chosen)
     kept = rules.rules_of(chosen, table)
-    passed = {name: given[name] for name in ("max_loss", "min_variance", "strategy") if name in given}
+    passed = {name: given[name] for name in ("max_loss", "min_variance", "max_cosine", "strategy") if name in given}
     with progress(quiet) as verbose:
         model = METHODS[method](
             chosen["components"],

@@ -108,6 +108,7 @@ OF_PARAMETERS = {
     "min_variance": "--min-variance",
     "max_features": "--max-features",
     "max_cost": "--max-cost",
+    "max_cosine": "--max-cosine",
     "max_per_group": "--max-per-group",
     "time_limit": "--time-limit",
 }

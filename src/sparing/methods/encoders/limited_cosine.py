@@ -1,0 +1,87 @@
+"""Loadings on given supports whose cosines keep a limit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparing.gram import GRAM_LIMIT
+from sparing.linalg.signs import first_largest
+from sparing.linalg.truncation import unit_columns
+from sparing.methods.encoders.joint_goals import JointVariances, unsigned_cosines
+from sparing.objectives.loadings import best_loadings
+from sparing.results import Array
+from sparing.run import SEARCH, Run
+
+INSIDE = 1e-12
+"""Loadings stay this far within the limit, so that rounding does not break it."""
+
+
+def best_within(goal: JointVariances, answers: list[Array], max_cosine: float, run: Run) -> Array:
+    """The answer of most variance after its loadings are fitted under the limit; the first must keep it already."""
+    kept = [answers[0]]
+    for H in answers[1:]:
+        if run.budget.expired:
+            break
+        for trial in (H, goal.refitted(H, run), _charged(goal, H, max_cosine, run)):
+            if (within := shrunk(trial, max_cosine)) is not None:
+                kept.append(within)
+    images = np.split(goal.view.gram_matmat(np.concatenate(kept, axis=1)), len(kept), axis=1)
+    values = [goal.captured(H, AH, 0.0) for H, AH in zip(kept, images, strict=True)]
+    best = kept[first_largest(np.array(values))]
+    return best if best is answers[0] else goal.ordered(best)
+
+
+def shrunk(H: Array, max_cosine: float) -> Array | None:
+    """The same supports with cosines within the limit; nothing where a component would vanish.
+
+    Each component gives up as much of its part along the earlier ones, on its own support, as is needed: all its inner
+    products with them shrink alike, down to 0.
+    """
+    limit, out = max(max_cosine - INSIDE, 0.0), unit_columns(H)
+    if out.shape != H.shape:
+        return None
+    for j in range(1, H.shape[1]):
+        x, inside = out[:, j], out[:, j] != 0
+        if _largest(out[:, : j + 1]) <= limit:
+            continue
+        left, values, _ = np.linalg.svd(out[inside, :j], full_matrices=False)
+        span = left[:, values > 1e-10]
+        along = np.zeros_like(x)
+        along[inside] = span @ (span.T @ x[inside])
+        low, high = 0.0, 1.0
+        for _ in range(SEARCH.halvings):
+            middle = (low + high) / 2
+            if _beside(out[:, :j], x - middle * along) <= limit:
+                high = middle
+            else:
+                low = middle
+        y = x - high * along
+        if np.linalg.norm(y) <= 1e-6 or _beside(out[:, :j], y) > max_cosine:
+            return None
+        out[:, j] = y / np.linalg.norm(y)
+    return out
+
+
+def _beside(others: Array, y: Array) -> float:
+    """The largest |cosine| of a direction with unit ones; none where it vanishes."""
+    length = float(np.linalg.norm(y))
+    return float(np.abs(others.T @ y).max()) / length if length > 0 else np.inf
+
+
+def _largest(H: Array) -> float:
+    return float(unsigned_cosines(H.T @ H).max(initial=0.0))
+
+
+def _charged(goal: JointVariances, H: Array, max_cosine: float, run: Run) -> Array:
+    """Loadings on the same supports, cosines above the limit charged more and more."""
+    used = np.flatnonzero(H.any(axis=1))
+    if len(used) > GRAM_LIMIT:
+        return H
+    gram, inside = goal.view.restricted(used).gram(), H[used]
+    for charge in SEARCH.cosine_charges:
+        inside = best_loadings(
+            gram, inside, goal.ridge, SEARCH.refits, run.budget, max_cosine=max_cosine, charge=charge
+        )
+    out = np.zeros_like(H)
+    out[used] = inside
+    return out

@@ -1,0 +1,103 @@
+"""The search for the matrix W in the bound of components with limited cosines."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sparing.proof.relaxations.fantope import (
+    cutting_directions,
+    simple_directions,
+    smoothed_sum,
+    supports_of_size,
+    symmetric_variables,
+)
+from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.results import Array, Indices
+from sparing.run import Budget
+
+
+def unions(n_features: int, most: int) -> Indices:
+    """All sets of features that components may read together, one per row; all features where these are too many."""
+    if most >= n_features or comb(n_features, most) > LIMITS.tried_supports:
+        return np.arange(n_features)[None]
+    return supports_of_size(n_features, most)
+
+
+def union_values(A: Array, W: Array, sets: Indices, rank: int, rest: float) -> Array:
+    """The ``rank`` largest eigenvalues of W and ``rest`` times the largest of A - W, within each set of features."""
+    rows, columns = sets[:, :, None], sets[:, None, :]
+    leading = np.linalg.eigvalsh(W[rows, columns])[:, sets.shape[1] - rank :].sum(axis=1)
+    return np.asarray(leading + rest * np.linalg.eigvalsh((A - W)[rows, columns])[:, -1])
+
+
+def limited_part(
+    A: Array, rank: int, size: int, own: float, sets: Indices, start: Array, *, rounds: int, budget: Budget
+) -> Array:
+    """W that makes the largest of :func:`union_values` plus ``own`` lambda^(size)(A - W) small; ``rest`` is rank - own.
+
+    The function is convex in W, and its minimum is searched for as in
+    :func:`~sparing.proof.relaxations.fantope.shared_part`: maxima over directions and sets that are known are smoothed,
+    and after each round those that are now largest join them.
+    """
+    d, scale, rest = len(A), float(np.abs(np.linalg.eigvalsh(A)).max()), rank - own
+    known, W, best, reached = simple_directions(d, size), start, start, np.inf
+    for step in range(rounds + 1):
+        most, X = cutting_directions(A - W, size, known, budget, LIMITS.enumerated_supports)
+        values = union_values(A, W, sets, rank, rest)
+        if (value := float(values.max()) + own * most) < reached:
+            best, reached = W, value
+        if step == rounds or budget.expired or scale == 0:
+            break
+        width = scale * max(SCHEDULES.smoothed_first * SCHEDULES.sharpened**step, SCHEDULES.smoothed_last)
+        variances = np.einsum("ij,ij->i", known @ (A - W), known)
+        needed = (variances > variances.max() - SCHEDULES.cuts * width) | (np.arange(len(known)) < d)
+        known = np.vstack([known[needed], X])
+        active = sets[np.argsort(-values, kind="stable")[: SCHEDULES.active_unions]]
+        W = _smoothly(A, W, known, active, rank, own, width, SCHEDULES.nearness / scale)
+    return best
+
+
+def _smoothly(
+    A: Array, start: Array, X: Array, sets: Indices, rank: int, own: float, width: float, weight: float
+) -> Array:
+    """W after some steps towards the minimum of the smoothed function over directions and sets that are known."""
+    full, entries_of = symmetric_variables(len(A))
+    rest = rank - own
+    of_sets = _of_all if sets.shape[1] == len(A) else _of_unions
+
+    def function(entries: Array) -> tuple[float, Array]:
+        W = full(entries)
+        value, slope = of_sets(A, W, sets, rank, rest, width)
+        variances = np.einsum("ij,ij->i", X @ (A - W), X)
+        shares = np.exp((variances - variances.max()) / width)
+        value += own * (float(variances.max()) + width * float(np.log(shares.sum())))
+        slope = slope - own * ((X.T * (shares / shares.sum())) @ X)
+        away = W - start
+        return value + weight * float(np.vdot(away, away)), entries_of(slope + 2 * weight * away)
+
+    upper, steps = start[np.triu_indices(len(A))], SCHEDULES.limited_steps
+    return full(minimize(function, upper, jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
+
+
+def _of_all(A: Array, W: Array, sets: Indices, rank: int, rest: float, width: float) -> tuple[float, Array]:
+    """What all features together have, smoothed, and its slope in W."""
+    value, slope = smoothed_sum(W, rank, width)
+    largest, against = smoothed_sum(A - W, 1, width)
+    return value + rest * largest, slope - rest * against
+
+
+def _of_unions(A: Array, W: Array, sets: Indices, rank: int, rest: float, width: float) -> tuple[float, Array]:
+    """The largest of what sets of features have, smoothed over them, and its slope in W."""
+    rows, columns = sets[:, :, None], sets[:, None, :]
+    values, vectors = np.linalg.eigh(np.concatenate([W[rows, columns], (A - W)[rows, columns]]))
+    n, at = len(sets), sets.shape[1] - rank
+    each = values[:n, at:].sum(axis=1) + rest * values[n:, -1]
+    shares = np.exp((each - each.max()) / width)
+    weights = (shares / shares.sum())[:, None, None]
+    U, v = vectors[:n, :, at:], vectors[n:, :, -1:]
+    slope = np.zeros_like(W)
+    np.add.at(slope, (rows, columns), weights * (U @ U.transpose(0, 2, 1) - rest * (v @ v.transpose(0, 2, 1))))
+    return float(each.max()) + width * float(np.log(shares.sum())), slope
