@@ -170,9 +170,10 @@ class Schedules:
     spare_eigenpairs: int = 5  # beyond the rank of the last iterate
     over_relaxation: float = 1.7  # of the alternating steps: a third fewer are needed than with 1
     cuts: int = 60  # directions of most variance that one round adds for a shared part
-    active_unions: int = 16  # sets of all features of components whose part is made smaller in one round: with 8 of
-    # them wine stays at 5.1% for cosines up to 0.1, with 16 it is 4.2%, with 40 the same [cosines]
-    limited_steps: int = 40  # of the smooth minimisation for limited cosines in one round: 150 gain nothing [cosines]
+    active_unions: int = 16  # sets of all features of components whose part is made smaller in one round: 8, 16, 40 of
+    # them take wine to 5.6, 4.2, 4.3% for cosines up to 0.1; set by hand on wine and PitProps [cosines]
+    limited_steps: int = 40  # of the smooth minimisation for limited cosines in one round: 150 gain 0.03 points on wine
+    # and take twice the time; set by hand likewise [cosines]
     swapped_supports: int = 8  # of a shared part whose features are swapped, where not all supports are looked at
     smooth_steps: int = 150  # of the smooth minimisation in one round
     smoothed_first: float = 1e-2  # maxima are smoothed over this share of the largest eigenvalue at first,

@@ -60,7 +60,7 @@ class LimitedCosine:
         return problem.is_several and limited and not problem.shared_support and d <= LIMITS.witness_features
 
     def cost(self, task: Task) -> float:
-        """A fifth of a second for 200 features; rounds of the search are counted by the effort."""
+        """Some tenths of a second for 200 features; rounds of the search are counted by the effort."""
         return 0.5 * (task.gram.n_features / 300) ** 2
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
