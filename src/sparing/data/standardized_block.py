@@ -101,7 +101,7 @@ class StandardizedBlock:
         The square of such a column's mean is at most half of its mean square, so that hardly a digit is lost when the
         mean is subtracted from products instead of the column.
         """
-        if self._root is not None:
+        if self._root is not None or self.raw.is_dense or len(J) == 0:
             return None
         n, chosen = self.stop - self.start, self.raw.restricted(J)
         stored = np.diff(chosen.matrix.indptr)  # type: ignore[attr-defined]

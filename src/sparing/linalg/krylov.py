@@ -150,8 +150,11 @@ INDEPENDENT = 1e-3
 its inverse multiplies, is then removed by a second factorization."""
 
 
-def cholesky_factor(columns: Array) -> Array | None:
-    """R with R'R = columns' columns, or None where some columns nearly depend on others."""
+def cholesky_factor(columns: Array, lengths: Array | None = None) -> Array | None:
+    """R with R'R = columns' columns, or None where some columns nearly depend on others.
+
+    ``lengths`` are those of the columns before other directions were taken off them, by which they are judged then.
+    """
     gram = columns.T @ columns
     if len(columns) <= len(gram) or not np.isfinite(gram).all():
         return None
@@ -159,7 +162,7 @@ def cholesky_factor(columns: Array) -> Array | None:
         factor = np.asarray(np.linalg.cholesky(gram).T, dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
-    outside = np.diagonal(factor) / np.sqrt(np.diagonal(gram))
+    outside = np.diagonal(factor) / (np.sqrt(np.diagonal(gram)) if lengths is None else lengths)
     return factor if outside.min(initial=1.0) > INDEPENDENT else None
 
 
@@ -224,8 +227,9 @@ class RitzSpace:
         """Orthonormal directions off the basis, as many as there is room for; random ones where nothing is left."""
         rng = np.random.default_rng(0)
         for _ in range(2):  # twice is enough
+            lengths = np.linalg.norm(rest, axis=0)
             rest = rest - self.basis @ (self.basis.T @ rest)
-            factor = cholesky_factor(rest)
+            factor = cholesky_factor(rest, lengths)
             if factor is None:
                 break
             rest = _divided(rest, factor)
