@@ -35,10 +35,13 @@ RULES: dict[str, dict[str, Any]] = {
     "both": {"costs": COSTS, "max_cost": 15, "groups": ZONES, "max_per_group": 1},
 }
 
+NOISE = 10 ** (-(COSTS - 1) / 2)
+"""Variance of a sensor's noise, in mean variances of a pixel: 1 for the cheapest, a tenth for the most expensive."""
 
-def predicted(model: SparseEncoder, faces: np.ndarray) -> float:
+
+def predicted(model: SparseEncoder, faces: np.ndarray, noise: np.ndarray | float = 0.0) -> float:
     """Share of the variance of new faces, about the mean of those of the fit, that the sensors predict."""
-    left = faces - model.inverse_transform(model.transform(faces[:, model.support_]))
+    left = faces - model.inverse_transform(model.transform((faces + noise)[:, model.support_]))
     return float(1 - np.square(left).sum() / np.square(faces - model.mean_).sum())
 
 
@@ -77,6 +80,27 @@ def main(folder: Path) -> None:
     worst = np.argsort(both.feature_r2_)[:5]
     print("worst: " + ", ".join(f"({ROW[j]}, {COLUMN[j]}) {both.feature_r2_[j]:.2f}" for j in worst))
     save(SimpleNamespace(figure_=maps(seen, models)), folder / "sensors.png")
+    with_noise(models["no rule"], seen, new, folder)
+
+
+def with_noise(plain: SparseEncoder, seen: np.ndarray, new: np.ndarray, folder: Path) -> None:
+    """Sensors whose readings carry noise: where they go, and the prediction error of every pixel."""
+    variance = NOISE * seen.var(axis=0).mean()
+    refitted = SparseEncoder(None, n_nonzero=12, include=plain.support_, noise_variance=variance).fit(seen)
+    aware = SparseEncoder(None, n_nonzero=12, noise_variance=variance).fit(seen)
+    noise = np.random.default_rng(0).normal(size=new.shape) * np.sqrt(variance)
+    print(f"\n{'places':16} decoder        mean noise  new faces, noisy readings")
+    for places, decoder, model in (
+        ("without noise", "without noise", plain),
+        ("without noise", "for the noise", refitted),
+        ("for the noise", "for the noise", aware),
+    ):
+        level = NOISE[model.support_].mean()
+        print(f"{places:16} {decoder:14} {level:10.2f} {predicted(model, new, noise):26.1%}")
+    errors = {"no noise": plain, "noise, same places": refitted, "noise, chosen for it": aware}
+    unread = {name: np.delete(1 - model.feature_r2_, model.support_).mean() for name, model in errors.items()}
+    print("mean error of pixels that are not read: " + "; ".join(f"{name} {e:.2f}" for name, e in unread.items()))
+    save(SimpleNamespace(figure_=error_maps(errors)), folder / "sensors-noise.png")
 
 
 def maps(faces: np.ndarray, models: dict[str, SparseEncoder]) -> Any:
@@ -91,6 +115,21 @@ def maps(faces: np.ndarray, models: dict[str, SparseEncoder]) -> Any:
     for ax in axes:
         ax.set(xticks=[], yticks=[])
     figure.colorbar(shown, ax=axes, label="R² of each pixel", shrink=0.8)
+    return figure
+
+
+def error_maps(models: dict[str, SparseEncoder]) -> Any:
+    """The noise of a sensor at each pixel, then the prediction error of each pixel for each model, with the sensors."""
+    figure, axes = plt.subplots(1, len(models) + 1, figsize=(10, 2.7), layout="constrained")
+    maps = {"noise of a sensor": NOISE, **{name: 1 - model.feature_r2_ for name, model in models.items()}}
+    for ax, (name, values) in zip(axes, maps.items(), strict=True):
+        shown = ax.imshow(values.reshape(SIDE, SIDE), cmap="magma", vmin=0, vmax=1)
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(name, fontsize=10)
+        if name in models:
+            places = models[name].support_
+            ax.plot(COLUMN[places], ROW[places], "o", color="white", mec="black", ms=6)
+    figure.colorbar(shown, ax=axes, label="share of variance", shrink=0.8)
     return figure
 
 

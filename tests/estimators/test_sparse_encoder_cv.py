@@ -60,6 +60,14 @@ def test_one_standard_error_takes_fewer_features_and_best_keeps_more(model):
     assert model.cv_results_["mean_test_score"][fewer].max() < best.held_out_ - error  # control: no fewer would do
 
 
+def test_one_standard_error_saves_features_and_not_components(model):
+    results = model.cv_results_
+    same = results["param_n_nonzero"] == model.n_nonzero_
+    assert results["mean_test_score"][same].max() == pytest.approx(model.held_out_)
+    one, best = (SparseEncoderCV(n_nonzero=8, rule=rule, **QUICK).fit(planted(40)) for rule in ("one_se", "best"))
+    assert one.best_index_ == best.best_index_
+
+
 def test_the_path_has_what_is_kept_of_new_samples(model):
     path = model.path_
     assert path.held_out[model.n_nonzero_ - 1] == pytest.approx(model.held_out_)

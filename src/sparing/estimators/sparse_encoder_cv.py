@@ -52,8 +52,8 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
     cv : int, splitter of scikit-learn or pairs of indices, default=5
         As in :func:`cross_validated`.
     rule : {"one_se", "best"}, default="one_se"
-        ``one_se``: the fewest features, then the fewest components, within one standard error of the best. ``best``:
-        the best.
+        ``one_se``: the fewest features with which some number of components and some noise are within one standard
+        error of the best; of these numbers and noises, the best with so many features. ``best``: the best.
     include, exclude, costs, max_cost, groups, max_per_group
         Rules on features, as in :class:`SparseEncoder`.
     n_jobs : int, optional

@@ -132,10 +132,10 @@ def _target(noisy: DataMatrix, spectrum: Spectrum, n_components: int, seed: int)
 
 
 def fewest_within_one_error(grid: PathGrid, sizes: Indices, ranks: Indices, rule: str) -> tuple[int, int, int]:
-    """Places (noise, features, components) of the choice: the best, or the fewest within one standard error of it.
+    """Places (noise, features, components) of the choice: the best, or the fewest features within one standard error.
 
-    Fewest features first, then fewest components; the noise is the best for both. Candidates are compared on the same
-    folds, so that the plain standard error is already a cautious one.
+    Components and noise are the best for that number of features: they cost nothing where the features are read
+    anyway. Candidates are compared on the same folds, so that the plain standard error is already a cautious one.
     """
     mean = grid.mean[:, sizes - 1][:, :, ranks - 1]
     mean = np.where(ranks[None, None, :] <= sizes[None, :, None], mean, -np.inf)
@@ -146,6 +146,6 @@ def fewest_within_one_error(grid: PathGrid, sizes: Indices, ranks: Indices, rule
     if rule == "one_se":
         error = float(standard_error(grid.unread[:, level, sizes[size] - 1, ranks[rank] - 1]))
         floor = mean[level, size, rank] - (0.0 if np.isnan(error) else error)
-        size, rank = (int(place) for place in np.argwhere((mean >= floor).any(axis=0))[0])
-        level = int(np.argmax(mean[:, size, rank]))
+        size = int(np.flatnonzero((mean >= floor).any(axis=(0, 2)))[0])
+        level, rank = (int(place) for place in np.unravel_index(int(np.argmax(mean[:, size])), mean[:, size].shape))
     return level, size, rank
