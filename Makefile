@@ -105,9 +105,9 @@ papers: $(READY)  ## tables and figures of the papers again, from the real data 
 peers: $(PEERS)/.ready  ## other packages beside this one, on the real data in SPARING_DATA, and docs/peers.md; ONLY=panels: a part
 	OPENBLAS_NUM_THREADS=1 $(PEERS)/bin/python benchmarks/peers/run.py $(ONLY)
 
-stress: $(READY)  ## long tests, and ten minutes of trying to break it: odd data, hostile files, interruptions, leaks
+stress: $(READY)  ## long tests, every property on new examples, and ten minutes of trying to break it: odd data, hostile files, interruptions, leaks
 	SPARING_STRESS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/python -m pytest -m long --timeout 1800 --numprocesses auto --dist worksteal
+		$(BIN)/python -m pytest -m "long or hypothesis" --ignore tests/stress --timeout 1800 --numprocesses auto --dist worksteal
 	SPARING_STRESS=1 SPARING_STRESS_SECONDS=$${SPARING_STRESS_SECONDS:-480} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python -m pytest tests/stress --timeout 1800 --numprocesses auto --dist worksteal
 

@@ -13,8 +13,11 @@ from hypothesis import HealthCheck, settings
 
 from stress.outcomes import IS_STRESS
 
-settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any speed")  # a busy machine is no failure
+# A busy machine is no failure, and one change has one verdict: the examples are fixed here, and new in `make stress`.
+settings.register_profile(
+    "ordinary", deadline=None, derandomize=not IS_STRESS, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ordinary")
 
 
 def pytest_collection_modifyitems(items):
