@@ -34,7 +34,7 @@ PAPERS = {
 
 KINDS = {
     "theorem": "Theorem", "lemma": "Lemma", "lemmas": "Lemmas", "algorithm": "Algorithm", "eq": "eq.",
-    "comment": "comment", "table": "Table", "figure": "Figure",
+    "comment": "comment", "table": "Table", "figure": "Figure", "section": "Sec.",
 }  # fmt: skip
 CITED = re.compile(r"\[([a-z]+\d{4}), ([^\[\]]+)\]")
 NAMED = re.compile(rf"test_({'|'.join(KINDS)})_(\d+)(i{{1,3}})?(?=_|$)")

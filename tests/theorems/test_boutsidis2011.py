@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparing import SparseEncoder
 from sparing.data import Preprocessing, as_view
 from sparing.estimators.sparse_pca_regressor import SparsePCARegressor
-from sparing.linalg import single_threaded_blas, top_spectrum
+from sparing.linalg import encoder_on, single_threaded_blas, top_spectrum
+from sparing.linalg.theorem_bounds import rank_revealing_factor
 from sparing.methods.encoders.regression import Regression, regression_on
-from sparing.methods.selectors import DualSet, Leverage
+from sparing.methods.selectors import DualSet, Leverage, PivotedQR
 from sparing.methods.selectors.dual_set import dual_set_weights
 from sparing.results import Selection
 from sparing.run import Run
@@ -255,6 +257,70 @@ def test_theorem_2_is_claimed_with_its_probability_from_its_number_of_columns_on
     Xc, yc = X - X.mean(axis=0), y - y.mean()
     weakest = np.argsort((Xc**2).sum(axis=0))[:432]  # control: as many columns without leverage miss the limit
     assert unspanned(Xc, weakest, yc) > guarantee.limit
+
+
+# --- Section 3: the bound of rank-revealing QR -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("k", "r"), [(1, 1), (2, 2), (2, 6)])
+def test_section_3_columns_that_reveal_the_rank(k, r):
+    """Loss and residual are within k(d-k)+1 of PCA's, from r = k on, where no other theorem speaks."""
+    for seed in range(4):
+        X, Y = few_strong_columns(np.random.default_rng(seed), k=k)
+        factor = k * (X.shape[1] - k) + 1
+        model = SparsePCARegressor(k, n_nonzero=r, selector="pivoted_qr", effort="quick").fit(X, Y)
+        encoder = SparseEncoder(k, n_nonzero=r, selector="pivoted_qr", effort="quick").fit(X)
+        (residual,), (loss,) = model.certificate_.guarantees, encoder.certificate_.guarantees
+        s = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+        spread, size = np.linalg.norm(s[k:]) / s[k - 1], np.linalg.norm(Y - Y.mean(axis=0), 2)
+        assert residual.limit == pytest.approx(model.certificate_.pca_value + np.sqrt(factor) * spread * size)
+        assert residual.limit < model.certificate_.total  # it says something here
+        assert (loss.limit, loss.reference.where) == (factor, "Sec. 3")
+        assert residual.holds
+        assert loss.holds
+        assert model.certificate_.recheck(X, Y)
+        assert encoder.certificate_.recheck(X)
+    view = as_view(X)
+    weak = np.argsort(view.gram_diagonal())[:r]  # control: columns that do not reveal it
+    spectrum = top_spectrum(view, k, np.random.default_rng(0))
+    assert rank_revealing_factor(spectrum.basis[weak], 40) == np.inf
+    assert unspanned(X - X.mean(axis=0), weak, Y - Y.mean(axis=0)) > residual.limit
+    assert spectrum.loss_ratio(encoder_on(Selection(weak, view.gram_columns(weak)), k, spectrum.total).loss) > factor
+
+
+def kahan_directions(k=8, s=0.8, copies=100):
+    """Orthonormal V whose first pivots are rows of Kahan's matrix: pivoting does not see how nearly they depend."""
+    K = np.diag(s ** np.arange(k)) @ (np.eye(k) - np.sqrt(1 - s * s) * np.triu(np.ones((k, k)), 1))
+    K *= (1 - 1e-3 * np.arange(k)) / (1.0001 * np.linalg.norm(K, 2))
+    values, vectors = np.linalg.eigh(np.eye(k) - K @ K.T)
+    rest = np.repeat(vectors * np.sqrt(np.maximum(values, 0.0)), copies, axis=1) / np.sqrt(copies)
+    return np.hstack([K, rest]).T
+
+
+def test_section_3_nothing_is_claimed_where_pivots_miss_the_rank(rng):
+    """The hypothesis bites: on Kahan's matrix pivoting fails, so no promise; the other selector makes none either."""
+    V = kahan_directions()
+    X = np.linalg.qr(rng.standard_normal((30, 8)))[0] * np.linspace(3, 2, 8) @ V.T + 1e-5 * rng.standard_normal(
+        (30, 808)
+    )
+    parameters = {"center": False, "certify": True, "effort": "quick"}
+    failed = SparseEncoder(8, n_nonzero=8, selector="pivoted_qr", **parameters).fit(X)
+    np.testing.assert_array_equal(failed.support_, np.arange(8))
+    assert failed.certificate_.guarantees == ()
+    assert rank_revealing_factor(V[:8], 808) == np.inf
+    assert rank_revealing_factor(V[[*range(8), -1]], 808) == 8 * 800 + 1  # control: one column more reveals it
+    plain = PivotedQR(components_first=False)  # knows nothing of V_k
+    assert SparseEncoder(2, n_nonzero=4, selector=plain, **parameters).fit(X).certificate_.guarantees == ()
+
+
+def test_section_3_control_coefficients_do_not_agree_as_printed():
+    """||w_k* - w|| <= sqrt(k(d-k)+1) ||X - X_k|| / sigma_k (...) is 0 for rank k, and w_k* is dense; the fits agree."""
+    rng = np.random.default_rng(0)
+    X = np.outer(rng.standard_normal(20), np.ones(5))
+    y = X[:, 0] + rng.standard_normal(20)
+    sparse, dense = np.linalg.lstsq(X[:, :1], y)[0], np.linalg.pinv(X) @ y
+    assert np.linalg.norm(np.append(sparse, np.zeros(4)) - dense) > 0.1
+    np.testing.assert_allclose(X[:, :1] @ sparse, X @ dense)
 
 
 # --- Section 6: targets decide ---------------------------------------------------------------------------------------

@@ -329,7 +329,7 @@ class Certificate:
 
         measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
         promise, task = promise_in(claimed.claim), Task(view, self.problem, pca)
-        return next(iter(_promised(promise, self.loadings, task, measured)), None)
+        return next(iter(_promised(promise, self.support, self.loadings, task, measured)), None)
 
     @property
     def components(self) -> Array:

@@ -18,7 +18,13 @@ from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
 from sparing.linalg.eigen import is_solved_densely
 from sparing.linalg.loss import REBUILT_ENTRIES, RESIDUAL_ENTRIES, TINY_LOSS
-from sparing.linalg.theorem_bounds import SelectionPromise, iterative_bound, promise_in, selection_promise
+from sparing.linalg.theorem_bounds import (
+    SelectionPromise,
+    iterative_bound,
+    promise_in,
+    rank_revealing_factor,
+    selection_promise,
+)
 from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Reference, Spectrum
 from sparing.task import Task
 
@@ -53,7 +59,7 @@ def certify_loss(
         **_measured(task, found, best, value, asked),
         preprocessing=preprocessing,
         nothing=spectrum.nothing * unit,
-        guarantees=_promised(promise, found.loadings, task, spectrum.loss_ratio(value)),
+        guarantees=_promised(promise, found.support, found.loadings, task, spectrum.loss_ratio(value)),
     )
 
 
@@ -83,7 +89,9 @@ def compared(asked: Spectrum, view: DataMatrix, unit: float) -> dict[str, Any]:
     }
 
 
-def _promised(promise: str | None, loadings: Array, task: Task, measured: float) -> tuple[Guarantee, ...]:
+def _promised(
+    promise: str | None, support: Indices, loadings: Array, task: Task, measured: float
+) -> tuple[Guarantee, ...]:
     """What a theorem says about this fit, where its hypothesis holds and PCA loses anything at all."""
     spectrum, problem = task.spectrum, task.problem
     k, r = spectrum.rank, problem.n_nonzero
@@ -92,15 +100,22 @@ def _promised(promise: str | None, loadings: Array, task: Task, measured: float)
         return ()
     if problem.shared_support:
         where, claim, exact = kept.where, f"Loss over PCA's loss for {r} features by {kept.words}", spectrum.exact
-        limit = kept.factor(k, r)
-        exact = exact and int(loadings.any(axis=0).sum()) == r
+        used = loadings.any(axis=0)
+        rows = spectrum.basis[support[used]]
+        limit = rank_revealing_factor(rows, task.gram.n_features) if kept.revealing else kept.factor(k, r)
+        exact = exact and (kept.revealing or int(used.sum()) == r)
     else:
         where, claim = "11", f"Loss over PCA's loss for components chosen one by one by {kept.words}"
         limit, exact = _one_by_one(kept, len(loadings), task), is_solved_densely(task.gram, 1)
     if not math.isfinite(limit):
         return ()
     strength = kept.chance or ("always" if exact else "numerical")
-    return (Guarantee(claim, limit, measured, strength, Reference("magdonismail2015", f"Theorem {where}")),)
+    return (Guarantee(claim, limit, measured, strength, _cited(where)),)
+
+
+def _cited(where: str) -> Reference:
+    """The theorem of that number, or the place where the bound of rank-revealing columns is."""
+    return Reference("boutsidis2011", where) if "Sec." in where else Reference("magdonismail2015", f"Theorem {where}")
 
 
 def _one_by_one(kept: SelectionPromise, n_found: int, task: Task) -> float:
@@ -212,11 +227,14 @@ def _two_sided(
     kept = selection_promise(promise)
     if kept is None or min(n_nonzero, n_rows) <= k or spectrum.tail < ZERO_LOSS * spectrum.total:
         return ()
+    limit = kept.two_sided(k, n_nonzero, n_rows)
+    if not math.isfinite(limit):
+        return ()
     strength = kept.chance or ("always" if spectrum.exact else "numerical")
     return (
         Guarantee(
             claim=f"Loss over PCA's loss for {n_nonzero} features and {n_rows} data points by {kept.words}",
-            limit=kept.two_sided(k, n_nonzero, n_rows),
+            limit=limit,
             measured=spectrum.loss_ratio(value),
             strength=strength,
             reference=Reference("magdonismail2015", "Theorem 6, comment 5"),

@@ -17,7 +17,7 @@ from sparing.data import Preprocessing, as_view
 from sparing.data.targets import Targets
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
-from sparing.linalg.theorem_bounds import dual_set_factor
+from sparing.linalg.theorem_bounds import dual_set_factor, rank_revealing_factor
 from sparing.results import Array, Guarantee, Indices, Reference, Spectrum
 from sparing.task import Task
 
@@ -192,7 +192,7 @@ def certify_regression(
 
     The task's view is what the principal components are of, ``fitted`` what the targets were regressed on;
     ``coefficients`` (w x len(support)) are in the user's units. ``promise`` names the selector whose hypothesis the fit
-    kept: ``dual_set``, ``leverage`` or None.
+    kept: ``dual_set``, ``leverage``, ``pivoted_qr`` or None.
     """
     view, spectrum, n_nonzero = task.gram, task.spectrum, task.n_nonzero
     to_view = fitted.scale[support] * (math.sqrt(fitted.square_unit) / targets.unit)
@@ -201,7 +201,7 @@ def certify_regression(
     pca_value = _pca_residual(view, spectrum, targets, fit_intercept)
     guarantees: tuple[Guarantee, ...] = ()
     if fitted is view and spectrum.tail >= RESOLVED * spectrum.total:
-        guarantees = _promises(promise, spectrum, n_nonzero, targets, value, pca_value)
+        guarantees = _promises(promise, spectrum, support, n_nonzero, targets, value, pca_value)
     return RegressionCertificate(
         value=value,
         pca_value=pca_value,
@@ -240,9 +240,19 @@ def _pca_residual(view: DataMatrix, spectrum: Spectrum, targets: Targets, fit_in
 
 
 def _promises(
-    promise: str | None, spectrum: Spectrum, n_columns: int, targets: Targets, value: float, pca_value: float
+    promise: str | None,
+    spectrum: Spectrum,
+    support: Indices,
+    n_columns: int,
+    targets: Targets,
+    value: float,
+    pca_value: float,
 ) -> tuple[Guarantee, ...]:
-    """Theorems 1 and 2 with corrected constants (docs/errata.md), each under its own hypothesis only."""
+    """Theorems 1 and 2 with corrected constants (docs/errata.md), each under its own hypothesis only.
+
+    Columns that reveal the rank have the factor sqrt(k (d - k) + 1) in the place of Theorem 1's: its proof asks for no
+    more than the smallest singular value of their rows of V_k [boutsidis2011, Sec. 3].
+    """
     k, r = spectrum.rank, n_columns
     spread = math.sqrt(spectrum.tail / float(spectrum.values[-1]))  # ||X - X_k|| / sigma_k
     size = float(np.linalg.norm(targets.values, 2)) * targets.unit
@@ -252,7 +262,12 @@ def _promises(
     elif promise == "leverage" and r > 144 * k * math.log(20 * k):
         factor = math.sqrt(36 * k * math.log(20 * k) / r)
         config, strength, where = "leverage sampling", "probability 0.7", "Theorem 2"
+    elif promise == "pivoted_qr":
+        factor = math.sqrt(rank_revealing_factor(spectrum.basis[support], len(spectrum.basis)))
+        config, strength, where = "pivoted QR", "always" if spectrum.exact else "numerical", "Sec. 3"
     else:
+        return ()
+    if not math.isfinite(factor):
         return ()
     return (
         Guarantee(

@@ -29,6 +29,32 @@ def doubly_sparse_factor(n_components: int, n_columns: int, n_rows: int) -> floa
     return dual_set_factor(n_components, n_columns) + dual_set_factor(n_components, n_rows)
 
 
+REVEALED = 1e-9
+"""By how much rounding may lower a smallest singular value: that of equal loadings is 1 / sqrt(d) exactly."""
+
+
+def rank_revealing_factor(rows: Array, n_features: int) -> float:
+    """Loss over PCA's loss for columns that reveal the rank: k (d - k) + 1 [boutsidis2011, Sec. 3].
+
+    With ``rows`` the rows of V_k (d x k) that belong to the chosen columns C = X S, of smallest singular value s > 0,
+    P = S (V_k'S)^+ V_k' is a projection along directions, of norm 1/s, and so is I - P. As X P has rank k and lies in
+    the span of C, ||X - X_{C,k}||^2 <= ||(X - X_k)(I - P)||^2 <= ||X - X_k||^2 / s^2. Some k columns have
+    1/s^2 <= k (d - k) + 1: for those of largest volume no entry of V_k (V_k'S)^-1 exceeds 1, by Cramer's rule
+    [gu1996]. Choices are called rank-revealing where theirs have, too.
+
+    Returns
+    -------
+    float
+        Infinite where these columns have not: then nothing is promised.
+    """
+    k = rows.shape[1]
+    if len(rows) < k:
+        return math.inf
+    factor = k * (n_features - k) + 1.0
+    smallest = float(np.linalg.svd(rows, compute_uv=False)[-1])
+    return factor if factor * smallest**2 >= 1.0 - REVEALED else math.inf
+
+
 def theorem_11_schedule(n_components: int, epsilon: float, *, uniform: bool = False) -> list[int]:
     """Features for each component in turn, r_j = 5 + ceil(5 j / epsilon) [magdonismail2015, Theorem 11].
 
@@ -170,6 +196,7 @@ class SelectionPromise:
     factor: Callable[[int, int], float]
     two_sided: Callable[[int, int, int], float]
     chance: str | None = None  # "in expectation" or a probability, where there is any
+    revealing: bool = False  # is the factor ``rank_revealing_factor``, of the columns themselves?
 
 
 def _derandomised_on_both_sides(n_components: int, n_columns: int, n_rows: int) -> float:
@@ -188,6 +215,9 @@ PROMISES = {
         lambda k, r: adaptive_factor(k, r, PROJECTED),
         lambda k, c, r: two_sided_adaptive_factor(k, c, r, PROJECTED),
         chance="in expectation",
+    ),
+    "pivoted_qr": SelectionPromise(
+        "pivoted QR", "Sec. 3", lambda k, r: math.inf, lambda k, c, r: math.inf, revealing=True
     ),
 }
 """By the name that ``applicable_theorem`` gives a selector."""

@@ -65,4 +65,6 @@ def applicable_theorem(selector: Any) -> str | None:
         if selector.derandomised:
             return "derandomised" if selector.split is None and selector.start.sketch is None else None
         return "adaptive" if selector == Adaptive() else None
+    if isinstance(selector, PivotedQR):
+        return "pivoted_qr" if selector.components_first else None
     return "leverage" if isinstance(selector, Leverage) else None

@@ -28,9 +28,11 @@ class PivotedQR:
 
     Notes
     -----
-    **Guarantee.** With W the rows of V_k that belong to the first k columns, ||X - X_{C,k}||^2 is at most
-    (1 + 1/sigma_min(W)^2) ||X - X_k||^2. Pivoting keeps sigma_min(W) away from 0, in theory only down to about
-    2^-k / sqrt(d) [chan1992], in practice far above.
+    **Guarantee.** With W the rows of V_k that belong to the columns, ||X - X_{C,k}||^2 is at most
+    ||X - X_k||^2 / sigma_min(W)^2. Where the columns reveal the rank [chan1992], which is checked, that is
+    k (d - k) + 1 times PCA's loss at most: see ``sparing.linalg.theorem_bounds.rank_revealing_factor``. Pivoting alone
+    keeps sigma_min(W) above about 2^-k / sqrt(d) only, in practice far above. Residuals of a regression exceed those of
+    PCA regression by sqrt(k (d - k) + 1) ||X - X_k|| ||Y||_2 / sigma_k at most [boutsidis2011, Sec. 3].
     **Differs from the paper.** It stops at k columns. The steps on X are done in Gram coordinates and need one product
     with X for each column.
     """
