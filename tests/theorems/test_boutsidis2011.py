@@ -275,7 +275,7 @@ def test_section_3_columns_that_reveal_the_rank(k, r):
         spread, size = np.linalg.norm(s[k:]) / s[k - 1], np.linalg.norm(Y - Y.mean(axis=0), 2)
         assert residual.limit == pytest.approx(model.certificate_.pca_value + np.sqrt(factor) * spread * size)
         assert residual.limit < model.certificate_.total  # it says something here
-        assert (loss.limit, loss.reference.where) == (factor, "Sec. 3")
+        assert (loss.limit, loss.reference.where) == (pytest.approx(factor, rel=1e-8), "Sec. 3")
         assert residual.holds
         assert loss.holds
         assert model.certificate_.recheck(X, Y)
@@ -308,7 +308,7 @@ def test_section_3_nothing_is_claimed_where_pivots_miss_the_rank(rng):
     np.testing.assert_array_equal(failed.support_, np.arange(8))
     assert failed.certificate_.guarantees == ()
     assert rank_revealing_factor(V[:8], 808) == np.inf
-    assert rank_revealing_factor(V[[*range(8), -1]], 808) == 8 * 800 + 1  # control: one column more reveals it
+    assert rank_revealing_factor(V[[*range(8), -1]], 808) == pytest.approx(6401)  # control: one column more reveals it
     plain = PivotedQR(components_first=False)  # knows nothing of V_k
     assert SparseEncoder(2, n_nonzero=4, selector=plain, **parameters).fit(X).certificate_.guarantees == ()
 

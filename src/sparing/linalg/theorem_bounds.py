@@ -50,9 +50,9 @@ def rank_revealing_factor(rows: Array, n_features: int) -> float:
     k = rows.shape[1]
     if len(rows) < k:
         return math.inf
-    factor = k * (n_features - k) + 1.0
+    factor = (k * (n_features - k) + 1.0) * (1.0 + 2 * REVEALED)  # what rounding may have hidden counts against it
     smallest = float(np.linalg.svd(rows, compute_uv=False)[-1])
-    return factor if factor * smallest**2 >= 1.0 - REVEALED else math.inf
+    return factor if factor * smallest**2 >= 1.0 else math.inf
 
 
 def theorem_11_schedule(n_components: int, epsilon: float, *, uniform: bool = False) -> list[int]:
