@@ -70,9 +70,22 @@ class SparingWarning(UserWarning):
 # --- words ---
 
 
+LONGEST_QUOTE = 80
+"""Characters of a name or a cell that a sentence shows."""
+
+
+def quoted(item: object) -> str:
+    """A name or a cell as a sentence shows it: without its middle where it is long."""
+    shown = repr(item)
+    if len(shown) <= LONGEST_QUOTE:
+        return shown
+    half = LONGEST_QUOTE // 2
+    return f"{shown[:half]}...{shown[-half:]}"
+
+
 def listed(items: Iterable[object], most: int = 5) -> str:
     """The first few items, in words."""
-    shown = [repr(item) for item in items]
+    shown = [quoted(item) for item in items]
     return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
@@ -297,11 +310,10 @@ def not_real(path: object, dtype: object) -> UnreadableError:
     )
 
 
-def no_numeric_column(path: object, columns: Sequence[str]) -> UnreadableError:
+def no_numeric_column(path: object, columns: Sequence[str], hint: str = "") -> UnreadableError:
     """A table of text."""
-    return unreadable(
-        path, f"no column holds only numbers (there are {listed(columns)}). Encode or drop text, and write it again"
-    )
+    said = f"no column holds only numbers (there are {listed(columns)}){hint}"
+    return unreadable(path, f"{said}. Encode or drop text, and write it again")
 
 
 def no_column(path: object, name: str, found: Sequence[str]) -> UnreadableError:

@@ -134,14 +134,30 @@ def test_dask_data_frames():
     same_fit(frames.from_pandas(frame, npartitions=3))
     with pytest.raises(ValueError, match="in columns 'word'"):
         as_rows(frames.from_pandas(frame.assign(word="x"), npartitions=2))
+    gaps = frame.assign(a=pd.array([1, None, 3] * 10, dtype="Int64"))
+    np.testing.assert_array_equal(as_rows(frames.from_pandas(gaps, npartitions=2)).source[:3, 0], [1, np.nan, 3])
+    with pytest.raises(ValueError, match=r"X has shape \(30,\)"):
+        as_rows(frames.from_pandas(frame, npartitions=2)["a"])
 
 
 def test_sparse_frames_where_what_is_not_stored_is_missing():
     holes = np.where(X > 2.5, np.nan, X)
     frame = pd.DataFrame(holes, columns=NAMES).astype(pd.SparseDtype(float, np.nan))
     np.testing.assert_array_equal(as_rows(frame).source, holes)
-    mixed = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0, 0.0]), "b": [1.0, 2.0, 3.0]})
-    np.testing.assert_array_equal(as_rows(mixed).source, [[0, 1], [1, 2], [0, 3]])
+    fills = {"a": pd.arrays.SparseArray([0.0, 1.0, 0.0]), "b": pd.arrays.SparseArray([5.0, np.nan, np.nan])}
+    mixed = pd.DataFrame({**fills, "c": [1.0, 2.0, 3.0]})
+    np.testing.assert_array_equal(as_rows(mixed).source, [[0, 5, 1], [1, np.nan, 2], [0, np.nan, 3]])
+
+
+def test_columns_of_objects_are_named():
+    frame = pl.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    for odd in (pl.Series([[1.0], [2.0]]), pl.Series([{"x": 1.0}, {"x": 2.0}])):
+        with pytest.raises(ValueError, match="in columns 'odd', but"):
+            as_rows(frame.with_columns(odd=odd))
+    with pytest.raises(ValueError, match="in columns 'odd', but"):
+        as_rows(pd.DataFrame({"a": [1.0, 2.0], "odd": [object(), object()]}))
+    with pytest.raises(ValueError, match=r"X has shape \(2,\)"):
+        as_rows(frame["a"])
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # polars: some of its types are new

@@ -54,7 +54,7 @@ def test_products_of_sparse_directions_are_those_of_all_columns(dtype, order, rn
 def test_the_gram_matrix_of_sparse_rows_is_that_of_dense_ones():
     """From stored entries where every column lacks half of them; with a full column, or weights, by centred sums."""
     rng = np.random.default_rng(0)
-    few = sparse.random_array((400, 60), density=0.02, rng=rng, format="csc")
+    few = sparse.random_array((400, 60), density=0.02, random_state=rng, format="csc")
     full = sparse.hstack([few, sparse.csc_array(5 + rng.random((400, 1)))], format="csc")
     weights, J = rng.random(400), np.arange(50)  # of which no column is full
     cases = ((few, None, False), (few * 1e-170, None, True), (full, None, True), (few, weights, False))
@@ -70,7 +70,7 @@ def test_the_gram_matrix_of_sparse_rows_is_that_of_dense_ones():
 def test_products_of_more_rows_than_the_cache_holds():
     """Columns are multiplied a few at a time there, and single precision is widened in strips."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300_000, 40), density=0.02, rng=rng, format="csr")
+    X = sparse.random_array((300_000, 40), density=0.02, random_state=rng, format="csr")
     V, U = rng.standard_normal((40, 19)), rng.standard_normal((300_000, 19))
     for dtype in (np.float64, np.float32):
         block = CscBlock(X.astype(dtype))

@@ -59,7 +59,10 @@ def unwrapped(X: Any) -> Named:
             import pyarrow as pa
         except ModuleNotFoundError:
             raise errors.needs_package(f"A {type(X).__name__}", "pyarrow", "io") from None
-        return _arrow_table(pa.table(X))
+        try:
+            return _arrow_table(pa.table(X))
+        except pa.ArrowInvalid:  # one column, as a Series of polars
+            raise errors.ShapeError(tuple(getattr(X, "shape", (len(X),)))) from None
     return Named(X, None)
 
 
@@ -112,11 +115,15 @@ def _arrow_table(table: Any) -> Named:
 
 def _dask_frame(frame: Any) -> Named:
     """A data frame of Dask as an array of known lengths, which takes one reading."""
+    if getattr(frame, "ndim", 2) != 2:  # a Series of Dask
+        raise errors.ShapeError((len(frame),))
     names = list(frame.columns)
     kinds = list(frame.dtypes)
     strange = [name for name, kind in zip(names, kinds, strict=True) if getattr(kind, "kind", "O") not in "fiub"]
     if strange:
         raise not_numeric({str(kinds[names.index(name)]) for name in strange}, strange)
+    if nullable := [name for name, kind in zip(names, kinds, strict=True) if not isinstance(kind, np.dtype)]:
+        frame = frame.astype(dict.fromkeys(nullable, np.float64))  # whose gaps NumPy would take for objects
     array = frame.to_dask_array(lengths=True)
     if not is_dask(array):
         raise TypeError(f"X is a {type(frame).__name__}, and to_dask_array gives a {type(array).__name__}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -247,7 +248,7 @@ def _checked_kind(table: Any) -> Any:
 
 def _numbers_of(array: Any, columns: Sequence[object] = ()) -> Any:
     """Python numbers in an object array as float64; None and pandas' NA are missing values."""
-    flat = [np.nan if value is None or type(value).__name__ == "NAType" else value for value in array.flat]
+    flat = [np.nan if _is_missing(value) else value for value in array.flat]
     if any(isinstance(value, complex) for value in flat):
         raise _complex_error()
     if any(isinstance(value, (str, bytes, np.datetime64, np.timedelta64)) for value in flat):
@@ -265,12 +266,14 @@ def _numbers_of(array: Any, columns: Sequence[object] = ()) -> Any:
 def _from_frame(frame: Any) -> Any:
     """A data frame's numbers; columns that hold anything else are named. Sparse frames stay sparse."""
     kinds = [str(kind) for kind in getattr(frame, "dtypes", [])]
-    if kinds and hasattr(frame, "sparse") and all(kind.startswith("Sparse") for kind in kinds):
-        if all(kind.fill_value == 0 for kind in frame.dtypes):
-            return frame.sparse.to_coo()
-        frame = frame.sparse.to_dense()  # what is not stored is missing, or some other number
-        kinds = [str(kind) for kind in frame.dtypes]
     names = list(frame.columns)
+    packed = [kind.startswith("Sparse") for kind in kinds]
+    if kinds and all(packed) and all(kind.fill_value == 0 for kind in frame.dtypes):
+        return frame.sparse.to_coo()
+    if any(packed):  # what is not stored is missing, or some other number, or dense in other columns
+        columns = (frame.iloc[:, j] for j in range(len(names)))
+        frame = type(frame)({j: np.asarray(column) if packed[j] else column for j, column in enumerate(columns)})
+        kinds = [str(kind) for kind in frame.dtypes]
     if exact := [name for name, kind in zip(names, kinds, strict=False) if kind.startswith(EXACT)]:
         frame = _rounded(frame, exact)
     try:
@@ -285,7 +288,8 @@ def _from_frame(frame: Any) -> Any:
         column = np.asarray(frame.iloc[:, place] if hasattr(frame, "iloc") else frame[name])
         if column.dtype.kind == "c":
             raise _complex_error()
-        if column.dtype.kind not in "fiubO" or (column.dtype == object and _holds_text(column)):
+        kind = column.dtype.kind
+        if column.ndim != 1 or kind not in "fiubO" or (kind == "O" and not _holds_numbers(column)):
             strange.append(name)
     if strange or array is None:
         found = {kinds[names.index(name)] for name in strange or names}
@@ -307,8 +311,14 @@ def _complex_error() -> ValueError:
     )
 
 
-def _holds_text(column: Any) -> bool:
-    return any(isinstance(value, (str, bytes)) or hasattr(value, "isoformat") for value in column)
+def _holds_numbers(column: Any) -> bool:
+    """Are all of these Python objects real numbers, or missing?"""
+    return all(_is_missing(value) or isinstance(value, (Number, np.bool_)) for value in column)
+
+
+def _is_missing(value: object) -> bool:
+    """Is it None, or pandas' NA?"""
+    return value is None or type(value).__name__ == "NAType"
 
 
 def _covariance(C: Any, scale: bool) -> DataMatrix:

@@ -30,6 +30,9 @@ def zarr_group(path, zarr_format):
 STORES = {"h5ad": h5ad, "zarr 2": lambda path: zarr_group(path, 2), "zarr 3": lambda path: zarr_group(path, 3)}
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:The codec `vlen-utf8`:UserWarning")  # Zarr 3.1.0, of its own texts
+
+
 def put(group, key, values):
     """An array, or a sparse matrix as AnnData writes it."""
     if sparse.issparse(values):
@@ -184,10 +187,13 @@ def test_files_of_cell_ranger(version, tmp_path):
 
 def test_a_folder_of_parquet_files(tmp_path):
     pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
-    place = tmp_path / "parts.parquet"
+    place = tmp_path / "parts"
     (place / "day=1").mkdir(parents=True)
     frame = pd.DataFrame(X + 0.5, columns=GENES)
     frame[:20].to_parquet(place / "day=1" / "a.parquet")
+    assert open_data(place / "day=1").shape[0] == 20
+    with pytest.warns(SparingWarning, match="'day=1'"):
+        assert open_data(place).shape[0] == 20  # no file but inside the folder of a value
     frame[20:].astype(np.float32).to_parquet(place / "b.parquet")
     (place / "_metadata.parquet").write_text("no rows")
     with pytest.warns(SparingWarning, match="what the folders 'day=1' say about their rows is left out"):
@@ -197,4 +203,7 @@ def test_a_folder_of_parquet_files(tmp_path):
     np.testing.assert_array_equal(rows.source, np.concatenate([X[20:], X[:20]]) + 0.5)
     frame.assign(more=1).to_parquet(place / "c.parquet")
     with pytest.raises(UnreadableError, match=r"'.\.parquet' has other columns than '.\.parquet' \('more'\)"):
+        open_data(place)
+    frame[GENES[::-1]].to_parquet(place / "c.parquet")
+    with pytest.raises(UnreadableError, match=r"'c\.parquet' has its columns in another order than 'b\.parquet'"):
         open_data(place)

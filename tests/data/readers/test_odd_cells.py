@@ -93,6 +93,34 @@ def test_row_numbers_and_codes_get_a_note(tmp_path):
             assert open_data(tmp_path / "X.csv", drop=[name, "class"]).feature_names == ["x", "y", "z"]
 
 
+def test_a_first_row_of_values_and_row_numbers_with_a_name_get_a_note(tmp_path):
+    rows = [f"{i + 7},{i * i % 11}.5,{i * i % 13}.25,{-i % 5}.5" for i in range(12)]
+    for header, says in (
+        ("id,x,y,z", "'id' is taken for a feature; if it numbers the rows pass drop"),
+        ("6,1.5,0.25,0.5", "only"),
+        ("first,0.5,0.75,0.25", "named '0.5', '0.75', '0.25', as in its first row; if these are values write a header"),
+        ("first,400.5,401,401.5", None),  # wavelengths
+    ):
+        numbered = [row if header.startswith("id") else f"x{row}" for row in rows]
+        (tmp_path / "X.csv").write_text("\n".join([header, *numbered]))
+        if says == "only":
+            with pytest.raises(UnreadableError, match="its first row holds numbers only"):
+                open_data(tmp_path / "X.csv")
+            continue
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            open_data(tmp_path / "X.csv")
+        notes = [str(note.message) for note in said if "left out" not in str(note.message)]
+        assert len(notes) == (says is not None)
+        assert says is None or says in notes[0]
+
+
+def test_a_long_cell_is_shown_without_its_middle(tmp_path):
+    with pytest.raises(UnreadableError, match=r"holds 'x+\.\.\.x+', which is not") as refused:
+        open_data(written(tmp_path, "x" * 10_000))
+    assert len(str(refused.value)) < 500 + len(str(tmp_path))
+
+
 def test_counts_are_no_codes(tmp_path):
     """Where most columns are whole numbers of few levels nothing is odd about one."""
     counts = np.random.default_rng(0).poisson(1.0, (100, 6))

@@ -14,7 +14,10 @@ from sparing.errors import SparingWarning, UnreadableError
 
 def test_empty_cells_and_nulls_are_nan(tmp_path):
     (tmp_path / "X.csv").write_text("a,b,c,d\n1,,x,\n2,NA,y,\n,3.5,2,\n")
-    with pytest.warns(SparingWarning, match=r"'c', 'd' left out, because not numeric"):
+    with (
+        pytest.warns(SparingWarning, match=r"'c', 'd' left out, because not numeric"),
+        pytest.warns(SparingWarning, match="every cell of 'd' is missing"),
+    ):
         rows = open_data(tmp_path / "X.csv")
     assert (rows.feature_names, rows.left_out) == (["a", "b"], ["c", "d"])
     want = [[1, np.nan], [2, np.nan], [np.nan, 3.5]]
@@ -47,7 +50,8 @@ def test_decimals_and_mixed_types_of_parquet(tmp_path):
         ("1,2\n3,4\n", "a header that names the columns"),
         ("a,b\n", "at least one row"),
         ("a,b\n1_0,x\n", "no column holds only numbers"),
-        ('a,b\n"1,2\n', "line"),
+        ('a,b\n"1,2\n', "cells after line 0 cannot be told apart"),
+        ('a,b\nv,0\n"x,1\ny,2\n"z,3\nw,4\n', r"cells after line 2 cannot be told apart .*double quotes inside"),
         ("a\n\x00", "no column|damaged"),
     ],
 )

@@ -12,6 +12,7 @@ from sklearn.datasets import load_wine
 
 from sparing import ColumnSelector, SparseEncoder, SparsePCARegressor, save_model
 from sparing.data.readers import open_data, open_rows
+from sparing.errors import SparingWarning
 from sparing.show.cli import opening
 
 WINE = load_wine()
@@ -179,7 +180,9 @@ def test_a_column_of_names_may_be_asked_for(run, model):
 
 def test_numbers_are_names_unless_they_are_features(run, folder):
     data = with_first_column(folder, "index", range(178))
-    save_model(SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data(data, drop=["cultivar"])), "with.model")
+    with pytest.warns(SparingWarning, match="'index' is taken for a feature; if it numbers the rows"):
+        numbered = open_data(data, drop=["cultivar"])
+    save_model(SparseEncoder(1, n_nonzero=2, random_state=0).fit(numbered), "with.model")
     save_model(
         SparseEncoder(1, n_nonzero=2, random_state=0).fit(open_data("wine.csv", drop=["cultivar"])), "without.model"
     )

@@ -16,6 +16,7 @@ from typing import Any, cast
 from sparing import errors
 from sparing.data.containers import anndata_table, is_anndata
 from sparing.data.readers.base import BLOCK_BYTES, FileRows, Options
+from sparing.data.readers.parquet import holds_parquet
 from sparing.data.readers.text_format import ENDINGS
 from sparing.data.rows import Rows
 
@@ -189,10 +190,9 @@ def _reader_of(place: Path, path: object) -> str:
 
 def _reader_of_folder(place: Path, path: object) -> str:
     """Folders that are one table."""
-    files = sorted(file.name for file in place.iterdir())
-    if any(name in {"matrix.mtx", "matrix.mtx.gz"} for name in files):
+    if any((place / name).exists() for name in ("matrix.mtx", "matrix.mtx.gz")):
         return "tenx"
-    if any(name.lower().endswith(".parquet") for name in files):
+    if holds_parquet(place):
         return "parquet"
     raise errors.unreadable(
         path,

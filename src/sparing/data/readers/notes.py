@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from sparing.errors import listed
 
@@ -45,10 +46,25 @@ def is_nameless(name: str) -> bool:
     return not name.strip() or name.lower().startswith(UNNAMED)
 
 
-def nameless_note(name: str, place: int) -> str:
-    """A column of whole numbers without a name."""
+def row_numbers_note(name: str, place: int) -> str:
+    """A column of whole numbers without a name, or of consecutive ones."""
     called = f"(column {place + 1}, no name)" if not name.strip() else f"column {name!r}"
     return f"{called} is taken for a feature; if it numbers the rows pass drop=[{name!r}]"
+
+
+def are_values(names: Sequence[str]) -> bool:
+    """Are these names numbers that look like the values of a row? Years and wavelengths come in order."""
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return False
+    steps = [after > before for before, after in pairwise(numbers)]
+    return len(names) < 3 or not (all(steps) or not any(steps))
+
+
+def values_note(names: Sequence[str]) -> str:
+    """A first row that may hold values."""
+    return f"features are named {listed(names)}, as in its first row; if these are values write a header above them"
 
 
 def code_columns(names: Sequence[str], levels: Sequence[float], n_rows: int) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from sparing import errors
 from sparing.data.blocks import DenseBlock
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
-from sparing.data.readers.notes import is_nameless, nameless_note
+from sparing.data.readers.notes import is_nameless, row_numbers_note
 from sparing.data.rows import RawBlock
 from sparing.errors import listed
 
@@ -60,9 +60,12 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
         for file, part in zip(files, parts, strict=True):
             if part.names != first.names:
                 other = [name for name in (*part.names, *first.names) if (name in part.names) != (name in first.names)]
-                raise errors.unreadable(
-                    path, f"{file.name!r} has other columns than {files[0].name!r} ({listed(other)}). Write them alike"
+                which = (
+                    f"other columns than {files[0].name!r} ({listed(other)})"
+                    if other
+                    else (f"its columns in another order than {files[0].name!r}")
                 )
+                raise errors.unreadable(path, f"{file.name!r} has {which}. Write them alike")
         kinds = [_common(part.kinds[j] for part in parts) for j in range(len(first.names))]
         numeric = [j for j, kind in enumerate(kinds) if kind is not None]
         if not numeric:
@@ -82,10 +85,16 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
         rows.files, rows.columns = files, [(place[j], first.names[j]) for j in used]
         rows.explained |= first.row_names
         check_stored(path, WHAT, rows, lambda: sum(file.stat().st_size for file in files))
-        rows.notes += [nameless_note(first.names[j], j) for j in used if is_nameless(first.names[j])]
+        rows.notes += [row_numbers_note(first.names[j], j) for j in used if is_nameless(first.names[j])]
         if folders := sorted({part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part}):
             rows.notes.append(f"what the folders {listed(folders)} say about their rows is left out")
         return rows
+
+
+def holds_parquet(folder: Path) -> bool:
+    """Are there Parquet files in this folder, or in folders named ``column=value`` inside it?"""
+    patterns = ("*.[pP][aA][rR][qQ][uU][eE][tT]", "*=*/**/*.[pP][aA][rR][qQ][uU][eE][tT]")
+    return any(any(folder.glob(pattern)) for pattern in patterns)
 
 
 def files_of(path: Path) -> list[Path]:

@@ -14,10 +14,18 @@ import numpy as np
 from sparing import errors
 from sparing.data.blocks import DenseBlock
 from sparing.data.readers.base import FileRows, Options, readable
-from sparing.data.readers.notes import code_columns, codes_note, is_nameless, nameless_note
+from sparing.data.readers.notes import (
+    ROWS_PER_LEVEL,
+    are_values,
+    code_columns,
+    codes_note,
+    is_nameless,
+    row_numbers_note,
+    values_note,
+)
 from sparing.data.readers.temporary_files import Scratch
 from sparing.data.readers.text_format import TextFormat, format_of
-from sparing.data.readers.text_numbers import MISSING, Tally, is_number
+from sparing.data.readers.text_numbers import COMMA, MISSING, Tally, is_number
 from sparing.data.rows import RawBlock
 
 WHAT = "a text table in UTF-8 or UTF-16 with a header (.csv, .tsv, .txt)"
@@ -109,22 +117,45 @@ def _sorted_out(form: TextFormat, tally: Tally, options: Options) -> _Columns:
     if odd:
         row, line, cell = tally.odd[odd[0]]
         lost = errors.listed(header[j] for j in odd)
-        notes.append(f"{lost} left out: {cell!r} in row {row} (line {line}) of {header[odd[0]]!r} is not a number")
+        notes.append(
+            f"{lost} left out: {errors.quoted(cell)} in row {row} (line {line}) of {errors.quoted(header[odd[0]])} is "
+            "not a number"
+        )
     found = tally.numeric()
+    texts = [j for j in tally.text() if header[j] not in drop]
     if not found:
-        raise errors.no_numeric_column(form.path, header)
+        raise errors.no_numeric_column(form.path, header, _comma_hint(tally, texts))
     numeric = [j for j in found if header[j] not in drop]
     if not numeric:
         raise errors.unreadable(form.path, "all of its columns of numbers were to be left out. Keep at least one")
     used = set(numeric)
     left_out = [name for j, name in enumerate(header) if j not in used]
     names = [header[j] for j in numeric]
-    notes += [nameless_note(header[j], j) for j in numeric if is_nameless(header[j]) and tally.is_whole[j]]
+    if empty := [header[j] for j in tally.empty() if header[j] not in drop]:
+        notes.append(f"every cell of {errors.listed(empty)} is missing")
+    if hint := _comma_hint(tally, texts):
+        notes.append(f"a column was left out because it is not numeric{hint}")
+    if are_values(names):
+        notes.append(values_note(names))
+    notes += [row_numbers_note(header[j], j) for j in numeric if _may_number_rows(header[j], j, tally)]
     with np.errstate(invalid="ignore"):  # infinity is refused later
         levels = np.where(tally.is_whole, tally.high - tally.low + 1, np.inf)[numeric]
     if codes := code_columns(names, levels.tolist(), tally.n_rows):
         notes.append(codes_note(codes))
     return _Columns(numeric, left_out, notes, {header[j] for j in odd})
+
+
+def _may_number_rows(name: str, j: int, tally: Tally) -> bool:
+    """Is it a column of whole numbers that has no name, or of many that count up by one?"""
+    counts = tally.numbers_rows[j] and tally.n_rows >= ROWS_PER_LEVEL
+    return bool(tally.is_whole[j] and (counts or is_nameless(name)))
+
+
+def _comma_hint(tally: Tally, columns: list[int]) -> str:
+    """A clause on the first cell of these columns that would be a number if the comma were a decimal sign."""
+    cells = (tally.odd[j].text for j in columns if j in tally.odd and tally.decimal != ",")
+    cell = next((cell for cell in cells if COMMA.fullmatch(cell)), None)
+    return "" if cell is None else f"; if the comma of {cell!r} is a decimal sign pass decimal=','"
 
 
 def _odd_cell(form: TextFormat, tally: Tally, odd: list[int]) -> errors.UnreadableError:
@@ -134,7 +165,7 @@ def _odd_cell(form: TextFormat, tally: Tally, odd: list[int]) -> errors.Unreadab
     others = f" (and {len(odd) - 1} more columns have such a cell)" if len(odd) > 1 else ""
     return errors.unreadable(
         form.path,
-        f"row {row} (line {line}) of column {form.header[j]!r} holds {cell!r}, which is not a number, beside "
-        f"{int(tally.numbers[j])} cells that are{others}. Correct the cell, leave it empty if the value is missing, or "
-        "pass drop_unreadable=True to leave such columns out",
+        f"row {row} (line {line}) of column {errors.quoted(form.header[j])} holds {errors.quoted(cell)}, which is not "
+        f"a number, beside {int(tally.numbers[j])} cells that are{others}. Correct the cell, leave it empty if the "
+        "value is missing, or pass drop_unreadable=True to leave such columns out" + _comma_hint(tally, odd[:1]),
     )

@@ -16,7 +16,7 @@ def has_columns(path: str | Path) -> bool:
 
 
 def _is_parquet(place: Path) -> bool:
-    return place.suffix.lower() == ".parquet" or (place.is_dir() and any(place.glob("*.parquet")))
+    return place.suffix.lower() == ".parquet" or (place.is_dir() and parquet.holds_parquet(place))
 
 
 def is_annotated_file(path: str | Path) -> bool:

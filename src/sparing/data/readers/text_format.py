@@ -7,7 +7,7 @@ import codecs
 import csv
 import gzip
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
@@ -44,13 +44,18 @@ class TextFormat:
         with opened(self.path, self.encoding) as file:
             reader = _reader(self.path, file, self.delimiter)
             next(row for row in reader if row)
-            for row in reader:
-                if not row:
-                    continue
-                if len(row) != width:
-                    why = f"line {reader.line_num} has {len(row)} cells, the header has {width}; quote cells that hold"
-                    raise errors.unreadable(self.path, f"{why} {self.delimiter!r}")
-                yield reader.line_num, row
+            line = reader.line_num
+            try:
+                for row in reader:
+                    line = reader.line_num
+                    if not row:
+                        continue
+                    if len(row) != width:
+                        why = f"line {line} has {len(row)} cells, the header has {width}; quote cells that hold"
+                        raise errors.unreadable(self.path, f"{why} {self.delimiter!r}")
+                    yield line, row
+            except csv.Error as broken:
+                raise _badly_quoted(self.path, line, broken) from broken
 
 
 def is_text(path: Path) -> bool:
@@ -63,9 +68,12 @@ def format_of(path: Path, delimiter: str | None = None) -> TextFormat:
     encoding = _encoding(path)
     marks = delimiter or DELIMITERS[_ending(path)]
     found: dict[str, list[list[str]]] = {}
+    broken = csv.Error()
     for mark in marks:
-        with suppress(csv.Error):  # a cell as long as a line, for one, where nothing separates them
+        try:
             found[mark] = _first_rows(path, encoding, mark)
+        except csv.Error as error:  # a cell as long as a line, for one, where nothing separates them
+            broken = error
     if not all(found.values()):
         raise errors.unreadable(path, "it is empty; a header and at least one row of numbers are needed")
     fitting = [mark for mark, rows in found.items() if _is_table(mark, rows)]
@@ -75,9 +83,17 @@ def format_of(path: Path, delimiter: str | None = None) -> TextFormat:
         ways = " or by ".join(map(repr, fitting))
         raise errors.unreadable(path, f"its cells may be separated by {ways}. Say which with delimiter={fitting[0]!r}")
     mark = fitting[0] if fitting else marks[0]
-    header, *more = found[mark] if mark in found else _first_rows(path, encoding, mark)  # the error of its own
+    if mark not in found:
+        raise _badly_quoted(path, 0, broken) from broken
+    header, *more = found[mark]
     has_row_names = mark == " " and bool(more) and len(more[0]) == len(header) + 1
     return TextFormat(path, encoding, mark, [""] * has_row_names + header)
+
+
+def _badly_quoted(path: Path, line: int, broken: csv.Error) -> errors.UnreadableError:
+    """A quote without its end, which would swallow the lines up to the next one."""
+    why = f"cells after line {line} cannot be told apart ({broken}). Quote a cell as a whole, and double quotes inside"
+    return errors.unreadable(path, why)
 
 
 def _is_table(mark: str, rows: list[list[str]]) -> bool:
@@ -93,8 +109,9 @@ def _first_rows(path: Path, encoding: str, delimiter: str) -> list[list[str]]:
 
 def _reader(path: Path, file: TextIO, delimiter: str) -> Any:
     if delimiter == " ":
-        return csv.reader((line.strip() for line in _lines(path, file)), delimiter=" ", skipinitialspace=True)
-    return csv.reader(_lines(path, file), delimiter=delimiter)
+        lines = (line.strip() for line in _lines(path, file))
+        return csv.reader(lines, delimiter=" ", skipinitialspace=True, strict=True)
+    return csv.reader(_lines(path, file), delimiter=delimiter, strict=True)
 
 
 def _lines(path: Path, file: TextIO) -> Iterable[str]:

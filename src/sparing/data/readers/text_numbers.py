@@ -45,7 +45,7 @@ class Tally:
         self.decimal, self.n_rows = decimal, 0
         self.numbers, self.others = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
         self.odd: dict[int, OddCell] = {}
-        self.is_whole = np.ones(width, dtype=bool)
+        self.is_whole, self.numbers_rows = np.ones(width, dtype=bool), np.ones(width, dtype=bool)
         self.low, self.high = np.full(width, np.inf), np.full(width, -np.inf)
 
     def parsed(self, rows: list[list[str]], lines: list[int]) -> Array:
@@ -89,6 +89,10 @@ class Tally:
 
     def _count(self, block: Array) -> None:
         """Numbers, and what they look like."""
+        if (candidates := np.flatnonzero(self.numbers_rows)).size:  # does each row add one to the row before?
+            first = block[0, candidates] if self.n_rows == 0 else self.low[candidates] + self.n_rows
+            steps = np.arange(len(block))[:, None]
+            self.numbers_rows[candidates] = (block[:, candidates] == first + steps).all(axis=0) & np.isfinite(first)
         self.n_rows += len(block)
         self.numbers += (~np.isnan(block)).sum(axis=0)
         self.low = np.fmin(self.low, np.fmin.reduce(block, axis=0))
@@ -109,6 +113,14 @@ class Tally:
     def unreadable(self) -> list[int]:
         """Columns that hold mostly numbers, and something that is none."""
         return np.flatnonzero((self.others > 0) & (self.numbers > self.others)).tolist()
+
+    def text(self) -> list[int]:
+        """Columns that hold something else than numbers."""
+        return np.flatnonzero(self.others > 0).tolist()
+
+    def empty(self) -> list[int]:
+        """Columns without any value."""
+        return np.flatnonzero((self.others == 0) & (self.numbers == 0)).tolist()
 
     def numeric(self) -> list[int]:
         """Columns that hold numbers alone, and one at least."""
