@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sparing.data import as_rows
+from sparing import open_data
+from sparing.data import Preprocessing, as_rows
 from sparing.show import report
 from sparing.show.cli.explore import _opened as is_opened
 
@@ -35,6 +37,32 @@ def test_labels_and_names_are_no_features(run, asked, folder):
     assert "hue" not in asked["feature_names"]
     assert asked["n_components"] == 3
     assert asked["scale"] is True
+
+
+def test_the_page_knows_how_its_file_is_read(run, asked, folder):
+    (folder / "a b.csv").write_text("x;y;my group;z\n1;2,5;0;1\n2;1;1;4\n3;5;0;2\n")
+    run("explore", "a b.csv", "-o", "p.html", "--label", "my group", "--drop", "z", "--decimal", ",")
+    said = asked["source"].repeated(Preprocessing(scale=True), "quick", 3)
+    command = shlex.split(" ".join(said["options"]))
+    assert command == [
+        "--label",
+        "my group",
+        "--drop",
+        "z",
+        "--decimal",
+        ",",
+        "--scale",
+        "--effort",
+        "quick",
+        "--seed",
+        "3",
+    ]
+    assert run("fit", "a b.csv", "-r", 1, *command).exit_code == 0
+    opened = eval(
+        f"open_data({', '.join(['path', *said['opening']])})", {"open_data": open_data, "path": folder / "a b.csv"}
+    )
+    assert opened.feature_names == ["x", "y"]
+    assert said["settings"] == ["scale=True", 'effort="quick"', "random_state=3"]
 
 
 def test_what_missing_values_mean_is_passed_on(run, asked):

@@ -131,11 +131,13 @@ def test_suggestions_have_reasons():
         {"features": r, "kept": kept, "loadings": [[1.0]], "held": held, "heldSe": 0.05}
         for r, kept, held in zip(range(1, 6), (0.5, 0.8, 0.91, 0.96, 0.99), (0.3, 0.57, 0.6, 0.55, 0.5), strict=True)
     ]
-    assert [(one["features"], one["reason"]) for one in suggestions(steps)] == [
+    assert [(one["features"], one["reason"]) for one in suggestions(steps, 30)] == [
         (3, "fewest that keep 90%"),
         (4, "fewest that keep 95%"),
         (2, "one-standard-error rule on new samples"),
     ]
+    assert len(suggestions(steps, 4)) == 3
+    assert len(suggestions(steps, 3)) == 2  # one standard error suggests no more than half of the features
 
 
 def test_predictions_of_many_features_are_those_that_vary_most():
@@ -148,17 +150,17 @@ def test_predictions_of_many_features_are_those_that_vary_most():
 
 def test_the_page_opens_where_most_is_kept():
     _, steps, _ = steps_for(X)
-    first = opening_step(steps)
+    first = opening_step(steps, 12)
     assert steps[first - 1]["kept"] >= 0.9
     full = len(steps[-1]["loadings"])
     assert all(step["kept"] < 0.9 or len(step["loadings"]) < full for step in steps[: first - 1])
     one = {"loadings": [[1.0]]}
-    assert opening_step([{"features": 1, "kept": 0.1, **one}, {"features": 2, "kept": 0.2, **one}]) == 2
+    assert opening_step([{"features": 1, "kept": 0.1, **one}, {"features": 2, "kept": 0.2, **one}], 12) == 2
 
 
 def test_the_page_opens_with_all_components():
     one, two = {"loadings": [[1.0]]}, {"loadings": [[1.0, 0.0], [0.0, 1.0]]}
-    assert opening_step([{"features": 1, "kept": 0.91, **one}, {"features": 2, "kept": 0.95, **two}]) == 2
+    assert opening_step([{"features": 1, "kept": 0.91, **one}, {"features": 2, "kept": 0.95, **two}], 12) == 2
 
 
 def test_too_many_names_leave_those_in_use():

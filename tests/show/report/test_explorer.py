@@ -92,6 +92,15 @@ def test_progress_changes_nothing_on_the_page(written, capsys):
     assert told == silent
 
 
+def test_half_samples_choose_features_again(written):
+    noise = np.random.default_rng(0).standard_normal((60, 9))
+    planted = noise + 5 * np.outer(noise[:, 8], np.arange(9) < 3)
+    (clear, _), (noise, _) = written(planted, n_components=1), written(noise, n_components=1)
+    assert clear["steps"][2]["again"] == [clear["halves"]] * 3
+    assert max(noise["steps"][2]["again"]) < noise["halves"]
+    assert "again" not in clear["steps"][8]  # all of them, always
+
+
 def test_names_and_numbers_of_samples_are_told(written):
     contents, text = written(X, labels=np.arange(60), sample_names=[f"<{i}>" for i in range(60)], title="<i>t</i>")
     assert contents["samples"][7] == "<7>"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparing import certify, sparsity_path
+from sparing import SparseEncoder, alternatives, certify, sparsity_path
 from sparing.certificates.sentences import percent, percent_kept
 from sparing.data import as_view
 from sparing.datasets import make_spiked
@@ -207,6 +207,7 @@ def test_light_dark_and_print(opened):
     assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
     assert not page.locator("#features").is_visible()
     assert page.locator("#sentence").is_visible()
+    assert page.pdf(format="A4").count(b"/Type /Page\n") == 1
 
 
 def test_pca_beside_the_chosen_features_with_linked_hover(opened):
@@ -217,6 +218,57 @@ def test_pca_beside_the_chosen_features_with_linked_hover(opened):
     lit = "#pca-chart .role-mark.mark-symbol path[stroke='#d1253b']"
     sync_api.expect(page.locator(lit)).to_have_count(1)
     assert page.locator(lit).evaluate("node => [...node.parentNode.children].indexOf(node)") == 7
+
+
+def test_points_move_smoothly_and_keep_their_side(opened):
+    page = opened()
+    page.locator("#features").fill("2")
+    drawn(page, 2 * K)
+    moves = """async (number) => {
+        const slider = document.getElementById("features"), seen = [];
+        const points = () => [...document.querySelectorAll("#scores-chart .role-mark.mark-symbol path")];
+        slider.value = number;
+        slider.dispatchEvent(new Event("input"));
+        for (let frame = 0; frame < 60; frame++) {
+            await new Promise(requestAnimationFrame);
+            seen.push(points().map((node) => Number(node.getAttribute("transform").match(/-?[0-9.]+/)[0])));
+        }
+        return seen;
+    }"""
+    before = None
+    for number in range(2, 13):
+        seen = page.evaluate(moves, number)
+        if before is not None:
+            assert np.corrcoef(before, seen[-1])[0, 1] > 0.5
+            assert len({place[0] for place in seen}) > 3 or np.allclose(before, seen[-1], atol=1)
+        before = seen[-1]
+
+
+def test_components_and_colours_are_chosen(opened, tmp_path):
+    page = opened(file=explore(X, tmp_path / "three.html", n_components=3, labels=list("abc") * 30, random_state=0))
+    assert [option.inner_text() for option in page.locator("#up option").all()] == [f"component {i}" for i in (1, 2, 3)]
+    page.locator("#features").fill("6")
+    page.locator("#up").select_option(label="component 3")
+    for chart in ("scores", "pca"):
+        sync_api.expect(page.locator(f"#{chart}-chart .role-axis-title text").last).to_have_text("component 3")
+    page.locator("#colour").select_option(label="x2")
+    sync_api.expect(page.locator("#scores-chart .role-legend-title text")).to_have_text("x2")
+    assert "up=2" in page.evaluate("location.hash")
+
+
+def test_substitutes_are_those_of_the_library(opened):
+    page = opened()
+    page.locator("#features").fill("3")
+    found = alternatives(SparseEncoder(K, n_nonzero=3, random_state=0).fit(X), X, n_alternatives=3)
+    plain = lambda text: text.strip("\u2068\u2069")  # noqa: E731
+    lines = page.locator("#substitutes-table tbody tr").all()
+    shares = {
+        plain(line.locator("th").inner_text().split("\n")[0]): line.locator(".share-kept").all_inner_texts()
+        for line in lines
+    }
+    wanted = [[percent_kept(kept) for kept in row] for row in found.variance_kept]
+    assert sorted(shares.values()) == sorted(wanted)
+    assert "chosen again" in lines[0].inner_text()
 
 
 def test_the_address_holds_the_view(opened, place):

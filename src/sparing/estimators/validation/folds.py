@@ -44,6 +44,15 @@ def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_
     return [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in found]
 
 
+def random_halves(n_samples: int, number: int, rng: np.random.Generator) -> list[Fold]:
+    """Random halves of the samples with what is not in them; they come in complementary pairs."""
+    halves: list[Fold] = []
+    for _ in range(-(-number // 2)):
+        order, middle = rng.permutation(n_samples), n_samples // 2
+        halves += [(order[:middle], order[middle:]), (order[middle:], order[:middle])]
+    return halves[:number]
+
+
 def named_rows(X: Any) -> Rows:
     """Rows of X that know the names of its columns."""
     rows, names = as_rows(X), column_names(X)

@@ -14,7 +14,7 @@ from sparing.estimators.base import ViewEstimator
 from sparing.estimators.inputs import feature_names_of
 from sparing.estimators.parameters import count, generator_of, preprocessing_of
 from sparing.estimators.validation.cross_validated import new_view, residuals, share_kept
-from sparing.estimators.validation.folds import named_rows, over_folds
+from sparing.estimators.validation.folds import named_rows, over_folds, random_halves
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.results import Array, Indices, Selection
@@ -134,11 +134,7 @@ def stability(
     n, names = rows.shape[0], feature_names_of(X, rows)
     if n < 4:
         raise ValueError(f"X has {n} sample(s): halves of at least 2 are needed. Pass more samples.")
-    halves = []
-    for _ in range(-(-count("n_resamples", n_resamples) // 2)):
-        order = rng.permutation(n)
-        halves += [(order[: n // 2], order[n // 2 :]), (order[n // 2 :], order[: n // 2])]
-    halves = halves[:n_resamples]
+    halves = random_halves(n, count("n_resamples", n_resamples), rng)
     found = over_folds(_half, ((estimator, rows, *half) for half in halves), n_jobs if rows.is_local else None)
     supports, kept, inside = (
         [each[0] for each in found],

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sparing.data.readers.text_columns import read_column
+from sparing.data.readers.text_columns import is_annotated_file, read_column
 from sparing.show.cli import options
 from sparing.show.cli.opening import asked_for, progress, writable
+from sparing.show.report.source import Source
 
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,15}|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf)", re.IGNORECASE | re.ASCII)
 EXACT = 2**53
@@ -74,13 +76,32 @@ def explore(
             labels=None if label is None else _numbers_or_text(read_column(data, label, chosen["delimiter"])),
             feature_names=table.feature_names,
             sample_names=None if names is None else read_column(data, names, chosen["delimiter"]),
-            source=Path(data).name,
+            source=_source(data, {**chosen, "label": label, "drop": drop}),
             cv="auto" if cv is None else cv,
             random_state=chosen["seed"],
             verbose=verbose,
             **{name: chosen[name] for name in PASSED_ON},
         )
     click.echo(f"Wrote {place}.{'' if opens and _opened(place) else ' Open it in a browser.'}")
+
+
+def _source(data: str, chosen: dict[str, Any]) -> Source:
+    """The file of the page, with the options and arguments that read it in the same way."""
+    dropped = list(dict.fromkeys(chosen["drop"]))
+    label = [] if chosen["label"] is None else [chosen["label"]]
+    valued = {name: chosen[name] for name in ("key", "delimiter", "decimal") if chosen[name] is not None}
+    flags = [name for name in ("transpose", "drop_unreadable") if chosen[name]]
+    said = [("--label", label), ("--drop", dropped), *((f"--{name}", [value]) for name, value in valued.items())]
+    options = [f"{option} {shlex.quote(value)}" for option, values in said for value in values]
+    options += [f"--{name.replace('_', '-')}" for name in flags]
+    opening = None
+    if chosen["feature_names"] is None:
+        columns = dropped if is_annotated_file(data) else [*label, *dropped]
+        opening = tuple([f"drop={columns!r}"] if columns else [])
+        opening += (*(f"{name}={value!r}" for name, value in valued.items()), *(f"{name}=True" for name in flags))
+    else:
+        options.append(f"--feature-names {shlex.quote(chosen['feature_names'])}")
+    return Source(Path(data).name, tuple(options), opening)
 
 
 def _opened(place: Path) -> bool:

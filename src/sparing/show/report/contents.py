@@ -150,8 +150,12 @@ def predicted_features(squares: Array, supports: Sequence[Indices], n_steps: int
     return np.unique(np.concatenate([largest, *supports]))
 
 
-def suggestions(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Numbers of features worth a look, each with its reason; the first is where the page opens."""
+def suggestions(steps: Sequence[dict[str, Any]], n_features: int) -> list[dict[str, Any]]:
+    """Numbers of features worth a look, each with its reason; the first is where the page opens.
+
+    What is kept of unread features compares numbers of features while most are unread: the last ones are what the
+    others predict anyway. One standard error suggests no more than half of the features.
+    """
     full = [step for step in steps if len(step["loadings"]) == max(len(other["loadings"]) for other in steps)]
     out = []
     for share in SUGGESTED_SHARES:
@@ -162,13 +166,14 @@ def suggestions(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     if held:
         best = max(held, key=lambda step: step["held"])
         one_se = next(step for step in held if step["held"] >= best["held"] - best["heldSe"])
-        out.append({"features": one_se["features"], "reason": "one-standard-error rule on new samples"})
+        if 2 * one_se["features"] <= n_features:
+            out.append({"features": one_se["features"], "reason": "one-standard-error rule on new samples"})
     return out
 
 
-def opening_step(steps: Sequence[dict[str, Any]]) -> int:
+def opening_step(steps: Sequence[dict[str, Any]], n_features: int) -> int:
     """The number of features that the page opens with: with all components that there are, so that they are seen."""
-    return int(next((one["features"] for one in suggestions(steps)), steps[-1]["features"]))
+    return int(next((one["features"] for one in suggestions(steps, n_features)), steps[-1]["features"]))
 
 
 def searchable(names: Sequence[str], steps: Sequence[dict[str, Any]], predicted: Indices) -> dict[int, str]:

@@ -9,21 +9,34 @@ from pathlib import Path
 from typing import Any
 
 from sparing.certificates.sentences import counted
-from sparing.data import Preprocessing, as_rows
+from sparing.data import as_rows
 from sparing.data.writing import replacing
 from sparing.estimators.inputs import features_called
 from sparing.estimators.parameters import preprocessing_from, run_from
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.estimators.sparsity_path import held_out_curve
-from sparing.show.report.contents import opening_step, predicted_features, sampled, searchable, steps_of, suggestions
+from sparing.estimators.validation.resampled_path import chosen_again
+from sparing.show.report.contents import (
+    MOST_REPLACED,
+    opening_step,
+    predicted_features,
+    sampled,
+    searchable,
+    steps_of,
+    suggestions,
+)
 from sparing.show.report.labels import coloured, label_column, page_names, readable, sample_column
 from sparing.show.report.page import chart_script, html_page, place_for
+from sparing.show.report.source import Source
 
 LONGEST_SUPPORT = 40
 """Features of the longest support where nothing else is asked for: more are no longer few."""
 
 LEAST_SAMPLES, QUICKLY_HELD_OUT = 20, 200_000
 """Samples, and entries of a table, for which five folds are worthwhile and take about a second."""
+
+HALVES = 10
+"""Random half-samples that say how often a feature is chosen again: about a second for a small table."""
 
 TITLE = "Which few features keep what PCA keeps?"
 
@@ -41,7 +54,7 @@ def explore(
     feature_names: Sequence[object] | None = None,
     sample_names: Sequence[object] | None = None,
     title: str | None = None,
-    source: str = "data.csv",
+    source: str | Source = "data.csv",
     cv: Any = "auto",
     effort: str = "default",
     random_state: Any = 0,
@@ -96,6 +109,7 @@ def explore(
     >>> explore(wine.data, "wine.html", scale=True, labels=wine.target)  # doctest: +SKIP
     """
     place, script = place_for(path), chart_script()
+    source = source if isinstance(source, Source) else Source(str(source))
     preprocessing = preprocessing_from(center, scale, missing=missing)
     run = run_from(random_state, time_limit, verbose, effort)
     rows = as_rows(X)
@@ -120,8 +134,9 @@ def explore(
         "asked": n_components,
         "components": width,
         "unit": "" if unit == 1 else f"{unit:g}",
-        "start": opening_step(steps),
-        "suggestions": suggestions(steps),
+        "start": opening_step(steps, n_features),
+        "halves": HALVES,
+        "suggestions": suggestions(steps, n_features),
         "names": searchable(names, steps, predicted),
         "samples": sample_column(sample_names, n_samples, samples),
         "labels": coloured(colours, samples),
@@ -129,8 +144,7 @@ def explore(
         "values": values,
         "predicted": predicted.tolist(),
         "steps": steps,
-        "heldHow": "cross-validation",
-        "source": _source(source, preprocessing),
+        "source": source.repeated(preprocessing, effort, random_state),
     }
     with replacing(place) as file:
         file.write(html_page(said, _summary(walk, len(samples)), contents, script).encode("utf-8"))
@@ -138,7 +152,7 @@ def explore(
 
 
 def _held_out(walk: PathSearch, cv: Any, random_state: Any) -> dict[int, dict[str, Any]]:
-    """By number of features what is kept of samples left out, on the features not read; where there are any."""
+    """By number of features what is kept of samples left out, and how many folds choose each feature again."""
     n, d = walk.view.n_samples or 0, walk.view.n_features
     if isinstance(cv, str) and cv == "auto":
         cv = 5 if n >= LEAST_SAMPLES and n * d <= QUICKLY_HELD_OUT else None
@@ -146,26 +160,16 @@ def _held_out(walk: PathSearch, cv: Any, random_state: Any) -> dict[int, dict[st
         return {}
     kept, error = held_out_curve(walk, cv, random_state)
     shares = enumerate(zip(kept.tolist(), error.tolist(), strict=True), start=1)
-    return {
+    held = {
         r: {"held": round(share, 6), "heldSe": round(se, 6), "heldText": f"{share:.1%} ± {se:.1%}"}
         for r, (share, se) in shares
         if r < d and math.isfinite(share) and math.isfinite(se)
     }
-
-
-def _source(source: str, preprocessing: Preprocessing) -> dict[str, Any]:
-    """What the commands of the page say about the data: file, options of the command line, settings in Python."""
-    said = (
-        (preprocessing.scale, "--scale", "scale=True"),
-        (not preprocessing.center, "--no-center", "center=False"),
-        (preprocessing.missing != "error", f"--missing {preprocessing.missing}", f'missing="{preprocessing.missing}"'),
-    )
-    chosen = [(option, setting) for is_set, option, setting in said if is_set]
-    return {
-        "file": readable(source),
-        "options": [option for option, _ in chosen],
-        "settings": [setting for _, setting in chosen],
-    }
+    again = chosen_again(walk, MOST_REPLACED, HALVES) if n >= LEAST_SAMPLES else []
+    for r, counts in enumerate(again, start=1):
+        if r < d:  # all features are always chosen again
+            held.setdefault(r, {})["again"] = counts
+    return held
 
 
 def _summary(walk: PathSearch, drawn: int) -> str:

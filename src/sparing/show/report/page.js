@@ -7,7 +7,7 @@ const at = (id) => document.getElementById(id);
 const slider = at("features");
 const options = { actions: false, renderer: "svg", ast: true, tooltip: { disableDefaultStyle: true } };
 const views = {};
-const MOST_FOUND = 20, MOST_BARS = 40, FRAMES = 8, LONG_EQUATION = 160;
+const MOST_FOUND = 20, MOST_BARS = 40, EACH_END = 8, FRAMES = 8, LONG_EQUATION = 160;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const pinned = new Set(), banned = new Set();
 
@@ -309,7 +309,7 @@ function writeAnswer(step) {
   at("answer-title").textContent = counted(step.features, "feature");
   at("share").textContent = step.keptText;
   at("sentence").replaceChildren(...step.sentence.map((line) => element("p", line)));
-  at("held-out").textContent = step.heldText ? `New samples: keeps ${step.heldText} of the variance of the unread features (${page.heldHow}).` : "";
+  at("held-out").textContent = step.heldText ? `New samples: keeps ${step.heldText} of the variance of the features that are not read (cross-validation, ± one standard error).` : "";
   at("equations").replaceChildren(...step.equations.map((line) => element("li", line, { dir: "auto" })));
   at("equations-details").open ||= step.equations.every((line) => line.length <= LONG_EQUATION) && !narrow.matches;
   at("chips").replaceChildren(...largestFirst(step).map((place) => chip(step.support[place])));
@@ -364,18 +364,36 @@ function writeScores(step) {
 function writeSubstitutes(step) {
   at("substitutes").hidden = !step.substitutes;
   if (!step.substitutes) return;
-  const often = step.frequency !== undefined;
+  const often = step.again !== undefined;
   const rows = largestFirst(step).map((place) => {
     const list = element("ul", undefined, { class: "plain chips" });
     for (const [j, kept] of step.substitutes[place]) {
       const line = element("li");
-      line.append(element("bdi", names[j]), ` ${percentKept(kept)}`);
+      line.append(element("bdi", names[j]), element("span", percentKept(kept), { class: "share-kept" }));
       list.append(line);
     }
-    return row(names[step.support[place]], [...(often ? [`${Math.round(100 * step.frequency[place])}%`] : []), list]);
+    const line = row(names[step.support[place]], [list]);
+    if (often) line.cells[0].append(element("span", `chosen again: ${step.again[place]} of ${page.halves}`, { class: "hint" }));
+    return line;
   });
-  const head = ["chosen", ...(often ? ["chosen again in resamples"] : []), "could be replaced by (share then kept)"];
-  fill(at("substitutes-table"), `Substitutes with ${counted(step.features, "feature")}, one at a time`, head, rows);
+  const counts = often ? `; chosen again: by how many of ${page.halves} random half-samples` : "";
+  fill(at("substitutes-table"), `One feature replaced, the others kept${counts}`, ["chosen", "could be replaced by (share then kept)"], rows);
+}
+
+// Where there are too many features for a bar each, those at both ends by name.
+function writeR2Ends(step) {
+  if (predicted.length <= MOST_BARS) return;
+  const unread = r2Rows(step).filter((one) => !one.chosen);
+  const ends = [["Predicted best, of those not chosen", unread.slice(0, EACH_END)], ["Lost", unread.slice(-EACH_END).reverse()]];
+  at("r2-ends").replaceChildren(...ends.flatMap(([title, features]) => {
+    const list = element("ul", undefined, { class: "plain chips" });
+    for (const { feature, r2 } of features) {
+      const line = element("li");
+      line.append(element("bdi", feature), element("span", r2.toFixed(2), { class: "share-kept" }));
+      list.append(line);
+    }
+    return [element("h3", title), list];
+  }));
 }
 
 // ---- rules: pin and ban ----
@@ -449,7 +467,11 @@ function commandFor(step) {
 function pythonFor(step) {
   const rules = [["include", pinned], ["exclude", banned]].filter(([, set]) => set.size).map(([name, set]) => `${name}=${listOf(set)}`);
   const settings = [`n_components=${page.asked}`, `n_nonzero=${step.features}`, ...source.settings, ...rules].join(", ");
-  return ["from sparing import SparseEncoder", "", `model = SparseEncoder(${settings}).fit(X)`, "print(model.certificate_)"].join("\n");
+  const isOpened = source.opening !== null;
+  return [
+    `from sparing import SparseEncoder${isOpened ? ", open_data" : ""}`, "",
+    ...(isOpened ? [`X = open_data(${[JSON.stringify(source.file), ...source.opening].join(", ")})`] : []),
+    `model = SparseEncoder(${settings}).fit(X)`, "print(model.certificate_)"].join("\n");
 }
 
 function writeCommands(step) {
@@ -589,6 +611,7 @@ function show() {
   writeLoadings(step);
   writeScores(step);
   writeSubstitutes(step);
+  writeR2Ends(step);
   writeCommands(step);
   search();
   markCurrent();
@@ -613,7 +636,7 @@ function prepareAxes() {
 
 slider.max = steps.length;
 slider.value = page.start;
-at("pca-title").textContent = `PCA: reads all ${page.shape[1]} features, keeps ${pca.explainedText} of the variance`;
+at("pca-title").textContent = `PCA: reads all ${page.shape[1].toLocaleString("en-US")} features, keeps ${pca.explainedText} of the variance`;
 at("r2-which").textContent = predicted.length < page.shape[1] ? `Shown: the ${predicted.length} features that vary most, or are chosen.` : "";
 prepareAxes();
 prepareColours();
