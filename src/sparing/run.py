@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -360,6 +360,12 @@ class Run:
     rng: np.random.Generator
     budget: Budget = field(default_factory=Budget)
     effort: Effort = DEFAULT
+
+    def levels(self) -> Iterator[Run]:
+        """The same with each effort up to its own, and random numbers that do not depend on the efforts above."""
+        seed = int(self.rng.integers(2**32))
+        for number, effort in enumerate(self.effort.levels):
+            yield replace(self, effort=effort, rng=np.random.default_rng(seed + number))
 
     def share(self, part: float) -> Run:
         """The same for one of several attempts: this part of the time that is left."""

@@ -104,20 +104,32 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         self, fit: Fit[Any], view: DataMatrix, spectrum: Spectrum, required: Indices
     ) -> tuple[int | list[int], Encoder]:
         """Components among the features that may be read, with those that must be; and the numbers of features."""
-        run, n_nonzero = fit.run, fit.n_nonzero
-        if self.min_variance is not None:
-            n_nonzero, found = self._fewest(fit.algorithm, view, spectrum, self.min_variance, run)
-        else:
-            found = fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), run)
+        run, n_nonzero, fewest = fit.run, fit.n_nonzero, self.min_variance is not None
+
+        def found_by(level: Run) -> tuple[int | list[int], Encoder]:
+            if self.min_variance is not None:
+                return self._fewest(fit.algorithm, view, spectrum, self.min_variance, level)
+            return n_nonzero, fit.algorithm.encode(Task.of_components(view, spectrum, n_nonzero), level)
+
         if len(required) == 0:
-            return n_nonzero, found
+            return found_by(run)
         deflation: Deflation | None = DisjointDeflation() if self._disjoint else None
         if deflation is None and self._constraint is not None:
             deflation = CONSTRAINTS[self._constraint]()
-        places = Required(required, deflation, self._nonnegative)
-        sizes, more = self._sizes(found, n_nonzero), self.min_variance is not None
-        placed, sizes = places.placed(view, spectrum, found, sizes, run, more=more)
-        return sizes if more else n_nonzero, placed
+        places, answers = Required(required, deflation, self._nonnegative), list[tuple[int | list[int], Encoder]]()
+        for level in [run] if fewest or isinstance(fit.algorithm, Sequential) else run.levels():
+            if answers and level.budget.expired:
+                break
+            counts, found = found_by(level)  # what is better without the required features may be worse with them
+            placed = places.placed(view, spectrum, found, self._sizes(found, counts), level, more=fewest)
+            if placed is not None:
+                answers.append((placed[1] if fewest else counts, placed[0]))
+        if not answers:
+            raise ValueError(
+                "No components were found that have all features of include and keep what is asked of pairs of "
+                "components. Raise n_nonzero, shorten include, or leave out constraint or deflation."
+            )
+        return max(answers, key=lambda one: places.worth(view, one[1]))
 
     def _sizes(self, found: Encoder, n_nonzero: int | list[int]) -> list[int]:
         """How many features each of the components found may have."""

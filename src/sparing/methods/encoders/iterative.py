@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -65,12 +66,13 @@ class Iterative:
 
         A first component that keeps more may leave less to the others, so that the answers of all efforts compete.
         """
-        efforts = run.effort.levels if getattr(self.selector or Greedy(), "searches", False) else (run.effort,)
-        best = self._encoder(task, replace(run, effort=efforts[0]))
-        for effort in efforts[1:]:
-            if run.budget.expired:
+        searches = getattr(self.selector or Greedy(), "searches", False)
+        levels = islice(run.levels(), None if searches else 1)  # others choose alike with any effort
+        best = self._encoder(task, next(levels))
+        for level in levels:
+            if level.budget.expired:
                 break
-            best = min(best, self._encoder(task, replace(run, effort=effort)), key=lambda found: found.loss)
+            best = min(best, self._encoder(task, level), key=lambda found: found.loss)
         return best
 
     def _encoder(self, task: Task, run: Run) -> Encoder:

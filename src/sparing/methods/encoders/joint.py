@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import ClassVar
@@ -49,18 +50,21 @@ class Joint:
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """The best of all starts."""
-        view, spectrum = task.gram, task.spectrum
+        """The best of all starts; each effort goes on from the answers of the one below."""
+        view, spectrum, known, encoders = task.gram, task.spectrum, list[Array](), list[Encoder]()
         rows, selector = compact(view), self.selector or Greedy()
-        rules, sizes = separate_rules(selector, task, run)
-        first = residual_directions(selector, view, spectrum, sizes, run.share(0.5), rows=rows, rules=rules)
-        k = first.shape[1]  # what further components would explain is rounding
-        answers = [first]
-        if k > 1:
-            answers += _searched(JointLosses(view, sizes[:k], spectrum, rules), first, spectrum, run)
-        encoders = [_refitted(view, H, rows, spectrum, run) for H in answers[: SEARCH.refitted]]
-        encoders.append(_encoder(view, spectrum, first))
-        return min(encoders, key=lambda encoder: encoder.loss).including(rules.required)
+        for number, level in enumerate(run.levels()):
+            if encoders and level.budget.expired:
+                break
+            rules, sizes = separate_rules(selector, task, level)
+            first = residual_directions(selector, view, spectrum, sizes, level.share(0.5), rows=rows, rules=rules)
+            k = first.shape[1]  # what further components would explain is rounding
+            if k > 1:
+                goal = JointLosses(view, sizes[:k], spectrum, rules)
+                known = _searched(goal, [first, *goal.permitted(known)], spectrum, number, level)
+            encoders += [_refitted(view, H, rows, spectrum, run) for H in [first, *known][: SEARCH.refitted]]
+            encoders.append(_encoder(view, spectrum, first))
+        return min(encoders, key=lambda encoder: encoder.loss).including(task.rules.required)
 
 
 class JointLosses(JointVariances):
@@ -75,6 +79,15 @@ class JointLosses(JointVariances):
         self.lengths = np.sqrt(np.where(self.usable, squares, 1.0))
         rebuilt = np.square(spectrum.basis * spectrum.values).sum(axis=1) / np.square(self.lengths)  # at least
         self._diagonal = np.append(np.where(self.usable, rebuilt, 0.0), np.zeros(self.padding))
+
+    def permitted(self, answers: Sequence[Array]) -> list[Array]:
+        """Those of some directions that may be an answer: rules on several features differ from effort to effort."""
+
+        def fits(H: Array) -> bool:
+            counts = np.count_nonzero(H, axis=0)
+            return len(counts) == self.blocks and not H[~self.usable].any() and bool((counts <= self.sizes).all())
+
+        return [H for H in answers if fits(H)]
 
     def on(self, features: Indices) -> BlockCapture:
         """The objective of a working set, in memory."""
@@ -103,27 +116,22 @@ class JointLosses(JointVariances):
         return np.pad(stacked, ((0, 0), (0, self.padding), (0, 0)))
 
 
-def _searched(goal: JointLosses, first: Array, spectrum: Spectrum, run: Run) -> list[Array]:
-    """Directions that the search leads to, the best first; each effort goes on from the answer of the one below."""
-    n_slots, k = sum(goal.sizes), goal.blocks
+def _searched(goal: JointLosses, known: Sequence[Array], spectrum: Spectrum, number: int, run: Run) -> list[Array]:
+    """Directions that the search of one effort leads to, the best first, from those known."""
+    n_slots, k, effort = sum(goal.sizes), goal.blocks, run.effort
+    affordable = effort.joint_table / (n_slots * min(goal.n_features, 4 * n_slots))
+    if run.budget.expired or (number > 0 and affordable < 1):
+        return [*known[1:]]
     readable = np.where(goal.usable[:, None], spectrum.basis[:, :k], 0.0) if goal.rules else spectrum.basis[:, :k]
-    found, turned = [unit_columns(first * goal.lengths[:, None])], rotations(readable, goal.cut, run.rng)
-    seeds = run.rng.integers(2**32, size=len(run.effort.levels))
-    for effort, seed in zip(run.effort.levels, seeds, strict=True):
-        affordable = effort.joint_table / (n_slots * min(goal.n_features, 4 * n_slots))
-        if run.budget.expired or (effort.below is not None and affordable < 1):
-            continue
-        count = int(np.clip(affordable, 2, effort.joint_starts))
-        more = [unit_columns(H * goal.lengths[:, None]) for H in islice(turned, count)]
-        starts = [*found[: 1 + int(affordable)], *(H for H in more if H.shape[1] == k)]
-        rows, loadings = zip(*(goal.slots(H, H) for H in starts), strict=True)
-        descents = 0 if len(goal.rules.required) else int(np.clip(affordable, 0, 2 * effort.joint_descents))
-        level = replace(run, effort=replace(effort, refined=effort.loss_refined), rng=np.random.default_rng(seed))
-        plan = several_at_once(goal, descents, effort)
-        ends = search(goal, np.array(rows), np.array(loadings), level, plan)
-        found = [goal.directions_of(one) for one in ends]
-        run.budget.say(f"joint search: {ends[0].value / spectrum.total:.4%} of the variance")
-    return [H / goal.lengths[:, None] for H in found]
+    turned = rotations(readable, goal.cut, run.rng, named=number == 0)
+    more = list(islice(turned, int(np.clip(affordable, 2, 2 * effort.joint_starts))))
+    units = [unit_columns(H * goal.lengths[:, None]) for H in [*known[: 2 + int(affordable)], *more]]
+    rows, loadings = zip(*(goal.slots(H, H) for H in units if H.shape[1] == k), strict=True)
+    descents = 0 if len(goal.rules.required) else int(np.clip(affordable, 0, 2 * effort.joint_descents))
+    level = replace(run, effort=replace(effort, refined=effort.loss_refined))
+    ends = search(goal, np.array(rows), np.array(loadings), level, several_at_once(goal, descents, effort))
+    run.budget.say(f"joint search: {ends[0].value / spectrum.total:.4%} of the variance")
+    return [goal.directions_of(one) / goal.lengths[:, None] for one in ends]
 
 
 def _refitted(view: DataMatrix, H: Array, rows: Array | None, spectrum: Spectrum, run: Run) -> Encoder:

@@ -218,19 +218,22 @@ class JointVariances:
         out[used] = best_loadings(self.view.restricted(used).gram(), H[used], self.ridge, SEARCH.refits, run.budget)
         return out
 
-    def best(self, answers: list[Array], spectrum: Spectrum) -> Array:
+    def best(self, answers: list[Array], spectrum: Spectrum, at_least: Sequence[Array] = ()) -> Array:
         """What captures most; where it has near-copies, the best without them, if it has nearly the variance.
 
         Where one feature outweighs all others, a copy of the first component with one more feature buys as much as a
-        component of its own, to many digits: the variance alone does not tell them apart.
+        component of its own, to many digits: the variance alone does not tell them apart. What captures less than
+        ``at_least``, answers of less effort or with a constraint, is none, with near-copies or without.
         """
+        answers = [*at_least, *answers]
         images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
         pairs = list(zip(answers, images, strict=True))
         alike = np.array([largest_cosine(H, AH) for H, AH in pairs])
         guarded, free = (np.array([self.captured(H, AH, ridge) for H, AH in pairs]) for ridge in (self.ridge, 0.0))
-        best = first_largest(guarded)
+        enough = free >= free[: len(at_least)].max(initial=-np.inf)
+        best = first_largest(np.where(enough, guarded, -np.inf))
         least = guarded[best] - min(OF_ALL * guarded[best], OF_LAST * float(spectrum.values[-1]))
-        apart = (alike <= ALIKE) & ((guarded >= least) | (alike[best] <= ALIKE))
+        apart = enough & (alike <= ALIKE) & ((guarded >= least) | (alike[best] <= ALIKE))
         return answers[first_largest(np.where(apart, free, -np.inf)) if apart.any() else best]
 
     def ordered(self, H: Array) -> Array:
@@ -316,8 +319,9 @@ class ConstrainedVariances(JointVariances):
         out = unit_columns(goal.directions(supports[None], x[None])[0])
         return out if out.shape == H.shape else H
 
-    def best(self, answers: list[Array], spectrum: Spectrum) -> Array:
+    def best(self, answers: list[Array], spectrum: Spectrum, at_least: Sequence[Array] = ()) -> Array:
         """What captures most."""
+        answers = [*at_least, *answers]
         images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
         return answers[first_largest(np.array([self.captured(*pair) for pair in zip(answers, images, strict=True)]))]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -76,10 +77,11 @@ class JointNonnegative:
         Of the orthogonal ones those that more effort did not change come once.
         """
         solver, known = FirstOnce(self.solver, whole), np.zeros(0)
+        own = replace(run, rng=deepcopy(run.rng))  # the orthogonal ones are those of a fit of their own, at any effort
         _, *orthogonal = orthogonal_starts(task, whole, solver, run)
         if task.start is None:
             spectrum, deflation = task.spectrum, GeneralizedDeflation()
-            yield sequential_directions(solver, deflation, whole, spectrum, task.sizes, run.share(0.4))
+            yield sequential_directions(solver, deflation, whole, spectrum, task.sizes, own.share(0.4))
         else:
             yield task.start
         for start in orthogonal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,17 @@ NOTICED = 1e-9
 """Share of the variance that moving features between components must gain."""
 
 
+class LevelFound(NamedTuple):
+    """What a search has after one level of effort: the best so far, and directions that this level came upon."""
+
+    best: Array
+    tried: list[Array]
+
+
 class JointSearch:
     """One search, in as many levels as the effort has: each goes on from what those below have found.
+
+    What a level does depends on nothing above it, so that a search of less effort is a part of each longer one.
 
     Parameters
     ----------
@@ -39,13 +49,9 @@ class JointSearch:
         Finds components one after the other, for starts.
     spectrum : Spectrum
     run : Run
-    known : sequence of ndarray
-        Answers that this one may not be below.
     """
 
-    def __init__(
-        self, goal: JointVariances, solver: Solver, spectrum: Spectrum, run: Run, known: Sequence[Array] = ()
-    ) -> None:
+    def __init__(self, goal: JointVariances, solver: Solver, spectrum: Spectrum, run: Run) -> None:
         self.goal, self.context = goal, run
         self.pool, self.view, self.spectrum = np.arange(goal.n_features), goal.view, spectrum
         wanted = max(SEARCH.promising, SEARCH.places * sum(goal.sizes))
@@ -59,41 +65,46 @@ class JointSearch:
         self.deflations = iter(goal.deflations)
         self.rotated = np.zeros((len(self.pool), 0))
         self.shared: tuple[float, Array] | None = None
-        self.answers = [_in_places(H, goal.sizes) for H in known if H.shape[1] == goal.blocks]
 
-    def run(self) -> Array:
-        """The directions of largest joint variance found."""
+    def run(self, known: Sequence[Array] = ()) -> list[LevelFound]:
+        """The directions of largest joint variance found by each level; one at least, whatever the time.
+
+        ``known`` are answers of another search that these may not be below, one for each level.
+        """
         first = self._sequential()
         if first.shape[1] < self.goal.blocks:  # nothing is left for further components
             self.goal = self.goal.fewer(first.shape[1])
             if first.shape[1] < self.goal.blocks or first.shape[1] < 2:
-                return self.goal.ordered(first)
+                return [LevelFound(self.goal.ordered(first), [first])]
         basis = self.spectrum.basis[:, : self.goal.blocks]
         self.rotations = rotations(basis, self.goal.cut, self.context.rng)
-        self.answers.insert(0, first)
-        elite = list[Array]()
-        seeds = self.context.rng.integers(2**32, size=len(self.context.effort.levels))
-        for effort, seed in zip(self.context.effort.levels, seeds, strict=True):
-            if not self.context.budget.expired:
-                elite = self._level(elite, replace(self.context, effort=effort, rng=np.random.default_rng(seed)))
-        return self.goal.ordered(self.goal.best(self.answers, self.spectrum))
+        best, elite, found = list[Array](), [first], list[LevelFound]()
+        for level in self.context.levels():
+            if found and level.budget.expired:
+                break
+            given = [_in_places(H, self.goal.sizes) for H in known[len(found) :][:1] if H.shape[1] == self.goal.blocks]
+            tried = [] if found else [first]
+            if not level.budget.expired:
+                elite, more = self._level(elite, given, level)
+                tried += more
+            best = [self.goal.best(tried, self.spectrum, at_least=[*best, *given])]
+            found.append(LevelFound(self.goal.ordered(best[0]), tried))
+        return found
 
-    def _level(self, elite: list[Array], run: Run) -> list[Array]:
-        """The best that a search from what is known, and from more starts, leads to."""
+    def _level(self, elite: list[Array], known: list[Array], run: Run) -> tuple[list[Array], list[Array]]:
+        """The best that a search from what is known, and from more starts, leads to; and all that it came upon."""
         goal, effort, n_slots = self.goal, run.effort, sum(self.goal.sizes)
         affordable = effort.joint_table / (n_slots * min(goal.n_features, SEARCH.places * n_slots))
-        if elite and affordable < 1:
-            return elite
+        if effort.below is not None and affordable < 1:
+            return elite, []
         more = list(self._starts(int(np.clip(affordable, 2, effort.joint_starts)), affordable, run))
-        starts = [*(elite[: 1 + int(affordable)] or self.answers), *more]
         descents = int(np.clip(affordable, 0, effort.joint_descents))
-        found = self._searched(goal, starts, descents, run)
+        found = self._searched(goal, [*elite[: 1 + int(affordable)], *known, *more], descents, run)
         found = self._transferred(found, run)
         best = [H for H, _ in found]
-        self.answers += goal.feasible([*(goal.refitted(H, run) for H in best[:1]), *best[1:], *more])
         if found:
             run.budget.say(f"joint search: {found[0][1] / goal.view.total:.4%} of the variance")
-        return best
+        return best, goal.feasible([*(goal.refitted(H, run) for H in best[:1]), *best[1:], *more])
 
     def _transferred(self, found: list[tuple[Array, float]], run: Run) -> list[tuple[Array, float]]:
         """The same after moves of features between components, where numbers may differ, while some gain."""
@@ -178,10 +189,12 @@ def _shared_out(
     return reached, best
 
 
-def rotations(V: Array, cut: Callable[[Array], Array], rng: np.random.Generator) -> Iterator[Array]:
-    """Rotations of the principal components cut to size, without end."""
+def rotations(
+    V: Array, cut: Callable[[Array], Array], rng: np.random.Generator, *, named: bool = True
+) -> Iterator[Array]:
+    """Rotations of the principal components cut to size, without end: varimax and none, if ``named``, then random."""
     k = V.shape[1]
-    for number in count(0):
+    for number in count(0 if named else 2):
         rotated = varimax(V) if number == 0 else V if number == 1 else V @ np.linalg.qr(rng.standard_normal((k, k)))[0]
         for _ in range(SEARCH.polar_steps):
             left, _, right = np.linalg.svd(V.T @ cut(rotated))

@@ -11,7 +11,7 @@ from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import CONSTRAINTS, Deflation
 from sparing.methods.encoders.joint_goals import ConstrainedVariances, JointVariances, equal_shares
-from sparing.methods.encoders.joint_search import JointSearch
+from sparing.methods.encoders.joint_search import JointSearch, LevelFound
 from sparing.methods.encoders.limited_cosine import best_within
 from sparing.methods.solvers import Solver
 from sparing.proof.answers import better_of
@@ -66,21 +66,31 @@ class JointVariance:
         """
         whole = task.gram.cached()
         if self.constraint is not None:
-            return encoder_of(whole, self._search(task, whole, run).run(), task.spectrum.total)
+            return encoder_of(whole, self._search(task, whole, run).run()[-1].best, task.spectrum.total)
         again = replace(run.share(0.5), rng=deepcopy(run.rng))  # the orthogonal components of a fit of their own
-        strict = replace(self, constraint=CONSTRAINTS["orthogonal"](), max_cosine=1.0)._search(task, whole, again)
-        orthogonal, limited = strict.run(), self.max_cosine < 1
-        if limited:
-            orthogonal = self._handed_over(task, whole, orthogonal, run)
-        free = self._search(task, whole, run.share(0.5) if limited else run, [orthogonal])
-        best = free.run()
-        if limited:
-            pool = [orthogonal, best, *(H for one in (strict, free) for H in one.answers[-run.effort.limited :])]
-            best = best_within(free.goal, [H for H in pool if H.shape == orthogonal.shape], self.max_cosine, run)
-        return encoder_of(whole, best, task.spectrum.total)
+        strict = replace(self, constraint=CONSTRAINTS["orthogonal"](), max_cosine=1.0)._search(task, whole, again).run()
+        if self.max_cosine == 1:
+            found = self._search(task, whole, run).run([level.best for level in strict])
+            return encoder_of(whole, found[-1].best, task.spectrum.total)
+        return encoder_of(whole, self._limited(task, whole, strict, run), task.spectrum.total)
 
-    def _search(self, task: Task, whole: DataMatrix, run: Run, known: Sequence[Array] = ()) -> JointSearch:
-        return JointSearch(self._goal(task, whole), self.solver, task.spectrum, run, known)
+    def _limited(self, task: Task, whole: DataMatrix, strict: Sequence[LevelFound], run: Run) -> Array:
+        """Components within the limit, given orthogonal ones: each effort goes on from what the one below has."""
+        levels = list(run.levels())[: len(strict)]
+        orthogonal = [
+            self._handed_over(task, whole, one.best, level) for one, level in zip(strict, levels, strict=True)
+        ]
+        search, kept = self._search(task, whole, run.share(0.5)), list[Array]()
+        free = search.run(orthogonal)
+        for number, level in enumerate(levels):
+            more = [strict[number], *free[number:][:1]]
+            pool = [*(one.best for one in more), *(H for one in more for H in one.tried[-level.effort.limited :])]
+            pool = [H for H in pool if H.shape == orthogonal[0].shape]
+            kept = [best_within(search.goal, [*kept, orthogonal[number]], pool, self.max_cosine, level)]
+        return kept[0]
+
+    def _search(self, task: Task, whole: DataMatrix, run: Run) -> JointSearch:
+        return JointSearch(self._goal(task, whole), self.solver, task.spectrum, run)
 
     def _handed_over(self, task: Task, whole: DataMatrix, H: Array, run: Run) -> Array:
         """The better of orthogonal components and of those that their own proof comes upon, as they would be."""

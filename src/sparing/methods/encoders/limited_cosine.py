@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sparing.gram import GRAM_LIMIT
@@ -16,19 +18,20 @@ INSIDE = 1e-12
 """Loadings stay this far within the limit, so that rounding does not break it."""
 
 
-def best_within(goal: JointVariances, answers: list[Array], max_cosine: float, run: Run) -> Array:
-    """The answer of most variance after its loadings are fitted under the limit; the first must keep it already."""
-    kept = [answers[0]]
-    for H in answers[1:]:
+def best_within(
+    goal: JointVariances, known: Sequence[Array], answers: Sequence[Array], max_cosine: float, run: Run
+) -> Array:
+    """The best of directions that keep the limit, and of others after their loadings are fitted under it."""
+    kept = [*known]
+    for H in answers:
         if run.budget.expired:
             break
         for trial in (H, goal.refitted(H, run), _charged(goal, H, max_cosine, run)):
             if (within := shrunk(trial, max_cosine)) is not None:
                 kept.append(within)
     images = np.split(goal.view.gram_matmat(np.concatenate(kept, axis=1)), len(kept), axis=1)
-    values = [goal.captured(H, AH, 0.0) for H, AH in zip(kept, images, strict=True)]
-    best = kept[first_largest(np.array(values))]
-    return best if best is answers[0] else goal.ordered(best)
+    best = first_largest(np.array([goal.captured(H, AH, 0.0) for H, AH in zip(kept, images, strict=True)]))
+    return kept[best] if best < len(known) else goal.ordered(kept[best])
 
 
 def shrunk(H: Array, max_cosine: float) -> Array | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
+from sparing.linalg.variance import symmetric_total
 from sparing.methods.deflation import Deflation
 from sparing.objectives.joint import VarianceAlternation, keeps
 from sparing.objectives.nonnegative import NonnegativeObjective
@@ -58,10 +59,11 @@ class Required:
         run: Run,
         *,
         more: bool = False,
-    ) -> tuple[Encoder, list[int]]:
+    ) -> tuple[Encoder, list[int]] | None:
         """The components with places for all required features, and how many features each may have.
 
-        ``more`` adds these places to the sizes; without it other features make room.
+        ``more`` adds these places to the sizes; without it other features make room. Nothing where none were found that
+        keep what is asked of their pairs.
         """
         H = found.components.T
         wanted, sizes = self._shared_out(view, H, list(sizes), more=more)
@@ -73,13 +75,15 @@ class Required:
         H = self._by_turns(turns, H, wanted, sizes, run)
         for x, mine, size in zip(H.T, wanted, sizes, strict=True):
             if len(np.union1d(np.flatnonzero(x), mine)) > size:
-                raise ValueError(
-                    "No components were found that have all features of include and keep what is asked of pairs of "
-                    "components. Raise n_nonzero, shorten include, or leave out constraint or deflation."
-                )
+                return None
         order = np.argsort(-np.einsum("ij,ij->j", H, view.gram_matmat(H)), kind="stable")
         H = H[:, order] if self.deflation is not None else turns.ordered(H)
         return encoder_of(view, H, spectrum.total).including(self.features), sizes
+
+    def worth(self, view: DataMatrix, found: Encoder) -> float:
+        """What components are chosen by: the sum of variances where pairs are constrained, that of their span else."""
+        H = found.components.T
+        return symmetric_total(view, H) if self.deflation is None else float(np.vdot(H, view.gram_matmat(H)))
 
     def _shared_out(
         self, view: DataMatrix, H: Array, sizes: list[int], *, more: bool
