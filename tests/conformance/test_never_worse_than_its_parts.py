@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
 from sparing import SparseEncoder, SparsePCA, sparsity_path
 from sparing.data import Preprocessing, as_view
@@ -74,10 +75,18 @@ def test_the_path_never_rises_and_the_encoder_loses_no_more_than_it(name):
         assert model.loss_ratio_ <= path.loss_ratio[r - 1] * SLACK
 
 
+BESIDE_SELECTORS = (*TABLES.values(), factors(2), factors(3, 20, 60))
+
+
+@functools.cache
+def losses_of_the_default():
+    return [loss(X, 3, 7) for X in BESIDE_SELECTORS]
+
+
 @pytest.mark.parametrize("selector", sorted(set(SELECTORS) - BY_TARGETS - {"exact"}))
 def test_the_default_loses_no_more_than_any_named_selector(selector):
-    for X in (*TABLES.values(), factors(2), factors(3, 20, 60)):
-        assert loss(X, 3, 7) <= loss(X, 3, 7, selector=selector) * SLACK
+    for X, found in zip(BESIDE_SELECTORS, losses_of_the_default(), strict=True):
+        assert found <= loss(X, 3, 7, selector=selector) * SLACK
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -86,7 +95,7 @@ def test_the_default_loses_no_more_than_the_exact_optimum(seed):
     assert loss(X, 2, 4) <= loss(X, 2, 4, selector="exact") * SLACK
 
 
-@pytest.mark.parametrize("sizes", [range(45, 56), range(195, 206)])
+@pytest.mark.parametrize("sizes", [range(48, 53), range(198, 203)])
 def test_more_nonzeros_never_keep_less(sizes):
     rise_of_one_component(factors(0, 60, 300), sizes)
 
@@ -128,7 +137,7 @@ def of_the_span(H, A):
 
 
 @pytest.mark.parametrize("way", CONSTRAINED, ids=["orthogonal", "uncorrelated", "total"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_more_effort_never_keeps_less_under_a_constraint(way, seed):
     value = of_the_span if "n_nonzero_total" in way else sum_of_variances
     quick, default = (value(*components(factors(seed), 3, 5, effort=effort, **way)) for effort in EFFORTS[:2])
@@ -147,23 +156,33 @@ def test_constrained_components_together_keep_no_less_than_one_after_the_other(n
     assert sum_of_variances(together, A) >= sum_of_variances(in_turn, A) * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("name", ["wine", "cancer", "factors"])
-def test_what_is_free_keeps_no_less_than_what_is_constrained(name):
-    X = TABLES.get(name, factors(6))
-    free, A = components(X, 3, 4)
+@pytest.mark.parametrize(
+    ("name", "k", "r", "effort"),
+    [
+        ("wine", 3, 4, "default"),
+        ("wine", 2, 4, "quick"),
+        ("cancer", 3, 4, "quick"),
+        ("factors", 3, 4, "quick"),
+        ("diabetes", 3, 3, "quick"),
+    ],
+)
+def test_what_is_free_keeps_no_less_than_what_is_constrained(name, k, r, effort):
+    X = {**TABLES, "diabetes": load_diabetes().data}.get(name, factors(6))
+    free, A = components(X, k, r, effort=effort)
     for way in ({"constraint": "orthogonal"}, {"deflation": "disjoint"}, {"deflation": "generalized"}):
-        assert of_the_span(free, A) >= of_the_span(components(X, 3, 4, **way)[0], A) * (1 - 1e-6)
-    in_all = components(X, 3, 4, n_nonzero_total=True)[0]
+        assert of_the_span(free, A) >= of_the_span(components(X, k, r, effort=effort, **way)[0], A) * (1 - 1e-6)
+    in_all = components(X, k, r, effort=effort, n_nonzero_total=True)[0]
     assert of_the_span(in_all, A) >= of_the_span(free, A) * (1 - 1e-6)
 
 
-@settings(deadline=None, max_examples=8)
-@given(seed=st.integers(0, 10**6), k=st.integers(2, 5), r=st.integers(2, 8))
-def test_what_is_free_keeps_no_less_than_what_is_orthogonal_at_any_effort(seed, k, r):
-    for effort in ("quick", "default"):
-        free, A = components(factors(seed), k, r, effort=effort)
-        orthogonal, _ = components(factors(seed), k, r, effort=effort, constraint="orthogonal")
-        assert of_the_span(free, A) >= of_the_span(orthogonal, A) * (1 - 1e-6)
+@settings(deadline=None, max_examples=6)
+@given(
+    seed=st.integers(0, 10**6), k=st.integers(2, 5), r=st.integers(2, 8), effort=st.sampled_from(["quick", "default"])
+)
+def test_what_is_free_keeps_no_less_than_what_is_orthogonal_at_any_effort(seed, k, r, effort):
+    free, A = components(factors(seed), k, r, effort=effort)
+    orthogonal, _ = components(factors(seed), k, r, effort=effort, constraint="orthogonal")
+    assert of_the_span(free, A) >= of_the_span(orthogonal, A) * (1 - 1e-6)
 
 
 def test_a_free_search_alone_may_end_below_orthogonal_components():

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from sparing import SparsePCA
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
-from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
-from sparing.methods.deflation import CONSTRAINTS, GeneralizedDeflation
-from sparing.methods.encoders import JointVariance, Sequential
+from sparing.methods.deflation import CONSTRAINTS
+from sparing.methods.encoders import JointVariance
 from sparing.methods.encoders.joint_goals import JointVariances, equal_shares, largest_cosine
 from sparing.methods.encoders.joint_search import JointSearch
 from sparing.methods.encoders.sequential import FirstOnce
 from sparing.methods.solvers import Auto
 from sparing.objectives.joint import VarianceAlternation
-from sparing.run import Budget, Run
+from sparing.run import DEFAULT, Budget, Run
+from sparing.run import QUICK as LEAST
 from sparing.task import Task
 
 QUICK = Auto(starts=3, finalists=2, perturbations=0)
@@ -37,12 +37,13 @@ SETS = {
 }
 
 
-def share(name, n_nonzero=None, seed=0, **settings):
+def share(name, n_nonzero=None, effort=LEAST, **settings):
     """Symmetric variance over that of as many principal components, and the components."""
     make, k, r = SETS[name]
-    view, rng = make(), np.random.default_rng(seed)
+    view, rng = make(), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng)
-    found = JointVariance(QUICK, **settings).encode(Task.of_components(view, spectrum, n_nonzero or r), Run(rng))
+    task = Task.of_components(view, spectrum, n_nonzero or r)
+    found = JointVariance(QUICK, **settings).encode(task, Run(rng, effort=effort))
     return symmetric_total(view, found.components.T) / spectrum.values.sum(), found.components
 
 
@@ -63,12 +64,12 @@ def test_the_best_of_twenty_packages_is_passed(name, least):
     [
         ("wine", 0.921),
         ("breast_cancer", 0.889),
-        pytest.param("digits", 0.918, marks=pytest.mark.long),
+        ("digits", 0.918),
         pytest.param("pitprops", 0.953, marks=pytest.mark.long),
     ],
 )
 def test_strictly_orthogonal(name, least):
-    reached, H = share(name, constraint=CONSTRAINTS["orthogonal"]())
+    reached, H = share(name, effort=DEFAULT if name == "pitprops" else LEAST, constraint=CONSTRAINTS["orthogonal"]())
     assert reached >= least
     np.testing.assert_allclose(H @ H.T, np.eye(len(H)), atol=1e-9)
     assert np.count_nonzero(H, axis=1).max() <= SETS[name][2]
@@ -76,11 +77,15 @@ def test_strictly_orthogonal(name, least):
 
 @pytest.mark.parametrize(
     ("name", "least"),
-    [("wine", 0.950), ("breast_cancer", 0.907), pytest.param("digits", 0.952, marks=pytest.mark.long)],
+    [
+        ("wine", 0.950),
+        pytest.param("breast_cancer", 0.907, marks=pytest.mark.long),
+        pytest.param("digits", 0.952, marks=pytest.mark.long),
+    ],
 )
 def test_a_total_number_of_features(name, least):
     _, k, r = SETS[name]
-    reached, H = share(name, k * r, total=True)
+    reached, H = share(name, k * r, LEAST if name == "wine" else DEFAULT, total=True)
     assert reached >= least
     assert np.count_nonzero(H) <= k * r
     assert len(set(np.count_nonzero(H, axis=1))) > 1, "features went where they count"
@@ -95,17 +100,6 @@ def test_uncorrelated(rng):
     np.testing.assert_allclose(
         products / np.trace(products), np.diag(np.diag(products)) / np.trace(products), atol=1e-9
     )
-
-
-def test_never_below_generalized_deflation():
-    for name in ("wine", "pitprops"):
-        make, k, r = SETS[name]
-        view, rng = make(), np.random.default_rng(1)
-        spectrum = top_spectrum(view, k, rng)
-        one_by_one = Sequential(QUICK, GeneralizedDeflation()).encode(Task.of_components(view, spectrum, r), Run(rng))
-        joint = JointVariance(QUICK).encode(Task.of_components(view, spectrum, r), Run(rng))
-        gained = symmetric_total(view, joint.components.T) - symmetric_total(view, one_by_one.components.T)
-        assert gained >= -1e-3 * view.total, name  # the guard may cost a little
 
 
 def test_without_the_guard_near_copies_buy_features():
@@ -131,7 +125,7 @@ def test_many_features_are_searched_in_a_pool_and_none_is_shut_out(rng):
     X[:, 700:706] *= np.array([3, 3, 3, 3, 3, 0.8])
     view = as_view(X)
     spectrum = top_spectrum(view, 2, rng)
-    found = JointVariance(QUICK).encode(Task.of_components(view, spectrum, 6), Run(rng))
+    found = JointVariance(QUICK).encode(Task.of_components(view, spectrum, 6), Run(rng, effort=LEAST))
     assert {700, 701, 702, 703, 704, 705} in [set(np.flatnonzero(x)) for x in found.components]
 
 
@@ -154,38 +148,6 @@ def test_the_alternation_raises_what_it_says(rng):
 
 def test_a_total_is_dealt_out_as_equally_as_it_goes():
     assert equal_shares(7, 3) == [3, 2, 2]
-
-
-def correlations(load):
-    if load is load_pitprops:
-        return load().correlation
-    X = load().data
-    return np.corrcoef(X[:, X.std(axis=0) > 0], rowvar=False)
-
-
-def free_and_restricted(A, k, r, seed=0):
-    """Variance of the default, of orthogonal components and of generalized deflation."""
-    ways = ({}, {"constraint": "orthogonal"}, {"deflation": "generalized"})
-    config = {"n_nonzero": r, "precomputed": True, "random_state": seed, "certify": False}
-    found = [SparsePCA(k, **config, **way).fit(A).components_.T for way in ways]
-    return [symmetric_total(DenseGram(A), H) for H in found]
-
-
-@pytest.mark.parametrize(
-    ("load", "k", "r", "seed"),
-    [
-        (load_wine, 3, 3, 0),
-        (load_wine, 2, 4, 1),
-        pytest.param(load_breast_cancer, 4, 5, 0, marks=pytest.mark.long),
-        (load_pitprops, 2, 4, 0),
-        (load_pitprops, 3, 3, 1),
-        (load_diabetes, 3, 3, 1),
-        pytest.param(load_digits, 2, 4, 0, marks=pytest.mark.long),
-    ],
-)
-def test_what_is_free_has_no_less_than_what_is_restricted(load, k, r, seed):
-    free, *others = free_and_restricted(correlations(load), k, r, seed)
-    assert free >= max(others) * (1 - 1e-6)
 
 
 @pytest.mark.parametrize(("load", "k", "r"), [(load_iris, 2, 3), (load_wine, 2, 5), (load_wine, 3, 5)])
@@ -225,5 +187,6 @@ def test_a_total_is_kept_when_components_change_places(constraint):
     """Those with a constraint are ordered anew, and the second was then filled up to the size of the first."""
     for seed in (0, 2):
         X = np.random.default_rng(seed).standard_normal((2 + seed, 3))
-        model = SparsePCA(2, center=False, constraint=constraint, n_nonzero_total=5, certify=False, random_state=0)
+        config = {"constraint": constraint, "n_nonzero_total": 5, "effort": "quick", "random_state": 0}
+        model = SparsePCA(2, center=False, certify=False, **config)
         assert np.count_nonzero(model.fit(X).components_) <= 5
