@@ -30,7 +30,7 @@ def largest_cosine(model):
 @pytest.mark.parametrize("kind", ["dense", "integer", "tied", "rank_deficient", "block", "noisy", "coupled"])
 def test_it_is_kept_and_never_below_orthogonal_components(kind):
     rng = np.random.default_rng(4)
-    for k, cosine in ((2, 0.05), (2, 0.5), (3, 0.3) if kind != "rank_deficient" else (2, 0.3)):
+    for k, cosine in ((2, 0.05), (3, 0.3) if kind != "rank_deficient" else (2, 0.3)):
         A = covariance(kind, rng, 7)
         model, orthogonal = fitted(A, k, 3, max_cosine=cosine), fitted(A, k, 3, constraint="orthogonal")
         assert largest_cosine(model) <= cosine
@@ -41,12 +41,12 @@ def test_it_is_kept_and_never_below_orthogonal_components(kind):
 
 def test_numbers_of_pitprops():
     """A looser limit never has less here; some components are as far from orthogonal as they may be."""
-    models = [fitted(PITPROPS, 3, 5, "default", max_cosine=c) for c in (0.05, 0.1, 0.2, 0.3, 0.6)]
+    models = [fitted(PITPROPS, 3, 5, max_cosine=c) for c in (0.05, 0.1, 0.3, 0.6)]
     values = [model.certificate_.value for model in models]
     assert values == sorted(values)
-    assert values[1] >= 7.79
+    assert fitted(PITPROPS, 3, 5, "default", max_cosine=0.1).certificate_.value >= max(values[1], 7.79)
     assert largest_cosine(models[1]) == pytest.approx(0.1, abs=1e-6)
-    assert [model.certificate_.problem.max_cosine for model in models] == [0.05, 0.1, 0.2, 0.3, 0.6]
+    assert [model.certificate_.problem.max_cosine for model in models] == [0.05, 0.1, 0.3, 0.6]
 
 
 def test_the_ends_are_what_they_were():
