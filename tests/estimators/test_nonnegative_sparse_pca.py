@@ -19,7 +19,8 @@ PITPROPS = load_pitprops().correlation
 
 
 def fitted(X=PITPROPS, n_components=1, **settings):
-    return NonnegativeSparsePCA(n_components, **{"precomputed": X is PITPROPS, "random_state": 0, **settings}).fit(X)
+    config = {"precomputed": X is PITPROPS, "effort": "quick", "random_state": 0, **settings}
+    return NonnegativeSparsePCA(n_components, **config).fit(X)
 
 
 @pytest.mark.parametrize("r", [1, 2, 3, 5, 8, 9, 10, 13])
@@ -71,7 +72,7 @@ def test_theorems_are_cited_for_the_solvers_that_they_are_about():
 
 @pytest.mark.parametrize("deflation", ["auto", *DEFLATIONS])
 def test_several_components_for_every_deflation(deflation):
-    model = fitted(n_components=3, n_nonzero=4, deflation=deflation, effort="quick")
+    model = fitted(n_components=3, n_nonzero=4, deflation=deflation)
     assert model.components_.shape == (3, 13)
     assert model.components_.min() >= 0
     assert np.count_nonzero(model.components_, axis=1).max() <= 4
@@ -105,7 +106,7 @@ def test_the_fewest_features_for_a_share_of_the_nonnegative_variance():
     assert model.variance_[0] >= 0.9 * dense
     assert fitted(n_nonzero=count - 1).variance_[0] < 0.9 * dense
     X = load_digits().data
-    assert fitted(X, 2, effort="quick").components_.shape == (2, 64)
+    assert fitted(X, 2).components_.shape == (2, 64)
 
 
 def test_counts_of_their_own():
@@ -195,8 +196,8 @@ def test_the_data_of_the_paper(name, r, share, ratio, shared):
 def test_orthogonal_components_are_found_together():
     """Features are shared out, not taken in turn: more in all, where the greedy first one takes too much."""
     X = load_digits().data
-    in_turn = fitted(X, 4, n_nonzero=8, deflation="disjoint", effort="quick")
-    together = fitted(X, 4, n_nonzero=8, constraint="orthogonal", effort="quick")
+    in_turn = fitted(X, 4, n_nonzero=8, deflation="disjoint")
+    together = fitted(X, 4, n_nonzero=8, constraint="orthogonal")
     assert together.components_.min() >= 0
     np.testing.assert_array_equal(together.components_ @ together.components_.T > 0, np.eye(4, dtype=bool))
     assert np.count_nonzero(together.components_, axis=1).max() <= 8

@@ -23,23 +23,23 @@ from sparing.methods.encoders.few_passes import completed, fewest, leading_direc
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.objectives.shared import SharedCapture
 from sparing.results import Enough
-from sparing.run import DEFAULT, QUICK, Run
+from sparing.run import QUICK, Run
 from sparing.task import Task
 
 
-def few(X, k, r, *, scale=False, length=None, cuts=700, max_loss=1.0, effort=DEFAULT):
+def few(X, k, r, *, scale=False, length=None, cuts=700, max_loss=1.0):
     rows = CountedRows(X, cuts)
     length = length or sketch_length(rows.is_dense, r or module.MOST, rows.shape[1])
     view = StandardizedRows(rows, scale=scale, sketch=sketch_of(rows, length, 7, scale=scale))
-    run = Run(np.random.default_rng(1), effort=effort)
+    run = Run(np.random.default_rng(1), effort=QUICK)
     found, spectrum, selection = FewPasses(Greedy()).encode(view, k, r, run, enough=Enough(max_loss=max_loss))
     return found, spectrum, selection, view, rows
 
 
-def usual(X, k, r, *, scale=False, effort=DEFAULT):
+def usual(X, k, r, *, scale=False):
     view, rng = as_view(X, Preprocessing(scale=scale)), np.random.default_rng(0)
     spectrum = top_spectrum(view, k, rng, tolerance=1e-9)
-    return Batch(Greedy(), DualSet()).encode(Task.of_components(view, spectrum, r), Run(rng, effort=effort)), spectrum
+    return Batch(Greedy(), DualSet()).encode(Task.of_components(view, spectrum, r), Run(rng, effort=QUICK)), spectrum
 
 
 def excess(found, spectrum):
@@ -113,8 +113,8 @@ REAL = {
 )
 def test_within_three_percent_on_real_sparse_data(name, scale, shared_path):
     X = shared_csr(shared_path(name))
-    found, spectrum, _, view, rows = few(X, 5, 30, scale=scale, effort=QUICK)
-    wanted, truth = usual(X, 5, 30, scale=scale, effort=QUICK)
+    found, spectrum, _, view, rows = few(X, 5, 30, scale=scale)
+    wanted, truth = usual(X, 5, 30, scale=scale)
     assert excess(found, truth) <= 1.03 * excess(wanted, truth)
     assert spectrum.least_loss <= truth.tail
     assert spectrum.tail_error < 0.1 * excess(found, truth) * truth.tail
@@ -125,8 +125,8 @@ def test_within_three_percent_on_real_sparse_data(name, scale, shared_path):
 def test_within_three_percent_on_genotypes(shared):
     X = shared("genotypes/joint_hm3_1kg.npz")[:, ::2]
     X = np.where(X < 0, 1, X).astype(np.float32)
-    found, spectrum, _, view, rows = few(X, 5, 30, effort=QUICK)
-    wanted, truth = usual(X, 5, 30, effort=QUICK)
+    found, spectrum, _, view, rows = few(X, 5, 30)
+    wanted, truth = usual(X, 5, 30)
     assert excess(found, truth) <= 1.03 * excess(wanted, truth)
     assert spectrum.least_loss <= truth.tail
     assert view.passes == 3
@@ -145,7 +145,7 @@ def test_control_norms_of_features_must_be_exact(shared):
         surrogate = SketchedGram([B], extra if name == "exact norms" else np.zeros_like(extra))
         rng = np.random.default_rng(0)
         target = top_spectrum(surrogate, 5, rng)
-        chosen = Greedy().select(Task.of_columns(surrogate, 30, target), Run(rng))
+        chosen = Greedy().select(Task.of_columns(surrogate, 30, target), Run(rng, effort=QUICK))
         core = SharedCapture(*_gram_and_square(view, chosen.columns), 5)
         losses[name] = view.total - float(core.fitted(np.arange(len(chosen.columns))[None])[0][0])
     tail = top_spectrum(view, 5, rng, tolerance=1e-9).tail
@@ -178,7 +178,7 @@ def test_rankings_take_turns():
 @pytest.mark.parametrize("max_loss", [1.02, 1.1])
 def test_fewest_features_keep_the_loss(max_loss, rng):
     X = factors(rng, 400, 130, 5, noise=1.0)
-    found, spectrum, _, view, _ = few(X, 3, None, max_loss=max_loss, cuts=100, effort=QUICK)
+    found, spectrum, _, view, _ = few(X, 3, None, max_loss=max_loss, cuts=100)
     assert view.passes == 3
     assert spectrum.loss_ratio(found.loss) <= max_loss
     wanted = SparseEncoder(3, max_loss=max_loss, random_state=0, passes="any", effort="quick", certify=False).fit(X)
@@ -224,8 +224,8 @@ def test_directions_of_rows_of_low_rank(rng):
 def test_counts_at_their_limits(k, r, rng):
     """Also where more than half of all directions are followed."""
     X = factors(rng, 300, 90, 5)
-    found, spectrum, _, _, _ = few(X, k, r, length=140, effort=QUICK)
-    wanted, truth = usual(X, min(k, r), r, effort=QUICK)
+    found, spectrum, _, _, _ = few(X, k, r, length=140)
+    wanted, truth = usual(X, min(k, r), r)
     assert len(found.loadings) == min(k, r)
     spectrum = spectrum.leading(min(k, r))
     assert len(found.support) <= r

@@ -54,7 +54,7 @@ def test_the_fewest_features_of_many_take_few_readings(rng, n, size):
     loadings[0, :size], loadings[1, size : 2 * size] = 1.0, 0.8
     X = rng.standard_normal((n, 2)) @ (loadings * rng.uniform(0.2, 1, loadings.shape))
     X += 0.3 * rng.standard_normal(X.shape)
-    model = SparsePCA(2, min_variance=0.9, random_state=0, certify=False).fit(X)
+    model = SparsePCA(2, min_variance=0.9, effort="quick", random_state=0, certify=False).fit(X)
     counts = np.count_nonzero(model.components_, axis=1)
     assert model.n_passes_ <= 250  # a reading for each step of each trial would be a thousand and more
     A = np.cov(X.T) * (n - 1)

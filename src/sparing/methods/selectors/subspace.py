@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
 from sparing import errors
 from sparing.data.sketch import signed_buckets
+from sparing.data.standardized_block import StandardizedBlock
 from sparing.gram import DataMatrix, view_of_columns
 from sparing.linalg.eigen import top_eigenpairs, top_spectrum
 from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import first_largest, orientations
 from sparing.results import Array
-
-if TYPE_CHECKING:
-    from sparing.data.standardized_block import StandardizedBlock
-
 
 OVERSAMPLING = 6
 """Random directions per component beside the component itself. It makes the accuracy of ``randomly_projected`` at most
