@@ -44,9 +44,11 @@ def genuine(A):
 def test_a_proof_for_nonnegative_loadings_is_none_for_others(A, genuine):
     assert optimum(A, 3) > nonnegative_optimum(A, 3) * 1.01
     assert not replace(genuine, problem=replace(genuine.problem, nonnegative=False)).recheck(A)
-    model = SparsePCA(n_nonzero=3, precomputed=True, solver=NonnegativeExact(), random_state=0).fit(A)
+    model = SparsePCA(n_nonzero=3, precomputed=True, solver=NonnegativeExact(), random_state=0, effort="quick").fit(A)
     assert model.certificate_.bound >= optimum(A, 3)
-    several = SparsePCA(2, n_nonzero=3, precomputed=True, solver=NonnegativeExact(), random_state=0).fit(A)
+    several = SparsePCA(
+        2, n_nonzero=3, precomputed=True, solver=NonnegativeExact(), random_state=0, effort="quick"
+    ).fit(A)
     assert all(part.bound >= optimum(A, part.problem.n_nonzero) for part in several.certificate_.parts)
 
 

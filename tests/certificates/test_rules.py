@@ -213,7 +213,7 @@ def test_every_theorem_about_losses_is_computed_again():
 
 
 def test_promises_about_rows_are_computed_again(X):
-    certificate = DoublySparseEncoder(2, n_nonzero=4, n_rows=9, random_state=0).fit(X).certificate_
+    certificate = DoublySparseEncoder(2, n_nonzero=4, n_rows=9, random_state=0, effort="quick").fit(X).certificate_
     (guarantee,) = certificate.guarantees
     assert certificate.recheck(X)
     more = guarantee.claim.replace("9 data points", "{} data points")
@@ -271,7 +271,7 @@ def test_small_numbers_are_not_rounded_away():
 def test_parts_of_many_components_are_rechecked_with_the_spectrum_of_all(rng):
     """What is exact for many components would come from an iteration for one."""
     tall = rng.standard_normal((400, 230)) * np.linspace(3, 1, 230)
-    certificate = SparsePCA(2, n_nonzero=5, random_state=0).fit(tall).certificate_
+    certificate = SparsePCA(2, n_nonzero=5, random_state=0, effort="quick").fit(tall).certificate_
     pca = replace(certificate.witness, value=certificate.parts[0].pca_value, name="leading_variance")
     part = replace(certificate.parts[0], witness=replace(pca, strength="always", witness=None))
     assert replace(certificate, parts=(part,)).recheck(tall)
@@ -280,7 +280,7 @@ def test_parts_of_many_components_are_rechecked_with_the_spectrum_of_all(rng):
 
 def test_a_proof_that_asks_another_can_be_saved_and_names_it_alone(tmp_path, rng):
     X = rng.standard_normal((60, 28))
-    model = SparsePCA(2, n_nonzero=7, deflation="disjoint", random_state=0).fit(X)
+    model = SparsePCA(2, n_nonzero=7, deflation="disjoint", random_state=0, effort="quick").fit(X)
     assert (model.certificate_.witness.name, model.certificate_.witness.witness[0]) == ("orthogonal_dual", "part")
     save_model(model, tmp_path / "some.model")
     certificate = load_model(tmp_path / "some.model").certificate_

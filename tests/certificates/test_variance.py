@@ -52,7 +52,7 @@ def test_proved_optimal_where_bound_and_value_meet():
 
 def test_no_bound_claims_k_times_the_single_optimum():
     """Components that are not orthogonal can have more than k lambda^(r) together: 27.217 > 24.849."""
-    model = SparsePCA(2, n_nonzero=3, precomputed=True, random_state=0).fit(COUNTEREXAMPLE)
+    model = SparsePCA(2, n_nonzero=3, precomputed=True, random_state=0, effort="quick").fit(COUNTEREXAMPLE)
     single = optimum(COUNTEREXAMPLE, 3)
     assert 2 * single == pytest.approx(24.849, abs=1e-3)
     assert model.certificate_.bound >= 27.21699
@@ -61,7 +61,7 @@ def test_no_bound_claims_k_times_the_single_optimum():
 
 def test_recheck_holds_and_fails_when_it_should(rng):
     X = rng.standard_normal((40, 8)) @ rng.standard_normal((8, 8))
-    certificate = SparsePCA(2, n_nonzero=3, random_state=0).fit(X).certificate_
+    certificate = SparsePCA(2, n_nonzero=3, random_state=0, effort="quick").fit(X).certificate_
     again = pickle.loads(pickle.dumps(certificate))
     assert isinstance(again, VarianceCertificate)
     assert again.recheck(X)
@@ -90,7 +90,7 @@ def test_no_bound_is_below_brute_force(seed, d, r, integers, scale):
     if np.ptp(X, axis=0).min() == 0:
         return
     A = np.corrcoef(X, rowvar=False) if scale else np.cov(X, rowvar=False)
-    certificate = SparsePCA(n_nonzero=r, scale=scale, random_state=0).fit(X).certificate_
+    certificate = SparsePCA(n_nonzero=r, scale=scale, random_state=0, effort="quick").fit(X).certificate_
     best = optimum(np.atleast_2d(A), r)
     assert certificate.value <= best * (1 + 1e-9)
     assert certificate.bound >= best * (1 - 1e-12)
@@ -157,7 +157,7 @@ def test_a_recheck_sees_through_forgeries():
 
 def test_a_recheck_knows_the_rules_of_the_problem():
     A = load_pitprops().correlation
-    several = SparsePCA(2, n_nonzero=4, precomputed=True, random_state=0).fit(A).certificate_
+    several = SparsePCA(2, n_nonzero=4, precomputed=True, random_state=0, effort="quick").fit(A).certificate_
     assert several.recheck(A)
     for rule, words in (
         ({"orthogonal": True}, "not orthogonal"),

@@ -15,7 +15,9 @@ def test_a_complementary_clustering_is_orthogonal_and_finds_the_other_grouping()
     Z = rng.standard_normal((60, 40)) * 0.5
     Z[:, :6] += 3 * first[:, None]
     Z[:, 6:10] += 2.5 * second[:, None]
-    fitted = SparseHierarchicalClustering(2, weight_bound=2.4, linkage="average", complementary=True).fit(Z)
+    fitted = SparseHierarchicalClustering(
+        2, weight_bound=2.4, linkage="average", complementary=True, effort="quick"
+    ).fit(Z)
     other = fitted.complementary_
     assert adjusted_rand_score(fitted.labels_, first) > 0.9
     assert adjusted_rand_score(other.labels_, second) > 0.8
@@ -26,7 +28,7 @@ def test_a_complementary_clustering_is_orthogonal_and_finds_the_other_grouping()
     np.testing.assert_allclose(other.criterion_, np.linalg.norm(u2), rtol=1e-9)
     off = u2[~np.eye(60, dtype=bool)]
     np.testing.assert_allclose(other.distances_[-1] <= off.max() - off.min() + 1e-9, True)
-    counted = SparseHierarchicalClustering(2, n_features=4, complementary=True).fit(Z).complementary_
+    counted = SparseHierarchicalClustering(2, n_features=4, complementary=True, effort="quick").fit(Z).complementary_
     assert len(counted.support_) == 4
     assert not hasattr(fitted.set_params(complementary=False).fit(Z), "complementary_")
 

@@ -54,7 +54,7 @@ def test_scaled_features_of_very_different_size(kind, storage, X):
 @pytest.mark.parametrize(
     "model",
     [
-        SparseKMeans(3, weight_bound=2.0, scale=True, n_init=2, random_state=0),
+        SparseKMeans(3, weight_bound=2.0, scale=True, n_init=2, random_state=0, effort="quick"),
         SparseHierarchicalClustering(3, weight_bound=2.0, scale=True, difference="absolute", effort="quick"),
     ],
 )

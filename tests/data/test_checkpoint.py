@@ -163,7 +163,7 @@ def test_every_storage(kind, X, tmp_path, monkeypatch):
 
 
 def test_other_data_or_parameters_are_told_apart(X, tmp_path):
-    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept")
+    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept", effort="quick")
     killed(model, X)
     before = sorted(file.name for file in (tmp_path / "kept").iterdir())
     for change, sentence in (
@@ -204,7 +204,7 @@ def test_a_file_that_was_written_again_is_told_apart(X, tmp_path):
 
 @pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
 def test_generators_are_told_by_their_state(kind, X, tmp_path):
-    model = SparsePCA(1, n_nonzero=3, checkpoint=tmp_path / "kept")
+    model = SparsePCA(1, n_nonzero=3, checkpoint=tmp_path / "kept", effort="quick")
     wanted = clone(model).set_params(checkpoint=None, random_state=kind(5)).fit(Counted(X))
     killed(model.set_params(random_state=kind(5)), X)
     with pytest.raises(CheckpointError, match="random_state"):
@@ -272,7 +272,7 @@ def test_passes_without_their_header_are_not_used(X, tmp_path):
 def test_only_our_own_files_are_deleted(X, tmp_path):
     (tmp_path / "results.txt").write_text("mine")
     (tmp_path / "sparing-pass-00001.npz-1.unfinished").write_bytes(b"of a killed process")
-    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=str(tmp_path)).fit(X)
+    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=str(tmp_path), effort="quick").fit(X)
     assert [file.name for file in tmp_path.iterdir()] == ["results.txt"]
     (tmp_path / "empty").mkdir()
     model.set_params(checkpoint=tmp_path / "empty").fit(X)

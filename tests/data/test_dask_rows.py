@@ -70,7 +70,7 @@ def test_sparse_chunks_stay_sparse(X):
 def test_weights_and_missing_values(X, rng):
     X[rng.random(X.shape) < 0.05] = np.nan
     weights = rng.integers(1, 3, len(X))
-    model = SparsePCA(2, n_nonzero=3, missing="mean", random_state=0)
+    model = SparsePCA(2, n_nonzero=3, missing="mean", random_state=0, effort="quick")
     wanted = model.fit(X, sample_weight=weights)
     found = SparsePCA(**model.get_params()).fit(da.from_array(X, chunks=(31, 12)), sample_weight=weights)
     same(found, wanted)

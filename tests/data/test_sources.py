@@ -98,10 +98,11 @@ def test_blocks_end_where_chunks_do(X):
 
 def test_methods_that_need_the_whole_get_it(X):
     np.testing.assert_array_equal(
-        SparseKMeans(2, random_state=0).fit(Source(X)).labels_, SparseKMeans(2, random_state=0).fit(X).labels_
+        SparseKMeans(2, random_state=0, effort="quick").fit(Source(X)).labels_,
+        SparseKMeans(2, random_state=0, effort="quick").fit(X).labels_,
     )
     C = np.cov(X.T)
-    model = SparsePCA(n_nonzero=3, precomputed=True, random_state=0)
+    model = SparsePCA(n_nonzero=3, precomputed=True, random_state=0, effort="quick")
     np.testing.assert_array_equal(model.fit(Source(C)).components_, model.fit(C).components_)
 
 

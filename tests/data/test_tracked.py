@@ -75,10 +75,10 @@ def test_a_dask_pass_says_at_least_a_line(X):
     "model",
     [
         SparseEncoder(2, n_nonzero=3),
-        SparsePCA(n_nonzero=2),
-        NonnegativeSparsePCA(n_nonzero=2),
+        SparsePCA(n_nonzero=2, effort="quick"),
+        NonnegativeSparsePCA(n_nonzero=2, effort="quick"),
         ColumnSelector(2),
-        DoublySparseEncoder(2, n_nonzero=3, n_rows=20),
+        DoublySparseEncoder(2, n_nonzero=3, n_rows=20, effort="quick"),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -181,7 +181,7 @@ def test_invariants_on_small_and_tied_data(seed, n, p, share, integers, scale):
     bound = 1 + share * (p**0.5 - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = SparseKMeans(3, weight_bound=bound, n_init=2, scale=scale, random_state=0).fit(Z)
+        fitted = SparseKMeans(3, weight_bound=bound, n_init=2, scale=scale, random_state=0, effort="quick").fit(Z)
     w = fitted.feature_weights_
     assert w.min() >= 0
     assert np.linalg.norm(w) <= 1 + 1e-12

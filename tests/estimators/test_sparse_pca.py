@@ -46,10 +46,10 @@ def test_variances_are_those_of_the_covariance(rng):
 
 def test_all_features_give_pca(rng):
     X = rng.standard_normal((50, 6)) @ rng.standard_normal((6, 6))
-    model, pca = SparsePCA(3, n_nonzero=6, random_state=0).fit(X), PCA(3).fit(X)
+    model, pca = SparsePCA(3, n_nonzero=6, random_state=0, effort="quick").fit(X), PCA(3).fit(X)
     np.testing.assert_allclose(model.certificate_.ratio, 1.0, rtol=1e-6)
     np.testing.assert_allclose(model.loss_ratio_, 1.0, rtol=1e-6)
-    first = SparsePCA(1, n_nonzero=6, random_state=0).fit(X)
+    first = SparsePCA(1, n_nonzero=6, random_state=0, effort="quick").fit(X)
     np.testing.assert_allclose(np.abs(first.components_ @ pca.components_[0]), 1.0, rtol=1e-9)
 
 
@@ -148,11 +148,11 @@ def test_sparse_vectors_of_samples():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 20))
     X[:10, :4] += 3.0
-    model = SparsePCA(2, n_nonzero=4, n_rows=10, random_state=0).fit(X)
+    model = SparsePCA(2, n_nonzero=4, n_rows=10, random_state=0, effort="quick").fit(X)
     assert model.row_components_.shape == (2, 60)
     assert np.count_nonzero(model.row_components_, axis=1).max() <= 10
     assert set(np.flatnonzero(model.row_components_[0])) == set(range(10))
-    assert not hasattr(SparsePCA(2, n_nonzero=4, random_state=0).fit(X), "row_components_")
+    assert not hasattr(SparsePCA(2, n_nonzero=4, random_state=0, effort="quick").fit(X), "row_components_")
 
 
 def test_more_variance_than_scikit_learn_at_its_own_counts():
@@ -286,7 +286,7 @@ def test_one_feature_for_each_component_in_all(rng):
 
 def test_constant_features_get_no_rounding_for_loadings(rng):
     X = np.column_stack([rng.standard_normal((40, 5)), np.full(40, 3.0)])
-    model = SparsePCA(2, n_nonzero=6, random_state=0).fit(X)
+    model = SparsePCA(2, n_nonzero=6, random_state=0, effort="quick").fit(X)
     assert 5 not in model.support_
 
 
@@ -304,7 +304,7 @@ def test_so_many_features_that_no_matrix_of_them_fits(rng):
     """The fewest for a share of the variance may be thousands: then products with A are all there is."""
     X = rng.standard_normal((40, 30000)).astype(np.float32)
     X += 3 * rng.standard_normal((40, 1)) * rng.standard_normal((1, 30000))
-    model = SparsePCA(1, min_variance=0.5, certify=False, random_state=0).fit(X)
+    model = SparsePCA(1, min_variance=0.5, certify=False, random_state=0, effort="quick").fit(X)
     assert 2000 < np.count_nonzero(model.components_) < 6000
 
 

@@ -270,7 +270,7 @@ def page(path: Path) -> None:
 @given(share=st.floats(0.0, 0.999))
 def test_a_full_disk_while_a_model_is_saved(share, tmp_path_factory):
     file = tmp_path_factory.mktemp("full") / "some.model"
-    old, new = SparseEncoder(1, n_nonzero=2).fit(X), SparsePCA(2, n_nonzero=3, random_state=0).fit(X)
+    old, new = SparseEncoder(1, n_nonzero=2).fit(X), SparsePCA(2, n_nonzero=3, random_state=0, effort="quick").fit(X)
     save_model(new, file)
     size = file.stat().st_size
     save_model(old, file)

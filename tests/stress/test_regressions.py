@@ -74,7 +74,7 @@ def test_predictions_beyond_single_precision():
     assert np.abs(predicted).max() > 1e90
     large = np.full((2, 5), 3e38, dtype=np.float32)
     assert np.isfinite(SparseEncoder(1, n_nonzero=5, random_state=0).fit(X).transform(large)).all()
-    assert np.isfinite(SparseKMeans(2, n_features=2, random_state=0).fit(X).transform(large)).all()
+    assert np.isfinite(SparseKMeans(2, n_features=2, random_state=0, effort="quick").fit(X).transform(large)).all()
 
 
 def test_columns_near_the_end_of_single_precision_are_selected():
@@ -237,7 +237,7 @@ def test_components_that_are_rounding_are_not_sought():
     """NumPy's sentence about shapes: the fewest features were counted for more components than there are."""
     for shape, k, seed in (((3, 10), 3, 3), ((2, 2), 2, 2)):
         table = make_table("one huge", "float64", *shape, seed=seed).X
-        model = SparsePCA(k, min_variance=0.9, center=False, scale=True, random_state=0)
+        model = SparsePCA(k, min_variance=0.9, center=False, scale=True, random_state=0, effort="quick")
         with pytest.warns(SparingWarning, match="are returned"):
             model.fit(table)
         assert model.certificate_.recheck(table)

@@ -28,16 +28,19 @@ from sparing import (
 from stress.files import FORMATS
 
 MODELS = [
-    ColumnSelector(4, random_state=0),
-    DoublySparseEncoder(2, n_nonzero=4, n_rows=5, effort="quick", random_state=0),
-    NonnegativeSparsePCA(2, n_nonzero=3, effort="quick", random_state=0),
-    SparseEncoder(2, n_nonzero=4, random_state=0),
-    SparseEncoder(2, n_nonzero=3, strategy="joint", effort="quick", random_state=0),
-    SparseHierarchicalClustering(2, n_features=4, random_state=0),
-    SparseKMeans(2, n_features=4, n_init=3, random_state=0),
-    SparsePCA(2, n_nonzero=3, effort="quick", random_state=0),
-    SparsePCA(2, n_nonzero=3, solver="exact", effort="quick", random_state=0),
-    SparsePCARegressor(2, n_nonzero=4, random_state=0),
+    kind(*counts, **{"effort": "quick", "random_state": 0, **settings})
+    for kind, counts, settings in (
+        (ColumnSelector, (4,), {}),
+        (DoublySparseEncoder, (2,), {"n_nonzero": 4, "n_rows": 5}),
+        (NonnegativeSparsePCA, (2,), {"n_nonzero": 3}),
+        (SparseEncoder, (2,), {"n_nonzero": 4, "effort": "default"}),
+        (SparseEncoder, (2,), {"n_nonzero": 3, "strategy": "joint"}),
+        (SparseHierarchicalClustering, (2,), {"n_features": 4}),
+        (SparseKMeans, (2,), {"n_features": 4}),
+        (SparsePCA, (2,), {"n_nonzero": 3}),
+        (SparsePCA, (2,), {"n_nonzero": 3, "solver": "exact"}),
+        (SparsePCARegressor, (2,), {"n_nonzero": 4}),
+    )
 ]
 EIGHT = range(8)
 
@@ -88,12 +91,17 @@ def test_all_estimators_at_once():
 
 
 def test_functions_in_eight_threads():
-    X = table()
-    H = np.eye(2, 15) + np.eye(2, 15, 3)
+    X = table(40, 10)
+    H = np.eye(2, 10) + np.eye(2, 10, 3)
 
     def work(_):
-        path = sparsity_path(X, 2, random_state=0)
-        return path.loss_ratio, path.bound, polish(H, X, swaps=True), certify(H, X, random_state=0).bound
+        path = sparsity_path(X, 2, effort="quick", random_state=0)
+        return (
+            path.loss_ratio,
+            path.bound,
+            polish(H, X, swaps=True),
+            certify(H, X, effort="quick", random_state=0).bound,
+        )
 
     alone = work(0)
     with ThreadPoolExecutor(8) as threads:

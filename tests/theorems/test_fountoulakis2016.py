@@ -204,7 +204,9 @@ def test_algorithm_1_as_printed_has_a_random_count_of_the_right_mean(rng):
 
     def counts(**settings):
         fits = [
-            SparsePCA(n_nonzero=8, solver=Rounding(repeats=1, **settings), certify=False, random_state=seed).fit(X)
+            SparsePCA(
+                n_nonzero=8, solver=Rounding(repeats=1, **settings), certify=False, random_state=seed, effort="quick"
+            ).fit(X)
             for seed in range(25)
         ]
         return np.array([len(model.support_) for model in fits])
@@ -214,7 +216,9 @@ def test_algorithm_1_as_printed_has_a_random_count_of_the_right_mean(rng):
     assert printed.mean() <= 8 + 3 * printed.std() / 5
     assert set(counts()) == {8}  # control: at equal counts
     assert counts(exact_count=False, draws=2).mean() < printed.mean() - 1
-    uncut = SparsePCA(n_nonzero=8, solver=Rounding(rounding=False, exact_count=False), refit=False).fit(X)
+    uncut = SparsePCA(n_nonzero=8, solver=Rounding(rounding=False, exact_count=False), refit=False, effort="quick").fit(
+        X
+    )
     x = uncut.components_[0]
     assert np.count_nonzero(x) > 8
     assert np.abs(x).sum() <= np.sqrt(8) * (1 + 1e-6)

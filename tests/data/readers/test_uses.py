@@ -37,7 +37,7 @@ def store(folder, kind):
         (SparsePCA(2, n_nonzero=3, effort="quick"), "components_"),
         (NonnegativeSparsePCA(2, n_nonzero=3, effort="quick", random_state=0), "components_"),
         (SparsePCARegressor(2, n_nonzero=3, random_state=0), "coef_"),
-        (SparseKMeans(2, n_permutations=3, n_init=5, random_state=0), "feature_weights_"),
+        (SparseKMeans(2, n_permutations=3, n_init=5, random_state=0, effort="quick"), "feature_weights_"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )
@@ -52,7 +52,7 @@ def test_estimators_take_files(estimator, attribute, kind, tmp_path):
 def test_a_covariance_from_a_file(tmp_path):
     C = np.cov(X, rowvar=False)
     np.save(tmp_path / "C.npy", C)
-    model = SparsePCA(2, n_nonzero=3, precomputed=True)
+    model = SparsePCA(2, n_nonzero=3, precomputed=True, effort="quick")
     want = model.fit(C).components_
     np.testing.assert_array_equal(model.fit(open_data(tmp_path / "C.npy", block_bytes=100)).components_, want)
 

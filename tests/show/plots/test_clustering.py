@@ -32,7 +32,7 @@ def X(rng):
 
 def test_weights_in_falling_order_with_their_names(X):
     names = [f"gene <{j}> $a_{j}$" for j in range(40)]
-    model = SparseKMeans(2, n_features=4, random_state=0).fit(pd.DataFrame(X, columns=names))
+    model = SparseKMeans(2, n_features=4, random_state=0, effort="quick").fit(pd.DataFrame(X, columns=names))
     shown = FeatureWeightsDisplay.from_estimator(model)
     widths = [bar.get_width() for bar in shown.ax_.patches]
     np.testing.assert_allclose(widths, np.sort(model.feature_weights_)[::-1][:4])
@@ -45,7 +45,7 @@ def test_weights_in_falling_order_with_their_names(X):
 
 
 def test_many_weights_are_cut_and_the_title_says_so(X):
-    model = SparseKMeans(2, n_features=12, random_state=0).fit(X)
+    model = SparseKMeans(2, n_features=12, random_state=0, effort="quick").fit(X)
     shown = FeatureWeightsDisplay.from_estimator(model, n_shown=5, color="tab:green")
     assert len(shown.ax_.patches) == 5
     assert "12 of 40 features, 5 shown" in shown.ax_.get_title()
@@ -54,7 +54,7 @@ def test_many_weights_are_cut_and_the_title_says_so(X):
 
 @pytest.mark.parametrize("k", [1, 2, 3, 30])
 def test_the_line_cuts_the_tree_into_as_many_clusters(X, k):
-    model = SparseHierarchicalClustering(k, n_features=4).fit(X)
+    model = SparseHierarchicalClustering(k, n_features=4, effort="quick").fit(X)
     shown = DendrogramDisplay.from_estimator(model, sample_names=[f"s{i}" for i in range(30)])
     assert int((model.distances_ > shown.height).sum()) + 1 == k
     leaves = {label.get_text() for label in shown.ax_.get_xticklabels()}
@@ -62,7 +62,7 @@ def test_the_line_cuts_the_tree_into_as_many_clusters(X, k):
 
 
 def test_clusters_have_colours_that_all_readers_tell_apart(X):
-    shown = DendrogramDisplay.from_estimator(SparseHierarchicalClustering(3, n_features=4).fit(X))
+    shown = DendrogramDisplay.from_estimator(SparseHierarchicalClustering(3, n_features=4, effort="quick").fit(X))
     shown.figure_.canvas.draw()
     colours = {mpl.colors.to_hex(links.get_color()[0]).upper() for links in shown.ax_.collections}
     assert len(colours) >= 2
@@ -77,15 +77,17 @@ def test_axes_may_be_given(X):
 
 
 def test_what_cannot_be_drawn_gets_a_sentence(X, monkeypatch):
-    model = SparseKMeans(2, n_features=4, random_state=0).fit(X)
+    model = SparseKMeans(2, n_features=4, random_state=0, effort="quick").fit(X)
     with pytest.raises(TypeError, match="linkage_matrix_"):
         DendrogramDisplay.from_estimator(model)
     with pytest.raises(TypeError, match="feature_weights_"):
-        FeatureWeightsDisplay.from_estimator(SparsePCA(n_nonzero=2).fit(X))
+        FeatureWeightsDisplay.from_estimator(SparsePCA(n_nonzero=2, effort="quick").fit(X))
     with pytest.raises(ValueError, match="3 names"):
         FeatureWeightsDisplay.from_estimator(model, feature_names=["a", "b", "c"])
     with pytest.raises(ValueError, match="30 samples"):
-        DendrogramDisplay.from_estimator(SparseHierarchicalClustering(2, n_features=3).fit(X), sample_names=["a"])
+        DendrogramDisplay.from_estimator(
+            SparseHierarchicalClustering(2, n_features=3, effort="quick").fit(X), sample_names=["a"]
+        )
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ModuleNotFoundError, match="matplotlib"):

@@ -31,7 +31,7 @@ def tiles(image, height, width, columns, count):
 
 @pytest.mark.parametrize("columns", [None, 2])
 def test_tiles_are_the_components_in_units_of_their_largest_entry(X, columns):
-    model = NonnegativeSparsePCA(3, n_nonzero=4, random_state=0, certify=False).fit(X)
+    model = NonnegativeSparsePCA(3, n_nonzero=4, random_state=0, certify=False, effort="quick").fit(X)
     shown = ImagePartsDisplay.from_estimator(model, (3, 4), n_columns=columns)
     image = shown.image_.get_array()
     for tile, component in zip(tiles(image, 3, 4, columns or 3, 3), model.components_, strict=True):
@@ -43,7 +43,7 @@ def test_tiles_are_the_components_in_units_of_their_largest_entry(X, columns):
 
 
 def test_on_the_mean_only_pixels_in_use_are_painted_over(X):
-    model = SparsePCA(2, n_nonzero=5, random_state=0, certify=False).fit(X)
+    model = SparsePCA(2, n_nonzero=5, random_state=0, certify=False, effort="quick").fit(X)
     shown = ImagePartsDisplay.from_estimator(model, (4, 3), on_mean=True)
     behind, parts = shown.ax_.images
     for mean, tile, component in zip(

@@ -68,9 +68,9 @@ def test_labels_and_components_are_checked(model):
     "estimator",
     [
         SparseEncoder(2, n_nonzero=5, scale=True, random_state=0),
-        SparsePCA(2, n_nonzero=4, scale=True, random_state=0),
-        NonnegativeSparsePCA(2, n_nonzero=4, random_state=0),
-        DoublySparseEncoder(2, n_nonzero=4, n_rows=10, scale=True, random_state=0),
+        SparsePCA(2, n_nonzero=4, scale=True, random_state=0, effort="quick"),
+        NonnegativeSparsePCA(2, n_nonzero=4, random_state=0, effort="quick"),
+        DoublySparseEncoder(2, n_nonzero=4, n_rows=10, scale=True, random_state=0, effort="quick"),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
