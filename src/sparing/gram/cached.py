@@ -136,7 +136,7 @@ class CachedGram(Derived):
         needed = self._count + len(new)
         if needed > len(self._stored):
             most = self.entries // self.n_features
-            room = np.empty((max(needed, min(needed + needed // 4, most)), self.n_features))
+            room = np.empty((max(needed, min(2 * needed, most)), self.n_features))
             room[: self._count] = self._stored[: self._count]
             self._stored = room
         self._stored[self._count : needed] = self.base.gram_columns(new).T

@@ -229,18 +229,23 @@ class CapturedVariance:
         union = real[0] if len(real) == 1 else np.unique(np.concatenate(real))
         order, known = np.argsort(union), self.view.gram_columns(union).T
         places = [order[np.searchsorted(union, support, sorter=order)] for support in real]
-        states = [self._state_on(support, known[where]) for support, where in zip(real, places, strict=True)]
+        squared = self.view.gram_squared(union) if self._by_loss and self.view.squares_cheaply else None
+        states = [self._state_on(support, known, where, squared) for support, where in zip(real, places, strict=True)]
         scores = np.full((len(supports), self.n_features + self.empty), -np.inf)
         for one, images in enumerate(self._images(states, real, places, known)):
             found = self._outside_scores(states[one], real[one], places[one], known, images, width)
             scores[one, : self.n_features] = found
         return scores
 
-    def _state_on(self, support: Indices, gram_rows: Array) -> SharedState:
-        """What swaps with a support are scored by."""
-        cross = self.target.cross[support]
-        weight = self.view.gram_squared(support, gram_rows.T) if self._by_loss else cross @ cross.T
-        inside = SharedCapture(gram_rows[:, support], weight, self.rank, self._rounding[support])
+    def _state_on(self, support: Indices, known: Array, places: Indices, squared: Array | None) -> SharedState:
+        """What swaps with a support are scored by; it has these places in rows of A and, where it is known, in A^2."""
+        rows = known[places]
+        if squared is not None:
+            weight = squared[np.ix_(places, places)]
+        else:
+            factor = rows if self._by_loss else self.target.cross[support]
+            weight = factor @ factor.T
+        inside = SharedCapture(rows[:, support], weight, self.rank, self._rounding[support])
         return SharedState(*(part[0] for part in inside.fitted(np.arange(len(support))[None])[1]))
 
     def _images(
