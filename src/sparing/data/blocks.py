@@ -212,7 +212,7 @@ class CscBlock:
     @property
     def _cached_width(self) -> int:
         """Columns of a product that stay in the cache for all samples."""
-        lines = CACHED_SCORES // (CACHE_LINE * max(self.matrix.shape[0], 1))
+        lines = CACHED_SCORES // (CACHE_LINE * max(int(self.matrix.shape[0]), 1))
         return CACHE_LINE * max(lines, 1)
 
     def _cached_runs(self, width: int) -> Iterator[slice]:

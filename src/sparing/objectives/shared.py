@@ -108,24 +108,7 @@ class SharedCapture:
         The components of a support, the new feature in the place of the old one, go through block power steps in
         the span of the new support. What any k directions there capture is a lower bound.
         """
-        n, count = taken.shape
-        directions = SharedState(*state).inverse.transpose(0, 2, 1) @ SharedState(*state).vectors
-        trials = np.repeat(supports[:, None, :], count, axis=1)
-        trials[np.arange(n)[:, None], np.arange(count), slots] = taken
-        alike = np.sign(self.gram[np.take_along_axis(supports, slots, axis=1), taken])
-        H = np.repeat(directions[:, None], count, axis=1)
-        H[np.arange(n)[:, None], np.arange(count), slots] *= np.where(alike == 0, 1.0, alike)[:, :, None]
-        trials, H = trials.reshape(n * count, -1), H.reshape(n * count, *H.shape[2:])
-        rows, columns = trials[:, :, None], trials[:, None, :]
-        gram, weight = self.gram[rows, columns], self.weight[rows, columns]
-        for _ in range(POWER_STEPS):
-            H = np.linalg.solve(gram, weight @ H)
-            H /= np.maximum(np.abs(H).max(axis=1, keepdims=True), np.finfo(float).tiny)
-        below, above = H.transpose(0, 2, 1) @ gram @ H, H.transpose(0, 2, 1) @ weight @ H
-        scale = np.einsum("skk->sk", below)[:, :, None]
-        scale = np.where(scale > 0, scale, 1.0)  # a support of nothing but empty slots captures nothing
-        below = below + RIDGE * scale * np.eye(H.shape[2])
-        return cast(Array, np.einsum("skk->s", np.linalg.solve(below, above)).reshape(n, count))
+        return _Swaps(self, SharedState(*state), supports, slots, taken).values(POWER_STEPS)
 
     def extended(self, support: Indices, may: NDArray[np.bool_] | None = None) -> Indices:
         """One feature more, the one that adds most to what the components capture now, of those that may come."""
@@ -140,6 +123,79 @@ class SharedCapture:
         """All features but the one that is missed least, of those that are not required."""
         fewer = np.array([np.delete(support, slot) for slot in np.flatnonzero(~np.isin(support, required))])
         return cast(Indices, fewer[first_largest(self.fitted(fewer)[0])])
+
+
+class _Swaps:
+    """Power steps of k directions for many swaps of each support S, i out and j in: each in the span of its new support.
+
+    All swaps of a support share products: with P = A_SS^-1, the Gram matrix A_RR of the features R that stay has the
+    inverse P - P_i P_i' / P_ii, and j borders it. Directions have parts on S (S, r, c, k), zero at i, and on j.
+    """
+
+    def __init__(
+        self, objective: SharedCapture, state: SharedState, supports: Indices, slots: Indices, taken: Indices
+    ) -> None:
+        rows, columns, new = supports[:, :, None], supports[:, None, :], taken[:, None, :]
+        self.gram, self.weight = objective.gram[rows, columns], objective.weight[rows, columns]
+        self.gram_of_new, self.weight_of_new = objective.gram[rows, new], objective.weight[rows, new]
+        self.gram_of_own, self.weight_of_own = objective.gram[taken, taken], objective.weight[taken, taken]
+        number = np.arange(len(supports))[:, None]
+        self.out = (number, slots, np.arange(slots.shape[1]))
+        turned = state.inverse.transpose(0, 2, 1)
+        self.inverse = turned @ state.inverse
+        of_out = np.take_along_axis(self.inverse, slots[:, None, :], axis=2)
+        self.against = of_out / of_out[self.out][:, None]
+        known = self.inverse @ self.gram_of_new
+        self.known = known - self.against * known[self.out][:, None]  # A_RR^-1 A_Rj
+        left = self.gram_of_own - np.einsum("src,src->sc", self.gram_of_new, self.known)
+        self.left = np.maximum(left, INDEPENDENT * RIDGE)
+        directions = turned @ state.vectors
+        alike = np.sign(self.gram_of_new[self.out])
+        self.inside = np.repeat(directions[:, :, None], slots.shape[1], axis=2)
+        self.inside[self.out] = 0.0
+        self.beside = directions[number, slots] * np.where(alike == 0, 1.0, alike)[:, :, None]
+
+    def values(self, steps: int) -> Array:
+        """Captured by the directions after so many steps (S, c)."""
+        for _ in range(steps):
+            self._solve(*self._weighted())
+        scale = np.einsum("sckk->sc", below := self._inner(*self._spanned()))[:, :, None, None]
+        scale = np.where(scale > 0, scale, 1.0)  # a support of nothing but empty slots captures nothing
+        below = below + RIDGE * scale * np.eye(below.shape[-1])
+        return cast(Array, np.einsum("sckk->sc", np.linalg.solve(below, self._inner(*self._weighted()))))
+
+    def _weighted(self) -> tuple[Array, Array]:
+        """B times the directions."""
+        return self._times(self.weight, self.weight_of_new, self.weight_of_own)
+
+    def _spanned(self) -> tuple[Array, Array]:
+        """A times the directions."""
+        return self._times(self.gram, self.gram_of_new, self.gram_of_own)
+
+    def _times(self, block: Array, of_new: Array, own: Array) -> tuple[Array, Array]:
+        shape = self.inside.shape
+        inside = (block @ self.inside.reshape(*shape[:2], -1)).reshape(shape)
+        inside += of_new[:, :, :, None] * self.beside[:, None]
+        inside[self.out] = 0.0
+        beside = np.einsum("src,srck->sck", of_new, self.inside) + own[:, :, None] * self.beside
+        return inside, beside
+
+    def _solve(self, inside: Array, beside: Array) -> None:
+        """The directions whose products with A these are, each scaled to a size of one."""
+        shape = inside.shape
+        solved = (self.inverse @ inside.reshape(*shape[:2], -1)).reshape(shape)
+        solved -= self.against[:, :, :, None] * solved[self.out][:, None]
+        self.beside = (beside - np.einsum("src,srck->sck", self.known, inside)) / self.left[:, :, None]
+        self.inside = solved - self.known[:, :, :, None] * self.beside[:, None]
+        self.inside[self.out] = 0.0
+        size = np.maximum(np.abs(self.inside).max(axis=1), np.abs(self.beside))
+        size = np.maximum(size, np.finfo(float).tiny)
+        self.inside, self.beside = self.inside / size[:, None], self.beside / size
+
+    def _inner(self, inside: Array, beside: Array) -> Array:
+        """Inner products of the directions with these (S, c, k, k)."""
+        between = self.inside.transpose(0, 2, 3, 1) @ inside.transpose(0, 2, 1, 3)
+        return between + self.beside[:, :, :, None] * beside[:, :, None, :]
 
 
 class CapturedVariance:
