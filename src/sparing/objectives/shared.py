@@ -126,7 +126,7 @@ class SharedCapture:
 
 
 class _Swaps:
-    """Power steps of k directions for many swaps of each support S, i out and j in: each in the span of its new support.
+    """Power steps of k directions for many swaps of each support S, i out and j in, each in the span of its support.
 
     All swaps of a support share products: with P = A_SS^-1, the Gram matrix A_RR of the features R that stay has the
     inverse P - P_i P_i' / P_ii, and j borders it. Directions have parts on S (S, r, c, k), zero at i, and on j.
