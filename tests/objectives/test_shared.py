@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparing.data import Preprocessing, as_view
 from sparing.linalg import top_spectrum
-from sparing.objectives.shared import CapturedVariance, SharedCapture, added_gains, greedy_supports
+from sparing.objectives.shared import CapturedVariance, SharedCapture, SharedState, added_gains, greedy_supports
 
 
 def captured(X, J, k):
@@ -70,7 +70,8 @@ def test_no_swap_scores_above_the_addition_of_its_feature_which_gains_at_least_i
     )
     support = rng.permutation(9)[:r]
     value, state = objective.fitted(support[None])
-    added = added_gains(state, objective.gram[support], objective.weight[support])
+    one = SharedState(*(part[0] for part in state))
+    added = added_gains(one, objective.gram[support], one.turned @ objective.weight[support], np.ones(9))
     swapped = objective.swap_gains(support[None], state)[0].max(axis=0)
     others = np.setdiff1d(np.arange(9), support)
     assert (swapped[others] <= added[others] * (1 + 1e-9) + 1e-9 * value).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -173,6 +174,8 @@ class CscBlock:
 
     def matmat(self, V: Array) -> Array:
         """``rows @ V``."""
+        if self._at_once(V.shape[1]):
+            return np.asarray(self.matrix @ np.ascontiguousarray(V))
         out = np.zeros((self.matrix.shape[0], V.shape[1]))
         for run in self._cached_runs(V.shape[1]):
             some = np.ascontiguousarray(V[:, run])
@@ -182,6 +185,8 @@ class CscBlock:
 
     def rmatmat(self, U: Array) -> Array:
         """``rows.T @ U``."""
+        if self._at_once(U.shape[1]):
+            return np.asarray(self._transposed @ np.ascontiguousarray(U))
         out = np.empty((self.matrix.shape[1], U.shape[1]))
         for run in self._cached_runs(U.shape[1]):
             some = np.ascontiguousarray(U[:, run])
@@ -200,12 +205,25 @@ class CscBlock:
                 out[part, first : first + step] = (strip.T @ some).toarray()
         return out
 
+    @cached_property
+    def _transposed(self) -> Any:
+        return self.matrix.T
+
+    @property
+    def _cached_width(self) -> int:
+        """Columns of a product that stay in the cache for all samples."""
+        lines = CACHED_SCORES // (CACHE_LINE * max(int(self.matrix.shape[0]), 1))
+        return CACHE_LINE * max(lines, 1)
+
     def _cached_runs(self, width: int) -> Iterator[slice]:
-        """Runs of the columns of a product that stay in the cache for all samples."""
-        lines = CACHED_SCORES // (CACHE_LINE * max(self.matrix.shape[0], 1))
-        step = CACHE_LINE * max(lines, 1)
+        """Runs of so many columns."""
+        step = self._cached_width
         for first in range(0, width, step):
             yield slice(first, min(first + step, width))
+
+    def _at_once(self, width: int) -> bool:
+        """Is a product of so many columns one of SciPy's, with no copy of anything?"""
+        return self.matrix.dtype == np.float64 and width <= self._cached_width
 
     def _wide(self) -> Iterator[tuple[slice, Any]]:
         """The whole in float64, or strips of it, each with more nonzeros than a product of one has entries to add."""
@@ -234,10 +252,13 @@ class CscBlock:
 
     def dense_rows(self, height: int) -> Iterator[tuple[slice, Array]]:
         """So many rows at a time, dense float64: for few columns."""
-        by_rows, n = self.matrix.tocsr(), self.matrix.shape[0]
+        by_rows, (n, d) = self.matrix.tocsr(), self.matrix.shape
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
-            yield rows, by_rows[rows].toarray().astype(np.float64, copy=False)
+            ends = by_rows.indptr[start : rows.stop + 1]
+            stored, out = slice(ends[0], ends[-1]), np.zeros((rows.stop - start, d))
+            out[np.repeat(np.arange(len(out)), np.diff(ends)), by_rows.indices[stored]] = by_rows.data[stored]
+            yield rows, out
 
     def restricted(self, J: Indices) -> CscBlock:
         """The same rows, columns J alone."""

@@ -79,7 +79,7 @@ class StandardizedBlock:
 
     def _runs(self, J: Indices) -> list[slice]:
         """Runs of J whose columns may be dense at one time."""
-        few = min(max(DENSIFIED_ENTRIES // max(self.stop - self.start, 1), 4), 32)
+        few = min(max(4 * DENSIFIED_ENTRIES // max(self.stop - self.start, 1), 4), 32)
         width = len(J) if self.raw.is_dense else few
         return [slice(i, min(i + width, len(J))) for i in range(0, len(J), max(width, 1))]
 

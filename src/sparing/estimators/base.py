@@ -211,11 +211,14 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         """The same fit with the noise that is asked for on all readings."""
         if not hasattr(self, "noise_variance"):
             return fit
-        names = named_or_numbered(getattr(self, "feature_names_in_", None), fit.view.n_features)
-        with fit_context(fit.view, fit.n_components):
-            check_has_variance(fit.view, fit.preprocessing.center)
-            asked = checked_noise(self.noise_variance, names)
-            view, noise = noise_on(fit.view, asked, self._noise_for(fit), fit.run)
+        if self.noise_variance is None:
+            view, noise = fit.view, None
+        else:
+            names = named_or_numbered(getattr(self, "feature_names_in_", None), fit.view.n_features)
+            with fit_context(fit.view, fit.n_components):
+                check_has_variance(fit.view, fit.preprocessing.center)
+                asked = checked_noise(self.noise_variance, names)
+                view, noise = noise_on(fit.view, asked, self._noise_for(fit), fit.run)
         self.noise_variance_ = 0.0 if noise is None else noise
         return replace(fit, view=view, preprocessing=replace(fit.preprocessing, noise_variance=noise))
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -261,12 +261,30 @@ def fit_context(view: DataMatrix, n_components: int) -> Iterator[None]:
 def feature_names_of(X: Any, rows: Rows) -> list[str]:
     """Names of the columns of X, those in the file that its rows are from, or x0, x1, ..."""
     names = column_names(X) or rows.feature_names
-    return named_or_numbered(None if names is None else unique_names(names)[0], rows.shape[1])
+    return list(named_or_numbered(None if names is None else unique_names(names)[0], rows.shape[1]))
 
 
-def named_or_numbered(names: Iterable[object] | None, n_features: int) -> list[str]:
+class Numbered(Sequence[str]):
+    """x0, x1, ...: names of features that have none, made when one is asked for, as hardly any is in most fits."""
+
+    def __init__(self, numbers: range) -> None:
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        some = self._numbers[place]
+        return Numbered(some) if isinstance(some, range) else f"x{some}"
+
+
+def named_or_numbered(names: Iterable[object] | None, n_features: int) -> Sequence[str]:
     """These names as text; x0, x1, ... where features have none, as in scikit-learn."""
-    return [f"x{j}" for j in range(n_features)] if names is None else [str(name) for name in names]
+    return Numbered(range(n_features)) if names is None else [str(name) for name in names]
 
 
 @contextmanager

@@ -181,7 +181,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
 
 def check_parameters(estimator: Any) -> None:
     """Refuse a parameter that is none of what it may be, before any data are looked at."""
-    for name, value in estimator.get_params(deep=False).items():
+    for name, value in vars(estimator).items():  # get_params looks up signatures, half a millisecond
         if name in CHECKS and not (value is None and name in getattr(estimator, "_optional", ())):
             CHECKS[name](name, value)
 

@@ -105,18 +105,17 @@ class CachedGram(Derived):
         return self.base.gram_squared(J) if self.squares_cheaply else super().gram_squared(J, gram_columns)
 
     def restricted(self, J: Indices) -> DataMatrix:
-        """Rows and columns J. One unknown feature among known ones needs no column: symmetry has its entries."""
+        """Rows and columns J: what a known column holds of them is not computed again."""
         if self.has_gram:
             return self.base.restricted(J)
-        new = np.flatnonzero(self._slot[J] < 0)
-        if len(new) > 1:
+        known, new = (np.flatnonzero(side) for side in (self._slot[J] >= 0, self._slot[J] < 0))
+        if len(known) == 0:
             return self._dense(self.base.restricted(J).gram())
-        if len(new) == 0:
-            return self._dense(self._stored[self._slot[J]][:, J])
-        j, known = new[0], np.delete(np.arange(len(J)), new[0])
-        block = np.full((len(J), len(J)), self._diagonal[J[j]])
-        block[known] = self._stored[self._slot[J[known]]][:, J]
-        block[j, known] = block[known, j]
+        block = np.empty((len(J), len(J)))
+        block[known] = self._stored[self._slot[J[known]][:, None], J]
+        block[np.ix_(new, known)] = block[np.ix_(known, new)].T
+        own = self.base.restricted(J[new]).gram() if len(new) > 1 else self._diagonal[J[new], None]
+        block[np.ix_(new, new)] = own
         return self._dense(block)
 
     def _keep_only(self, J: Indices, gram_columns: Array) -> None:
@@ -137,7 +136,7 @@ class CachedGram(Derived):
         needed = self._count + len(new)
         if needed > len(self._stored):
             most = self.entries // self.n_features
-            room = np.empty((max(needed, min(needed + needed // 4, most)), self.n_features))
+            room = np.empty((max(needed, min(2 * needed, most)), self.n_features))
             room[: self._count] = self._stored[: self._count]
             self._stored = room
         self._stored[self._count : needed] = self.base.gram_columns(new).T

@@ -9,7 +9,7 @@ from scipy import linalg
 
 from sparing import errors
 from sparing.gram import GRAM_LIMIT, DataMatrix
-from sparing.linalg.krylov import block_krylov
+from sparing.linalg.krylov import block_krylov, cholesky_factor
 from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import orientations
 from sparing.results import Array, Spectrum
@@ -114,15 +114,12 @@ def _from_products(
         pairs = block_krylov(lambda U: view.matmat(view.rmatmat(U)), n, rank, total, rng, tolerance=tolerance)
         keep = pairs.values > n * EPS * pairs.values[0]
         both = np.concatenate([pairs.vectors[:, keep], pairs.images[:, keep]], axis=1)
-        V, AV = np.hsplit(view.rmatmat(both) / np.sqrt(np.tile(pairs.values[keep], 2)), 2)
-        basis, R = np.linalg.qr(V)
-        cross = linalg.solve_triangular(R, AV.T, trans="T", check_finite=False).T
+        basis, cross = np.hsplit(view.rmatmat(both / np.sqrt(np.tile(pairs.values[keep], 2))), 2)
     else:
         pairs = block_krylov(view.gram_matmat, d, rank, total, rng, tolerance=tolerance)
         keep = pairs.values > d * EPS * pairs.values[0]
         basis, cross = pairs.vectors[:, keep], pairs.images[:, keep]
-    values, rotation = np.linalg.eigh(basis.T @ cross)
-    values, rotation = values[::-1], rotation[:, ::-1]
+    values, rotation = _ritz(basis, cross)
     basis, cross = basis @ rotation, cross @ rotation
     signs = orientations(basis)
     rounding = 8 * EPS * (len(values) + np.sqrt(d)) * total
@@ -137,6 +134,19 @@ def _from_products(
         )
         warnings.warn(message, errors.SparingWarning, stacklevel=2)
     return Spectrum(basis * signs, values, cross * signs, total, tail, error, exact=False)
+
+
+def _ritz(basis: Array, images: Array) -> tuple[Array, Array]:
+    """Ritz values of directions that are orthonormal but for rounding, in falling order, and what turns these to them.
+
+    Directions of values near rounding may be anything but orthonormal: then their QR says what they span.
+    """
+    factor = cholesky_factor(basis)
+    R = np.linalg.qr(basis)[1] if factor is None else factor
+    half = linalg.solve_triangular(R, basis.T @ images, trans="T", check_finite=False)
+    small = linalg.solve_triangular(R, half.T, trans="T", check_finite=False)
+    values, vectors = np.linalg.eigh((small + small.T) / 2)
+    return values[::-1], linalg.solve_triangular(R, vectors[:, ::-1], check_finite=False)
 
 
 SUBSET_PAYS = 100

@@ -13,8 +13,9 @@ from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import orientations
 from sparing.results import Array, Spectrum
 
-OVERSAMPLING, WIDTH = 3, 4
-"""Columns of a block beyond the rank, at least; products of a multiple of four columns cost hardly more."""
+OVERSAMPLING, WIDTH, NARROWEST = 2, 4, 8
+"""Columns of a block beyond the rank, at least; products of a multiple of four columns cost hardly more than of fewer,
+and products of eight hardly more than of four."""
 
 MIN_BLOCKS = 5
 """Blocks before the first stop. A weak direction hardly meets a random start: its residual looks small while its
@@ -65,11 +66,11 @@ def block_krylov(
 ) -> RitzPairs:
     """Top ``rank`` eigenpairs of a positive semidefinite operator of dimension ``size`` and trace ``total``.
 
-    Block Lanczos with full reorthogonalisation (blocks of rank + 3 or a few more, at most 16 before a restart from the
+    Block Lanczos with full reorthogonalisation (blocks of rank + 2 or a few more, at most 16 before a restart from the
     best Ritz vectors), stopped when the error of the tail, total - sum of values, is below ``tolerance`` of the tail
     itself and ``min_blocks`` have been looked at.
     """
-    block = min(-(-(rank + OVERSAMPLING) // WIDTH) * WIDTH, size)
+    block = min(max(-(-(rank + OVERSAMPLING) // WIDTH) * WIDTH, NARROWEST), size)
     start = np.linalg.qr(rng.standard_normal((size, block)))[0]
     rounding = 1e-13 * total
     for restart in range(MAX_RESTARTS):
@@ -131,9 +132,9 @@ def _split(image: Array, basis: Array) -> tuple[Array, Array, Array]:
     missed = basis.T @ image
     coupling += missed
     image -= basis @ missed
-    q, rest = np.linalg.qr(image)
+    q, rest = factored(image)
     if np.abs(np.diagonal(rest)).min() <= 1e-8 * max(np.abs(coupling).max(), np.finfo(float).tiny):
-        q, again = np.linalg.qr(q - basis @ (basis.T @ q))
+        q, again = factored(q - basis @ (basis.T @ q))
         rest = again @ rest
     return q, coupling, rest
 
@@ -172,15 +173,21 @@ def _divided(columns: Array, factor: Array) -> Array:
     return out
 
 
-def orthonormal(columns: Array) -> Array:
-    """An orthonormal basis of the span of long columns: Cholesky QR twice, Householder's where they nearly depend."""
-    out = columns
+def factored(columns: Array) -> tuple[Array, Array]:
+    """QR of long columns: Cholesky's twice, Householder's where they nearly depend on one another."""
+    Q, R = columns, np.eye(columns.shape[1])
     for _ in range(2):
-        factor = cholesky_factor(out)
+        factor = cholesky_factor(Q)
         if factor is None:
-            return np.linalg.qr(columns)[0]
-        out = _divided(out, factor)
-    return out
+            found = np.linalg.qr(columns)
+            return found.Q, found.R
+        Q, R = _divided(Q, factor), factor @ R
+    return Q, R
+
+
+def orthonormal(columns: Array) -> Array:
+    """An orthonormal basis of the span of long columns."""
+    return factored(columns)[0]
 
 
 class RitzSpace:

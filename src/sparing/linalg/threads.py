@@ -24,6 +24,13 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
+def _is_single() -> bool:
+    """Has BLAS one thread anyway, by no doing of a fit? Then nothing is to be limited, and nothing to be restored."""
+    with _lock:
+        blas = (library for library in _controller().lib_controllers if library.user_api == "blas")
+        return _inside == 0 and all(library.num_threads == 1 for library in blas)
+
+
 class _Stay:
     """One stay inside: was it counted, and is it over?"""
 
@@ -40,7 +47,7 @@ def single_threaded_blas(largest_product: float = 0.0) -> Iterator[None]:
     restored from short-lived threads: threadpoolctl lets a living thread that has set a limit keep others from it, and
     an interruption from the keyboard, which may come at any moment, does not reach them.
     """
-    if largest_product > WORTH_THREADS or getattr(_here, "inside", False):
+    if largest_product > WORTH_THREADS or getattr(_here, "inside", False) or _is_single():
         yield
         return
     stay = _Stay()

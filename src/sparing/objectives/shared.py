@@ -7,7 +7,8 @@ of it where k is T's rank.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterator
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,11 @@ class SharedState(NamedTuple):
     inverse: Array
     values: Array
     vectors: Array
+
+    @property
+    def turned(self) -> Array:
+        """F'L^-1, which turns what the features of a support say into what its components say."""
+        return np.asarray(self.vectors.swapaxes(-1, -2) @ self.inverse)
 
 
 class SharedCapture:
@@ -86,13 +92,14 @@ class SharedCapture:
 
     def swap_gains(self, supports: Indices, state: SharedState, candidates: Indices | None = None) -> Array:
         """Lower bounds of the gains of all swaps."""
+        state = SharedState(*state)
         if candidates is None:
-            gains = captured_gains(SharedState(*state), self.gram[supports], self.weight[supports])
+            gains = captured_gains(state, self.gram[supports], state.turned @ self.weight[supports])
             taken = np.repeat(supports[:, None, :], supports.shape[1], axis=1)
             np.put_along_axis(gains, taken, -np.inf, axis=2)
             return gains
         rows, columns = supports[:, :, None], candidates[:, None, :]
-        gains = captured_gains(SharedState(*state), self.gram[rows, columns], self.weight[rows, columns])
+        gains = captured_gains(state, self.gram[rows, columns], state.turned @ self.weight[rows, columns])
         return np.where((rows == columns).any(axis=1)[:, None, :], -np.inf, gains)
 
     def sharper_values(self, supports: Indices, state: SharedState, slots: Indices, taken: Indices) -> Array:
@@ -101,29 +108,13 @@ class SharedCapture:
         The components of a support, the new feature in the place of the old one, go through block power steps in
         the span of the new support. What any k directions there capture is a lower bound.
         """
-        n, count = taken.shape
-        directions = SharedState(*state).inverse.transpose(0, 2, 1) @ SharedState(*state).vectors
-        trials = np.repeat(supports[:, None, :], count, axis=1)
-        trials[np.arange(n)[:, None], np.arange(count), slots] = taken
-        alike = np.sign(self.gram[np.take_along_axis(supports, slots, axis=1), taken])
-        H = np.repeat(directions[:, None], count, axis=1)
-        H[np.arange(n)[:, None], np.arange(count), slots] *= np.where(alike == 0, 1.0, alike)[:, :, None]
-        trials, H = trials.reshape(n * count, -1), H.reshape(n * count, *H.shape[2:])
-        rows, columns = trials[:, :, None], trials[:, None, :]
-        gram, weight = self.gram[rows, columns], self.weight[rows, columns]
-        for _ in range(POWER_STEPS):
-            H = np.linalg.solve(gram, weight @ H)
-            H /= np.maximum(np.abs(H).max(axis=1, keepdims=True), np.finfo(float).tiny)
-        below, above = H.transpose(0, 2, 1) @ gram @ H, H.transpose(0, 2, 1) @ weight @ H
-        scale = np.einsum("skk->sk", below)[:, :, None]
-        scale = np.where(scale > 0, scale, 1.0)  # a support of nothing but empty slots captures nothing
-        below = below + RIDGE * scale * np.eye(H.shape[2])
-        return cast(Array, np.einsum("skk->s", np.linalg.solve(below, above)).reshape(n, count))
+        return _Swaps(self, SharedState(*state), supports, slots, taken).values(POWER_STEPS)
 
     def extended(self, support: Indices, may: NDArray[np.bool_] | None = None) -> Indices:
         """One feature more, the one that adds most to what the components capture now, of those that may come."""
         _, state = self.fitted(support[None])
-        gains = added_gains(state, self.gram[support], self.weight[support])
+        one = SharedState(*(part[0] for part in state))
+        gains = added_gains(one, self.gram[support], one.turned @ self.weight[support], np.diagonal(self.gram))
         gains[support] = -np.inf
         gains = gains if may is None else np.where(may, gains, -np.inf)
         return np.append(support, first_largest(gains)) if gains.max() > -np.inf else support
@@ -132,6 +123,79 @@ class SharedCapture:
         """All features but the one that is missed least, of those that are not required."""
         fewer = np.array([np.delete(support, slot) for slot in np.flatnonzero(~np.isin(support, required))])
         return cast(Indices, fewer[first_largest(self.fitted(fewer)[0])])
+
+
+class _Swaps:
+    """Power steps of k directions for many swaps of each support S, i out and j in, each in the span of its support.
+
+    All swaps of a support share products: with P = A_SS^-1, the Gram matrix A_RR of the features R that stay has the
+    inverse P - P_i P_i' / P_ii, and j borders it. Directions have parts on S (S, r, c, k), zero at i, and on j.
+    """
+
+    def __init__(
+        self, objective: SharedCapture, state: SharedState, supports: Indices, slots: Indices, taken: Indices
+    ) -> None:
+        rows, columns, new = supports[:, :, None], supports[:, None, :], taken[:, None, :]
+        self.gram, self.weight = objective.gram[rows, columns], objective.weight[rows, columns]
+        self.gram_of_new, self.weight_of_new = objective.gram[rows, new], objective.weight[rows, new]
+        self.gram_of_own, self.weight_of_own = objective.gram[taken, taken], objective.weight[taken, taken]
+        number = np.arange(len(supports))[:, None]
+        self.out = (number, slots, np.arange(slots.shape[1]))
+        turned = state.inverse.transpose(0, 2, 1)
+        self.inverse = turned @ state.inverse
+        of_out = np.take_along_axis(self.inverse, slots[:, None, :], axis=2)
+        self.against = of_out / of_out[self.out][:, None]
+        known = self.inverse @ self.gram_of_new
+        self.known = known - self.against * known[self.out][:, None]  # A_RR^-1 A_Rj
+        left = self.gram_of_own - np.einsum("src,src->sc", self.gram_of_new, self.known)
+        self.left = np.maximum(left, INDEPENDENT * RIDGE)
+        directions = turned @ state.vectors
+        alike = np.sign(self.gram_of_new[self.out])
+        self.inside = np.repeat(directions[:, :, None], slots.shape[1], axis=2)
+        self.inside[self.out] = 0.0
+        self.beside = directions[number, slots] * np.where(alike == 0, 1.0, alike)[:, :, None]
+
+    def values(self, steps: int) -> Array:
+        """Captured by the directions after so many steps (S, c)."""
+        for _ in range(steps):
+            self._solve(*self._weighted())
+        scale = np.einsum("sckk->sc", below := self._inner(*self._spanned()))[:, :, None, None]
+        scale = np.where(scale > 0, scale, 1.0)  # a support of nothing but empty slots captures nothing
+        below = below + RIDGE * scale * np.eye(below.shape[-1])
+        return cast(Array, np.einsum("sckk->sc", np.linalg.solve(below, self._inner(*self._weighted()))))
+
+    def _weighted(self) -> tuple[Array, Array]:
+        """B times the directions."""
+        return self._times(self.weight, self.weight_of_new, self.weight_of_own)
+
+    def _spanned(self) -> tuple[Array, Array]:
+        """A times the directions."""
+        return self._times(self.gram, self.gram_of_new, self.gram_of_own)
+
+    def _times(self, block: Array, of_new: Array, own: Array) -> tuple[Array, Array]:
+        shape = self.inside.shape
+        inside = (block @ self.inside.reshape(*shape[:2], -1)).reshape(shape)
+        inside += of_new[:, :, :, None] * self.beside[:, None]
+        inside[self.out] = 0.0
+        beside = np.einsum("src,srck->sck", of_new, self.inside) + own[:, :, None] * self.beside
+        return inside, beside
+
+    def _solve(self, inside: Array, beside: Array) -> None:
+        """The directions whose products with A these are, each scaled to a size of one."""
+        shape = inside.shape
+        solved = (self.inverse @ inside.reshape(*shape[:2], -1)).reshape(shape)
+        solved -= self.against[:, :, :, None] * solved[self.out][:, None]
+        self.beside = (beside - np.einsum("src,srck->sck", self.known, inside)) / self.left[:, :, None]
+        self.inside = solved - self.known[:, :, :, None] * self.beside[:, None]
+        self.inside[self.out] = 0.0
+        size = np.maximum(np.abs(self.inside).max(axis=1), np.abs(self.beside))
+        size = np.maximum(size, np.finfo(float).tiny)
+        self.inside, self.beside = self.inside / size[:, None], self.beside / size
+
+    def _inner(self, inside: Array, beside: Array) -> Array:
+        """Inner products of the directions with these (S, c, k, k)."""
+        between = self.inside.transpose(0, 2, 3, 1) @ inside.transpose(0, 2, 1, 3)
+        return between + self.beside[:, :, :, None] * beside[:, :, None, :]
 
 
 class CapturedVariance:
@@ -165,7 +229,6 @@ class CapturedVariance:
         readable = self._varies.copy()
         readable[rules.required] = True  # whether or not they vary
         self.usable = np.append(readable, np.ones(empty, dtype=bool))
-        self._squared: dict[int, Array] = {}  # columns of A @ A, as long as somebody looks at them
         self._rounding = RIDGE * np.divide(whole, left, out=np.ones_like(left), where=varies)
 
     def on(self, features: Indices) -> SharedCapture:
@@ -218,48 +281,58 @@ class CapturedVariance:
 
         No swap is scored above the addition of its feature alone, so that all others, at -inf, need no table of swaps.
         """
-        union = supports[0] if len(supports) == 1 else np.unique(supports)
-        union = union[union < self.n_features]
-        order, cross = np.argsort(union), self.target.cross
-        gram = self.view.gram_columns(union)
-        squared = self._squared_columns(union, gram) if self._by_loss else None
-        scores = np.full((len(supports), len(gram) + self.empty), -np.inf)
-        for one, whole in enumerate(supports):
-            support = whole[whole < self.n_features]
-            places = order[np.searchsorted(union, support, sorter=order)]
-
-            def blocks(features: Any, places: Indices = places, support: Indices = support) -> tuple[Array, Array]:
-                """A and B between the support and some features."""
-                weight = cross[support] @ cross[features].T if squared is None else squared[features][:, places].T
-                return gram[features][:, places].T, weight
-
-            def unit(features: Any, support: Indices = support, blocks: Any = blocks) -> tuple[Array, Array]:
-                """The same of unit columns."""
-                lengths = np.multiply.outer(self._norms[support], self._norms[features])
-                inside, weight = blocks(features)
-                return inside / lengths, weight / lengths
-
-            inside = SharedCapture(*blocks(support), self.rank, self._rounding[support])
-            _, state = inside.fitted(np.arange(len(support))[None])
-            added = np.empty(len(gram))
-            for strip in runs(len(gram), 8 * len(support)):
-                added[strip] = added_gains(state, *unit(strip))
-            added[~self._varies], added[support] = -np.inf, -np.inf
-            scanned = min(max(SCANNED * width, SCORED // len(support)), len(added))
-            some = np.argpartition(-added, scanned - 1)[:scanned]
-            rows, weights = unit(some)
-            scores[one, some] = captured_gains(state, rows[None], weights[None])[0].max(axis=0)
-            scores[one, np.flatnonzero(added == -np.inf)] = -np.inf
+        real = [support[support < self.n_features] for support in supports]
+        union = real[0] if len(real) == 1 else np.unique(np.concatenate(real))
+        order, known = np.argsort(union), self.view.gram_columns(union).T
+        places = [order[np.searchsorted(union, support, sorter=order)] for support in real]
+        squared = self.view.gram_squared(union) if self._by_loss and self.view.squares_cheaply else None
+        states = [self._state_on(support, known, where, squared) for support, where in zip(real, places, strict=True)]
+        scores = np.full((len(supports), self.n_features + self.empty), -np.inf)
+        for one, images in enumerate(self._images(states, real, places, known)):
+            found = self._outside_scores(states[one], real[one], places[one], known, images, width)
+            scores[one, : self.n_features] = found
         return scores
 
-    def _squared_columns(self, J: Indices, gram_columns: Array) -> Array:
-        """``(A @ A)[:, J]``; what an earlier look has needed is not computed again."""
-        new = np.array([place for place, j in enumerate(J) if int(j) not in self._squared], dtype=np.intp)
-        if len(new):
-            fresh = self.view.gram_matmat(np.ascontiguousarray(gram_columns[:, new]))
-            known = {int(j): self._squared[int(j)] for j in np.delete(J, new)}
-            self._squared = known | {int(J[place]): column for place, column in zip(new, fresh.T, strict=True)}
-        return np.column_stack([self._squared[int(j)] for j in J])
+    def _state_on(self, support: Indices, known: Array, places: Indices, squared: Array | None) -> SharedState:
+        """What swaps with a support are scored by; it has these places in rows of A and, where it is known, in A^2."""
+        rows = known[places]
+        if squared is not None:
+            weight = squared[np.ix_(places, places)]
+        else:
+            factor = rows if self._by_loss else self.target.cross[support]
+            weight = factor @ factor.T
+        inside = SharedCapture(rows[:, support], weight, self.rank, self._rounding[support])
+        return SharedState(*(part[0] for part in inside.fitted(np.arange(len(support))[None])[1]))
+
+    def _images(
+        self, states: list[SharedState], supports: list[Indices], places: list[Indices], known: Array
+    ) -> Iterator[Array]:
+        """F'L^-1 B_Sj for all features j: where B is A^2 by one product with A, of k columns for each support."""
+        turned = [state.turned / self._norms[support] for state, support in zip(states, supports, strict=True)]
+        if not self._by_loss:
+            cross = self.target.cross
+            yield from ((one @ cross[support]) @ cross.T for one, support in zip(turned, supports, strict=True))
+            return
+        directions = np.hstack([known[where].T @ one.T for one, where in zip(turned, places, strict=True)])
+        yield from np.split(self.view.gram_matmat(directions).T, np.cumsum([len(one) for one in turned])[:-1])
+
+    def _outside_scores(
+        self, state: SharedState, support: Indices, places: Indices, known: Array, images: Array, width: int
+    ) -> Array:
+        """The scores of all features' best swaps into one support."""
+        squares, norms = self.view.gram_diagonal(), self._norms[support]
+        added, scores = np.empty(self.n_features), np.full(self.n_features, -np.inf)
+        unscaled = state._replace(inverse=state.inverse / norms)
+        for strip in runs(self.n_features, 8 * len(support)):
+            added[strip] = added_gains(unscaled, known[places, strip], images[:, strip], squares[strip])
+        added[~self._varies], added[support] = -np.inf, -np.inf
+        scanned = min(max(SCANNED * width, SCORED // len(support)), len(added))
+        some = np.argpartition(-added, scanned - 1)[:scanned]
+        some = some[added[some] > -np.inf]
+        rows = known[np.ix_(places, some)] / np.multiply.outer(norms, self._norms[some])
+        one = SharedState(*(part[None] for part in state))
+        scores[some] = captured_gains(one, rows[None], (images[:, some] / self._norms[some])[None])[0].max(axis=0)
+        return scores
 
 
 def prices_of(costs: Array) -> Array:
@@ -320,35 +393,35 @@ def _cholesky(gram: Array) -> Array:
         raise
 
 
-def added_gains(state: SharedState, gram: Array, weight: Array) -> Array:
-    """Lower bounds of what capture(S) gains by each feature more, from A_Sj and B_Sj (r, c) of unit columns.
+def added_gains(state: SharedState, gram: Array, images: Array, squares: Array) -> Array:
+    """Lower bounds of what capture(S) gains by each feature more, from A_Sj, F'L^-1 B_Sj and A_jj.
 
     As for swaps, of which none gains more than its feature alone would add to all of S.
     """
-    inverse, values, vectors = (part[0] for part in state)
-    root, turned = np.sqrt(values)[:, None], vectors.T @ inverse
-    known = inverse @ gram
-    left = 1.0 - np.einsum("rc,rc->c", known, known)
-    of_j = (turned @ weight) / root - root * (turned @ gram)
-    return cast(Array, np.einsum("kc,kc->c", of_j, of_j) / np.where(left > INDEPENDENT, left, np.inf))
+    root = np.sqrt(state.values)[:, None]
+    known = state.inverse @ gram
+    left = squares - np.einsum("rc,rc->c", known, known)
+    of_j = images / root - root * (state.vectors.T @ known)
+    return cast(Array, np.einsum("kc,kc->c", of_j, of_j) / np.where(left > INDEPENDENT * squares, left, np.inf))
 
 
-def captured_gains(state: SharedState, gram: Array, weight: Array) -> Array:
-    """Lower bounds of what capture(S) gains by every swap, from A_Sj and B_Sj (S, r, c) of unit columns.
+def captured_gains(state: SharedState, gram: Array, images: Array) -> Array:
+    """Lower bounds of what capture(S) gains by every swap, from A_Sj (S, r, c) and F'L^-1 B_Sj (S, k, c).
+
+    Columns have unit length.
 
     capture(S) = max over V of tr(V'B^1/2 P_S B^1/2 V) (Ky Fan). With V frozen at the present optimum it is a lower
     bound that is tight at S, and its change under a swap is closed: along is what column j has of the direction y_i
     that only feature i spans, left what it has beyond S.
     """
-    inverse, values, vectors = state
-    root = np.sqrt(values)[:, :, None]
-    turned = vectors.transpose(0, 2, 1) @ inverse  # F'L^-1
+    inverse, turned = state.inverse, state.turned
+    root = np.sqrt(state.values)[:, :, None]
     known = inverse @ gram
     left = 1.0 - np.einsum("src,src->sc", known, known)
     independent = left > INDEPENDENT
     lengths = np.sqrt(np.einsum("sij,sij->sj", inverse, inverse))  # roots of (A_SS^-1)_ii
     along = (inverse.transpose(0, 2, 1) @ known) / lengths[:, :, None]
-    of_j = (turned @ weight) / root - root * (turned @ gram)
+    of_j = images / root - root * (turned @ gram)
     of_i = root * turned / lengths[:, None, :]
     own = np.einsum("skr,skr->sr", of_i, of_i)[:, :, None]
     squared = np.square(along)

@@ -104,6 +104,9 @@ class Spanning:
         """Choose columns by the new part of Q: X' times it, and its inner products with what is left of T."""
         old = len(self.chosen)
         self.chosen += [int(j) for j in added]
-        self.cross -= (target.T @ fresh.T).T  # in the order of memory that both have
+        if len(target) == 1:
+            self.cross = linalg.blas.dger(-1.0, fresh[:, 0], target[0], a=self.cross, overwrite_x=0, overwrite_a=1)
+        else:
+            self.cross = linalg.blas.dgemm(-1.0, fresh, target, 1.0, self.cross, overwrite_c=1)
         self.left -= np.einsum("ij,ij->i", fresh, fresh)
         self.W[:, old:], self.target[old:] = fresh, target
