@@ -26,7 +26,7 @@ class ProofEffort:
 
     nodes: int = 500  # of a search through supports: half a second for a thousand features [efforts, exact]
     pair_work: float = 1e10  # multiplications to list pairs of thousands of features: half a second in all [efforts]
-    tree_work: float = 4e7  # nodes of the deletion tree times d^3: a second for 30 features, less for more [efforts]
+    tree_work: float = 1.25e8  # of nodes of the deletion tree: a quarter of a second for up to 500 features [gaps]
     path_work: int = 3  # all proofs of a path spend so many times the nodes of one certificate
     disjoint_nodes: int = 20_000  # of a search of disjoint supports, once they are listed
 
@@ -46,12 +46,15 @@ class ProofEffort:
     shifts: int = 12  # shared parts (A - mu I)_+ that are tried, each by simple bounds [efforts]
 
     def tree_nodes(self, n_features: int) -> int:
-        """Nodes of the deletion tree; none where a single one costs more than all may."""
-        return int(min(self.tree_work / n_features**3, 0.00005 * self.tree_work))
+        """Nodes of the deletion tree; none where a single one costs more than all may.
+
+        Decompositions cost d^3 each; to set up as many arrays as for one node takes as long as those of 44 features.
+        """
+        return int(self.tree_work / (44**3 + n_features**3))
 
     def eigenvalue_nodes(self, n_features: int) -> int:
-        """Nodes of the same tree for variances of several components: a quarter of a second for 30 features [gaps]."""
-        return self.tree_nodes(n_features) // 4
+        """Nodes of the same tree for variances of several components: a twelfth of a second [gaps]."""
+        return self.tree_nodes(n_features) // 3
 
     def dual_steps(self, n_features: int, *, unhurried: int = 64) -> int:
         """Steps of a relaxation: all of them up to so many features, a millisecond each, then fewer."""
@@ -99,8 +102,9 @@ class ProofLimits:
     single_nodes: int = 20_000  # to bound one of many matrices: a tenth of a second for 30 features [efforts]
     exact_features: int = 200  # selector="exact" refuses more: its tree would not end [exact]
     recheck_nodes: int = 10**7  # to refute a step again: far more than it took [exact]
-    node_supports: int = 500  # supports of one node of the deletion tree that are all tried: a millisecond [efforts]
-    node_work: int = 500_000  # the same times the cube of their features: fewer are tried from 10 features on [gaps]
+    node_supports: int = 1000  # supports of one part of a node of the deletion tree that are all looked at [gaps]
+    node_work: int = 200_000  # the same times the cube of their features: fewer are looked at from 6 features on; an
+    # eighth where none can be passed over without an eigendecomposition [gaps]
 
     tried_supports: int = 4096  # sets of shared features that are all tried, as the search does: a tenth of a second
     listed_supports: int = 200_000  # of disjoint components, each with an eigenvalue: a second
@@ -134,7 +138,15 @@ class Schedules:
     node_entries: int = 20_000  # a node counts once more for so many entries: a count means about the same time
     branched_share: int = 20  # one in so many features is branched on before the rest is reduced again
     report_nodes: int = 2_000  # between two lines of progress
-    secular_steps: int = 9  # to a root of a secular equation from above: the gap is as small as after 24 bisections
+    tree_nodes: int = 32  # of the deletion tree relaxed together; with 64 the best are not yet known [gaps]
+    tree_entries: int = 2**17  # of matrices relaxed together: they stay in the cache [gaps]
+    choice_steps: int = 4  # to the best choice of columns in part, from that of the node before [gaps]
+    first_choice_steps: int = 16  # to the first one [gaps]
+    least_choice: float = 1e-4  # share of a column where the next step begins: from 0 none would come back
+    level_shares: tuple[float, float, float] = (0.05, 0.4, 0.3)  # of a gap between eigenvalues: where the level may be
+    # at least, where it is if the bound cannot fall far enough above it, and in the gap below [gaps]
+    missed_levels: tuple[float, ...] = (0.1, 0.5, 0.9)  # the same where one column goes
+    screened_supports: int = 20_000  # whose Cholesky factors are computed together: 10 MiB for 10 features
     # targets above the best, as shares of it, that are tried by turns from the middle
     target_gaps: tuple[float, ...] = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
     first_share: float = 0.1  # of the nodes, for the search alone where probing comes next

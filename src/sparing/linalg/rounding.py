@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
 
@@ -12,6 +13,15 @@ EPS = float(np.finfo(float).eps)
 
 TINY = 1e-300
 """A divisor that stands in for zero: the quotient stays finite."""
+
+
+NEARLY_COLLINEAR = 1e-9
+"""Columns whose unit-norm Gram matrix has a smaller eigenvalue count as collinear: rounding would exceed any gap."""
+
+
+def whitening_margin(size: int, squares: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """By how much eigenvalues of L^-1 B L^-T are wrong at most, as a share of the largest; |L^-1|^2 is given."""
+    return np.asarray(16 * size * EPS * (1.0 + size * np.minimum(squares, 1 / NEARLY_COLLINEAR)))
 
 
 def rounded_up(value: float, view: DataMatrix) -> float:

@@ -48,7 +48,7 @@ class Exact:
         found = Greedy().select(task, run)
         if len(found.columns) < n_columns and not task.rules.has_limits:  # these span all that can be spanned
             return found
-        tree = DeletionTree.of(view, task.target.gram.shape[0], task.rules)
+        tree = DeletionTree.of_view(view, task.target.gram.shape[0], task.rules)
         best = tree.search(n_columns, found.columns, budget=run.budget, max_nodes=self.max_nodes)
         if not best.proved:
             collinear = DEPENDENT_RESIDUAL if view.is_residual else "features are nearly collinear"

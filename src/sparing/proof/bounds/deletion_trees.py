@@ -71,7 +71,10 @@ def _tried(task: Task) -> tuple[int, float, float, Indices]:
     Where rules have limits no set may be as large as asked for: smaller ones are tried, too.
     """
     problem, rules, d = task.problem, task.rules, task.gram.n_features
-    tree, size = DeletionTree.of(task.gram, problem.n_components, rules), min(problem.n_nonzero, task.gram.n_features)
+    tree, size = (
+        DeletionTree.of_view(task.gram, problem.n_components, rules),
+        min(problem.n_nonzero, task.gram.n_features),
+    )
     others = np.setdiff1d(np.flatnonzero(rules.usable(d)), rules.required)
     count, captured, most, best = 0, 0.0, 0.0, rules.required
     for more in range(size - len(rules.required), -1 if len(rules.required) else 0, -1):
@@ -79,7 +82,7 @@ def _tried(task: Task) -> tuple[int, float, float, Indices]:
         sets = np.column_stack([np.tile(rules.required, (len(sets), 1)), sets])
         sets = sets[rules.permitted(sets)] if len(sets) and rules else sets
         if len(sets):
-            at, value, bound = tree.best_of(sets)
+            at, value, bound = tree.of.best_of(sets)
             count, most = count + len(sets), max(most, bound)
             captured, best = (value, sets[at]) if value > captured else (captured, best)
         if count and not rules.has_limits:
@@ -206,7 +209,7 @@ def _is_shared(problem: Problem) -> bool:
 
 
 def _searched(view: DataMatrix, problem: Problem, support: Any, nodes: int, budget: Budget) -> Searched:
-    tree = DeletionTree.of(view, problem.n_components, problem.rules)
+    tree = DeletionTree.of_view(view, problem.n_components, problem.rules)
     return tree.search(read_together(problem), support, budget=budget, max_nodes=nodes)
 
 
