@@ -81,8 +81,10 @@ def test_the_certificate_is_about_the_limit(tmp_path):
 
 def test_loadings_that_break_the_limit_are_noticed():
     """Control: those of free components do; so does a limit that is no number."""
-    certificate = fitted(PITPROPS, 2, 5, "default").certificate_
-    for cosine, words in ((0.3, "a cosine of 0.65"), (math.nan, "a cosine of"), (-1.0, "a cosine of")):
+    model = fitted(PITPROPS, 2, 5, "default")
+    certificate, largest = model.certificate_, largest_cosine(model)
+    assert largest > 0.4
+    for cosine, words in ((0.3, f"a cosine of {largest:.4g}"), (math.nan, "a cosine of"), (-1.0, "a cosine of")):
         said = replace(certificate, problem=replace(certificate.problem, max_cosine=cosine)).recheck(PITPROPS)
         assert not said
         assert words in str(said)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,9 +20,14 @@ from sparing.run import QUICK, Run
 X = make_spiked(60, 25, n_nonzero=4, random_state=1).X
 
 
+@functools.cache
+def whole_path(improve):
+    return sparsity_path(X, 2, improve=improve, effort="quick", random_state=0)
+
+
 @pytest.mark.parametrize("improve", [True, False])
 def test_losses_are_those_of_the_supports_shown(improve):
-    path = sparsity_path(X, 2, improve=improve, random_state=0)
+    path = whole_path(improve)
     view = as_view(X)
     spectrum = top_spectrum(view, 2, np.random.default_rng(0))
     assert list(path.n_features) == list(range(1, 26))
@@ -37,7 +44,7 @@ def test_losses_are_those_of_the_supports_shown(improve):
 
 
 def test_swaps_only_help_and_bounds_hold():
-    nested, better = (sparsity_path(X, 2, improve=improve, random_state=0) for improve in (False, True))
+    nested, better = whole_path(False), whole_path(True)
     assert np.all(better.loss_ratio <= nested.loss_ratio * (1 + 1e-9))
     assert np.all(better.bound <= better.loss_ratio * (1 + 1e-9))
     assert np.all(better.bound >= 1)

@@ -69,6 +69,7 @@ def test_a_page_quotes_what_its_story_prints(page, shared_path, tmp_path, monkey
     assert all(f"images/{picture.name}" in text for picture in tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_the_picture_of_the_readme_is_drawn_by_its_story(tmp_path, monkeypatch):
     if not (ROOT / "examples" / "story_cells.py").exists():
         pytest.skip("examples are not part of this copy")

@@ -53,7 +53,7 @@ def assert_feasible(x, bound):
     assert np.abs(x).sum() <= bound * (1 + 1e-9)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(a=vectors, bound=sizes)
 @example(a=np.full(3, 0.002), bound=0.05)
 def test_maximiser_is_feasible_and_reaches_the_dual(a, bound):
@@ -98,7 +98,7 @@ def test_maximiser_without_need_of_a_threshold(rng):
     np.testing.assert_allclose(l1_l2_maximiser(1e-200 * a, 1.5), l1_l2_maximiser(a, 1.5))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(y=vectors, z=vectors, bound=sizes)
 def test_projection_is_feasible_and_nearest(y, z, bound):
     """Nearest: the way from x to y has no part along the way to any other feasible point."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import gc
 import linecache
 import os
@@ -266,11 +267,17 @@ def page(path: Path) -> None:
     explore(X[:, :5], path, n_components=1, effort="quick", random_state=0)
 
 
+@functools.cache
+def two_models():
+    config = {"effort": "quick", "random_state": 0}
+    return SparseEncoder(1, n_nonzero=2, **config).fit(X), SparsePCA(2, n_nonzero=3, **config).fit(X)
+
+
 @examples_of(5)
 @given(share=st.floats(0.0, 0.999))
 def test_a_full_disk_while_a_model_is_saved(share, tmp_path_factory):
     file = tmp_path_factory.mktemp("full") / "some.model"
-    old, new = SparseEncoder(1, n_nonzero=2).fit(X), SparsePCA(2, n_nonzero=3, random_state=0, effort="quick").fit(X)
+    old, new = two_models()
     save_model(new, file)
     size = file.stat().st_size
     save_model(old, file)

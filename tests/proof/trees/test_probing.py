@@ -184,6 +184,6 @@ def test_the_gap_is_narrowed_and_true():
 def test_counts_decide_without_a_deadline():
     A = noise(2, d=80)
     value = 1.1 * np.linalg.eigvalsh(A[:6, :6])[-1]
-    runs = [least_gap(A, 6, value, unknown(6), max_nodes=3000, budget=Budget()) for _ in range(2)]
+    runs = [least_gap(A, 6, value, unknown(6), max_nodes=1000, budget=Budget()) for _ in range(2)]
     assert runs[0].target == runs[1].target
     assert runs[0].nodes == runs[1].nodes
