@@ -58,7 +58,7 @@ class LassoToCount(BaseEstimator):
 
 def methods(k: int, r: int, n_targets: int) -> dict[str, BaseEstimator]:
     sparing = {
-        "sparing cross_validated": "cross_validated",
+        "sparing": "auto",
         "sparing response": "response",
         "sparing response by targets": Response(by="targets"),
     }

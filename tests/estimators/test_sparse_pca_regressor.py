@@ -259,7 +259,8 @@ def test_all_features_and_components_are_ordinary_regression():
 def test_looking_at_the_targets_explains_more_of_them():
     X, y = load_diabetes(return_X_y=True)
     kept = {s: SparsePCARegressor(5, n_nonzero=5, selector=s, random_state=0).fit(X, y).score(X, y) for s in SELECTORS}
-    assert kept[Response(by="targets")] >= kept["response"] > kept["auto"] + 0.03
+    assert kept[Response(by="targets")] >= kept["response"] > kept["greedy"] + 0.03
+    assert kept["auto"] > kept["greedy"] + 0.03
 
 
 def test_the_certificate_is_recomputed_compared_and_honest(rng):
@@ -470,7 +471,7 @@ def test_sparse_data_are_never_held_dense():
             SparsePCARegressor(k, n_nonzero=r, selector=selector, effort="quick", random_state=0).fit(X, y)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < 8 * n * d / 10
+        assert peak < 8 * n * d / (6 if selector == "auto" else 10)  # auto has copies of its samples, sparse ones
 
 
 @settings(deadline=None, max_examples=60)

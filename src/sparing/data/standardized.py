@@ -26,7 +26,7 @@ from sparing.data.jobs import (
     mapped,
     merged_pair,
 )
-from sparing.data.rows import Rows
+from sparing.data.rows import InMemoryRows, Rows
 from sparing.data.sketch import Condensed, CountSketch, Sketch, column_squares
 from sparing.data.standardized_block import DENSIFIED_ENTRIES, Standardization
 from sparing.gram.base import GATHER_RATIO, GRAM_LIMIT, DataMatrix, RowSketch, runs
@@ -257,6 +257,12 @@ class StandardizedRows(DataMatrix):
         fitted = StandardizedRows(rows, center=self._centred, scale=self._scaled, weights=known)
         others = self.rows.chosen(test, rows.imputation)
         return fitted, StandardizedRows(others, mean=fitted.mean, deviation=fitted.scale, weights=unseen)
+
+    def sampled(self, numbers: Indices) -> StandardizedRows:
+        """The view of some rows, held in memory; what is learned of features is learned of them."""
+        numbers = np.unique(numbers)
+        rows, weights = InMemoryRows(self.rows.chosen(numbers)), None if self.weights is None else self.weights[numbers]
+        return StandardizedRows(rows, center=self._centred, scale=self._scaled, weights=weights)
 
     def one_pass(self, *jobs: Job) -> list[Any]:
         """Run all jobs over one reading of the rows."""

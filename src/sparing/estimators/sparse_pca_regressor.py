@@ -20,8 +20,9 @@ from sparing.estimators.validation.selector import best_selector
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression, SparseRegression
-from sparing.methods.selectors import SELECTORS, DualSet, Greedy, applicable_theorem
+from sparing.methods.selectors import SELECTORS, DualSet, applicable_theorem
 from sparing.methods.selectors.dual_set import ResponseDualSet
+from sparing.methods.selectors.lasso import Lasso
 from sparing.methods.selectors.response import Response, TargetResponse
 from sparing.results import Array, Bound, Indices
 from sparing.task import Task
@@ -33,11 +34,12 @@ REGRESSION_SELECTORS: dict[str, Any] = {
     "response": Response,
     "response_targets": TargetResponse,
     "response_dual_set": ResponseDualSet,
+    "lasso": Lasso,
 }
 
 
-COMPARED = ("greedy", "response", "response_dual_set", "response_targets")
-"""What ``cross_validated`` compares; the first stands where nothing can be held out."""
+COMPARED = ("lasso", "greedy", "response")
+"""What ``auto`` compares; the first stands unless another is firmly better. Others were never (docs, papers)."""
 
 
 class Regressed(NamedTuple):
@@ -80,14 +82,14 @@ class SparsePCARegressor(
         with real sensors; the same number for all features makes the fit a ridge regression. "auto": the multiple of
         the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most variance of unread features in held-out
         samples (5 folds). It improves predictions of new samples if features outnumber samples.
-    selector : {"auto", "cross_validated", "response", "greedy", "dual_set", ...} or a selector, default="auto"
-        How features are chosen. ``auto`` looks at X alone: greedy on the principal components with swaps, safeguarded
-        by dual set selection so that Theorem 1 always holds. ``response`` looks at y as well, through the fit of PCA
-        regression; ``response_targets`` at y itself; ``response_dual_set`` is dual set selection with ties decided by
-        y, for which Theorem 1 holds. ``cross_validated`` takes the one of ``greedy`` and these three that predicts
-        held-out fifths of the samples best (``selector_``), with the same safeguard; ``greedy`` where samples are not
-        in memory, are fewer than ten or carry noise. It depends on the order of the samples, as folds do. Every
-        selector of :class:`SparseEncoder` is accepted.
+    selector : {"auto", "lasso", "greedy", "response", "dual_set", ...} or a selector, default="auto"
+        How features are chosen. ``lasso`` takes those on the path of the Lasso to y. ``greedy`` looks at X alone and
+        spans the principal components, with swaps; ``response`` spans the fit of PCA regression, ``response_targets``
+        y itself; ``response_dual_set`` is dual set selection with ties decided by y, for which Theorem 1 holds.
+        ``auto`` takes ``lasso``, unless ``greedy`` or ``response`` predicts held-out fifths of the samples better by
+        two standard errors (``selector_``), and dual set selection where Theorem 1 would not hold. Of more than two
+        million values of X it holds out an even share of the samples; with noise, or fewer than ten different samples,
+        it takes ``lasso``. Every selector of :class:`SparseEncoder` is accepted.
     center, scale : bool, default=True, False
         Subtract means, divide by standard deviations (n - 1), before components are computed and features chosen.
         Sparse data stay sparse.
@@ -118,7 +120,7 @@ class SparsePCARegressor(
         scores uncorrelated where there is an intercept, in falling order of what they explain of the targets. For one
         target there is one.
     selector_ : str or a selector
-        How features were chosen: with ``cross_validated`` the name that was best.
+        How features were chosen: with ``auto`` the name of the best.
     mean_, scale_ : ndarray of shape (n_features,)
         What ``transform`` subtracts (nothing without an intercept) and divides by.
     noise_variance_ : float or ndarray of shape (n_features,)
@@ -218,13 +220,13 @@ class SparsePCARegressor(
         return task, Regressed(found, fitted)
 
     def _chosen(self, fit: Fit[Regression], task: Task, on: DataMatrix | None) -> Regression:
-        """The algorithm of the parameters; with ``cross_validated``, that which predicts held-out samples best."""
+        """The algorithm of the parameters; with ``auto``, that which predicts held-out samples best."""
         self.selector_: Any = self.selector
-        if not (isinstance(self.selector, str) and self.selector == "cross_validated"):
+        if not (isinstance(self.selector, str) and self.selector == "auto"):
             return fit.algorithm
         candidates = {name: REGRESSION_SELECTORS[name]() for name in COMPARED}
         self.selector_ = best_selector(task, fit.targets, fit.run, candidates, on=on, fit_intercept=self.fit_intercept)
-        return replace(fit.algorithm, selector=REGRESSION_SELECTORS[self.selector_]())
+        return replace(fit.algorithm, selector=candidates[self.selector_])
 
     def predict(self, X: Any) -> Array:
         """Predictions from the features of ``support_`` alone.
@@ -260,10 +262,9 @@ class SparsePCARegressor(
         return in_precision_of(rows, columns @ self.components_[:, self.support_].T)
 
     def _algorithm(self) -> Regression:
-        named = ("auto", "cross_validated")
-        if isinstance(self.selector, str) and self.selector in named:
-            return Regression(Greedy(), safeguard=DualSet())
-        return Regression(resolved("selector", REGRESSION_SELECTORS, "select", self.selector, also=named))
+        if isinstance(self.selector, str) and self.selector == "auto":
+            return Regression(Lasso(), safeguard=DualSet())
+        return Regression(resolved("selector", REGRESSION_SELECTORS, "select", self.selector, also=("auto",)))
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
         """Checked numbers of components and features; defaults that X is too narrow for are cut."""

@@ -257,6 +257,10 @@ class DataMatrix(ABC):
         """The views of some rows, by means and deviations of their own, and of others by those same."""
         raise errors.needs_rows("Holding rows out", self.n_features)
 
+    def sampled(self, numbers: Indices) -> DataMatrix:
+        """The view of some rows, held in memory."""
+        raise errors.needs_rows("Looking at some rows", self.n_features)
+
     def recentred(self, center: bool) -> DataMatrix:
         """The view of the same rows, centred or not."""
         raise errors.needs_rows("Other means", self.n_features)

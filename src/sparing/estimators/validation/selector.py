@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sparing.data.targets import Targets
+from sparing.estimators.validation.folds import Fold, standard_error
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression
@@ -17,7 +18,23 @@ from sparing.run import Run
 from sparing.task import Task
 
 FOLDS, FEWEST = 5, 10
-"""Folds, and the fewest samples that are divided into them."""
+"""Folds, and the fewest different samples that are divided into them."""
+
+FIRMLY = 2.0
+"""Standard errors by which a selector must be better than the first: with less, chance decides on small data (docs,
+papers, "choices that look at the targets")."""
+
+ENTRIES = 2**21
+"""Numbers of X that are looked at, 16 MiB: of more, an even share of the samples."""
+
+SAME = 1e-9
+"""Scores closer than this share of their range are those of copies of one sample."""
+
+ROUNDING = 1e-9
+"""A squared error that is smaller by less than this share of the targets' squares is as large."""
+
+EVEN = [(np.arange(FOLDS - 1), np.arange(1))]
+"""Folds of one size, whatever copies of samples do to it."""
 
 
 def best_selector(
@@ -29,37 +46,86 @@ def best_selector(
     on: DataMatrix | None,
     fit_intercept: bool,
 ) -> str:
-    """The name of the selector of least squared error on held-out samples; of equals, and without folds, the first.
+    """The first name, or that of the selector which is firmly better on held-out samples.
 
-    Folds and searches within them are the same for all, and quick: only what a selector looks at is compared. ``on`` is
-    the view that targets are regressed on, where it is another.
+    Folds depend on the data alone, as selectors do, so that neither the order of samples nor their storage decides:
+    samples are sorted by their score on the first principal component and dealt out in turn, copies together. Searches
+    within folds are quick: only what a selector looks at is compared. ``on`` is the view that targets are regressed on,
+    where it is another.
     """
-    view, first = task.gram, next(iter(candidates))
-    n = len(targets.values)
-    if not view.rows_in_memory or n < FEWEST or view.noise is not None or len(candidates) == 1:
+    first = next(iter(candidates))
+    if not task.gram.has_rows or task.gram.noise is not None or task.spectrum.rank == 0:
         return first
-    quick, errors = replace(run, effort=run.effort.levels[0]), dict.fromkeys(candidates, 0.0)
-    order = np.random.default_rng(0).permutation(n)  # folds must not depend on what was drawn before
-    for fold in range(FOLDS):
+    rows, places = _sorted(task, targets)
+    n_different = len(np.unique(places))
+    if n_different < max(FEWEST, FOLDS * (task.n_nonzero + 1) / (FOLDS - 1)):  # else fits on any features are perfect
+        return first
+    folds = [(np.flatnonzero(places % FOLDS != fold), np.flatnonzero(places % FOLDS == fold)) for fold in range(FOLDS)]
+    view, other = task.gram.sampled(rows), None if on is None else on.sampled(rows)
+    known = replace(targets, values=targets.values[rows], roots=None if targets.roots is None else targets.roots[rows])
+    quick = replace(run, effort=run.effort.levels[0], rng=np.random.default_rng(0))  # the fit's own draws stay the same
+    errors = []
+    for fold in folds:
         if run.budget.expired:
             return first
-        test = np.sort(order[fold::FOLDS])
-        train = np.setdiff1d(order, test)
-        known, unseen = view.split(train, test)
-        fitted, new = (known, unseen) if on is None else on.split(train, test)
-        spectrum = top_spectrum(known, task.spectrum.rank, run.rng)
-        if spectrum.rank == 0 or fitted.total <= 0:
-            continue  # nothing varies among these samples
-        asked = Task.of_components(known, spectrum, min(task.n_nonzero, len(train)), rules=task.rules)
-        Y, mean = _learned(targets, train, fit_intercept)
-        wanted = targets.values[test] - np.multiply.outer(_ones(targets, test), mean)
-        unit = float(np.sqrt(new.square_unit / fitted.square_unit))
-        for name, selector in candidates.items():
-            fit = Regression(selector).encode(asked, Y, quick, on=None if on is None else fitted)
+        errors.append(_held_out(task, view, other, known, fold, list(candidates.values()), quick, fit_intercept))
+    named = zip(candidates, np.sum(errors, axis=0), strict=True)
+    run.budget.say("held-out share of squares: " + ", ".join(f"{name} {error:.4g}" for name, error in named))
+    return list(candidates)[_firmly_best(np.array(errors))]
+
+
+def _firmly_best(errors: Array) -> int:
+    """The selector of least error, by fold, of those that are better than the first by two standard errors."""
+    gains = errors[:, :1] - errors
+    mean = gains.mean(axis=0)
+    firm = mean > FIRMLY * standard_error(gains, EVEN) + ROUNDING
+    return int(np.argmax(np.where(firm, mean, 0.0)))
+
+
+def _sorted(task: Task, targets: Targets) -> tuple[Indices, Indices]:
+    """Samples that are looked at, and the place of each by its score, which copies have in common."""
+    scores = task.gram.matmat(task.spectrum.basis[:, :1])[:, 0]
+    weighed = np.ones(len(scores), dtype=bool) if targets.roots is None else targets.roots > 0
+    rows = np.flatnonzero(weighed)
+    scores = scores[rows] if targets.roots is None else scores[rows] / targets.roots[rows]
+    rows, scores = rows[np.argsort(scores, kind="stable")], np.sort(scores)
+    steps = np.diff(scores)
+    place = np.append(0, np.cumsum(steps > SAME * steps.sum()))[: len(rows)]  # of equals the same
+    n_different = int(place[-1]) + 1 if len(rows) else 0
+    n_most = int(ENTRIES // task.gram.n_features * n_different / max(len(rows), 1))
+    if n_most < n_different:
+        taken = np.linspace(0, n_different - 1, max(n_most, 1)).astype(np.intp)
+        rows, place = rows[np.isin(place, taken)], np.searchsorted(taken, place[np.isin(place, taken)])
+    order = np.argsort(rows)
+    return rows[order], place[order]
+
+
+def _held_out(
+    task: Task,
+    view: DataMatrix,
+    on: DataMatrix | None,
+    targets: Targets,
+    fold: Fold,
+    selectors: Sequence[Selector],
+    run: Run,
+    fit_intercept: bool,
+) -> list[float]:
+    """What each selector leaves of the samples that are held out, as a share of their squares."""
+    train, test = fold
+    guide, unseen = view.split(train, test)
+    fitted, new = (guide, unseen) if on is None else on.split(train, test)
+    Y, mean = _learned(targets, train, fit_intercept)
+    wanted = targets.values[test] - np.multiply.outer(_ones(targets, test), mean)
+    spectrum = top_spectrum(guide, task.spectrum.rank, run.rng)
+    unit, found = float(np.sqrt(new.square_unit / fitted.square_unit)), []
+    for selector in selectors:
+        predicted = np.zeros_like(wanted)
+        if spectrum.rank > 0 and fitted.total > 0:
+            asked = Task.of_components(guide, spectrum, task.n_nonzero, rules=task.rules)
+            fit = Regression(selector).encode(asked, Y, run, on=None if on is None else fitted)
             predicted = unit * (new.columns(fit.support) @ fit.coefficients.T)
-            errors[name] += float(np.square(wanted - predicted).sum())
-    run.budget.say("held-out squared error: " + ", ".join(f"{name} {error:.4g}" for name, error in errors.items()))
-    return min(errors, key=errors.__getitem__)
+        found.append(float(np.square(wanted - predicted).sum()))
+    return [error / max(float(np.square(wanted).sum()), np.finfo(float).tiny) for error in found]
 
 
 def _ones(targets: Targets, rows: Indices) -> Array:

@@ -53,12 +53,11 @@ __all__ = [
 def applicable_theorem(selector: Any) -> str | None:
     """The name under which theorems speak of a selector, given by name or with its settings; None where none does.
 
-    ``auto`` and ``cross_validated`` keep the promise of the dual set, which they fall back to. A sketch of the dual set
-    has another V_k, and settings of adaptive sampling other constants, than the promise is stated for; derandomised, it
-    has one of its own.
+    ``auto`` keeps the promise of the dual set, which it falls back to. A sketch of the dual set has another V_k, and
+    settings of adaptive sampling other constants, than the promise is stated for; derandomised, it has one of its own.
     """
     if isinstance(selector, str):
-        return "dual_set" if selector in ("auto", "cross_validated", "response_dual_set") else selector
+        return "dual_set" if selector in ("auto", "response_dual_set") else selector
     if isinstance(selector, DualSet):
         return "dual_set" if selector.sketch is None else None
     if isinstance(selector, Adaptive):

@@ -98,6 +98,10 @@ class Filling:
                 return
             self.take(j)
 
+    def inside(self) -> Array:
+        """The Gram matrix of the columns that were taken as independent."""
+        return np.array([column[self.state.chosen] for column in self._gram_columns])
+
     def selection(self) -> Selection:
         """What has been taken, in the order of choice."""
         chosen = np.array(self.state.chosen, dtype=np.intp)

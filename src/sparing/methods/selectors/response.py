@@ -71,8 +71,7 @@ class Response:
         if not isinstance(target, ResponseTarget):
             raise needs_targets("selector='response'")
         aim = _pca_fit(target) if self.by == "pca" else leading_targets(target)
-        floor = max(TARGET_ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
-        explains = _best_single_gain(task.gram, aim) > floor
+        explains = explains_something(task.gram, aim, target)
         return Greedy().select(replace(task, target=aim if explains else target.spectrum), run)
 
 
@@ -94,10 +93,11 @@ def needs_targets(who: str) -> ValueError:
     )
 
 
-def _best_single_gain(view: DataMatrix, aim: ResponseTarget) -> float:
-    """How much of its squares the best single column explains."""
+def explains_something(view: DataMatrix, aim: ResponseTarget, target: ResponseTarget) -> bool:
+    """Does the best single column explain more than rounding of what should be spanned, made of these targets?"""
+    floor = max(TARGET_ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
     squares, gains = view.gram_diagonal(), np.einsum("ij,ij->i", aim.cross, aim.cross)
-    return float(np.divide(gains, squares, out=np.zeros_like(gains), where=squares > 0).max())
+    return float(np.divide(gains, squares, out=np.zeros_like(gains), where=squares > 0).max()) > floor
 
 
 def _scores_of_targets(target: ResponseTarget) -> Array:
