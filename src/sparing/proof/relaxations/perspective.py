@@ -149,11 +149,9 @@ def relaxed(A: Array, C: Array, rank: int, nodes: Columns, shares: Array, target
     s = (W - BY) / np.sqrt(deltas)[:, :, None] * nodes.here[:, :, None]
     gains = np.square(s).sum(axis=2)
     price = _price(np.where(nodes.free, gains, -1.0), nodes.open_places)
-    paid = np.maximum(1 - price[:, None] / np.maximum(gains, TINY), 0.0) * (nodes.open_places > 0)[:, None]
-    X = (
-        Y.transpose(0, 2, 1) @ BY
-        + (s * np.where(nodes.kept, 1.0, paid * nodes.free)[:, :, None]).transpose(0, 2, 1) @ s
-    )
+    unpaid = np.divide(price[:, None], gains, out=np.ones(gains.shape), where=gains > price[:, None])
+    weights = np.where((nodes.open_places > 0)[:, None] & nodes.free, 1 - unpaid, nodes.kept)
+    X = Y.transpose(0, 2, 1) @ BY + (s * weights[:, :, None]).transpose(0, 2, 1) @ s
     excess = np.linalg.eigvalsh((X + X.transpose(0, 2, 1)) / 2)[:, ::-1] - level[:, None]
     bound = rank * level + nodes.open_places * price + np.maximum(excess, 0.0).sum(axis=1) + rounding
     count = np.maximum(above.sum(axis=1), 1)
