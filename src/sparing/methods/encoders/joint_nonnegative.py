@@ -79,10 +79,10 @@ class JointNonnegative:
         solver, known = FirstOnce(self.solver, whole), np.zeros(0)
         own = replace(run, rng=deepcopy(run.rng))  # the orthogonal ones are those of a fit of their own, at any effort
         _, *orthogonal = orthogonal_starts(task, whole, solver, run)
-        if task.start is None:
+        if task.start is None and not run.budget.expired:  # without time the orthogonal ones are enough
             spectrum, deflation = task.spectrum, GeneralizedDeflation()
             yield sequential_directions(solver, deflation, whole, spectrum, task.sizes, own.share(0.4))
-        else:
+        elif task.start is not None:
             yield task.start
         for start in orthogonal:
             if not np.array_equal(known, start):

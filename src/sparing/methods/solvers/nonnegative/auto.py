@@ -99,9 +99,9 @@ class NonnegativeAuto:
         leading = leading_directions(
             view, min((max if self.surrogates else min)(SEARCH.surrogate_ranks), view.n_features), run.rng
         )
-        columns = np.column_stack(
-            [column_starts(view, self.starts, leading), self._furthest(view, size, leading, run.rng)]
-        )
+        columns = column_starts(view, self.starts, leading)
+        if not run.budget.expired:
+            columns = np.column_stack([columns, self._furthest(view, size, leading, run.rng)])
         chance = np.abs(run.rng.standard_normal((view.n_features, self.starts)))
         given = leading if start is None else np.column_stack([start, leading])
         if (
