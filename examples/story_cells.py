@@ -21,7 +21,7 @@ mpl.use("Agg")
 def main(folder: Path) -> None:
     """Compute the path, print, draw."""
     X = load_breast_cancer(as_frame=True).data
-    path = sparsity_path(X, 3, max_features=15, scale=True)
+    path = sparsity_path(X, 3, max_features=15, scale=True, cv=5)
     fewest = path.smallest(min_variance=0.95)
     print(f"{fewest} of {X.shape[1]} measurements keep 95% of the variance that PCA's 3 components keep")
     save(SparsityPathDisplay.from_path(path, min_variance=0.95), folder / "readme.png")

@@ -22,11 +22,10 @@ class NotFiniteError(ValueError):
 
     def __init__(self, value: float, row: int, column: object) -> None:
         self.value, self.row, self.column = value, row, column
+        fill = ", or pass missing='mean' where the estimator has it" if value != value else ""
         super().__init__(
-            f"Input X contains {nan_or_infinity(value)} (first at row {row}, feature {column!r}). No principal "
-            "component is defined for data with NaN or inf: drop those rows, or impute them with "
-            "sklearn.impute.SimpleImputer first"
-            + (' (missing="mean", where there is such a parameter, does so on the fly).' if value != value else ".")
+            f"Input X contains {nan_or_infinity(value)} (first at row {row}, feature {column!r}); principal components "
+            f"need finite numbers. Drop those rows, or impute them (sklearn.impute.SimpleImputer){fill}."
         )
 
     def named(self, names: Sequence[object]) -> NotFiniteError:
@@ -104,17 +103,17 @@ def system_says(refused: OSError) -> str:
 
 def not_an_integer(name: str, value: object) -> TypeError:
     """A count that is no count."""
-    return TypeError(f"{name}={value!r} is a {type(value).__name__}; it counts things. Pass an integer of at least 1.")
+    return TypeError(f"{name}={value!r} is a {type(value).__name__}. Pass an integer of at least 1.")
 
 
 def not_positive(name: str, value: object) -> ValueError:
     """A count below one."""
-    return ValueError(f"{name}={value!r} must be at least 1: a model of nothing explains nothing. Pass 1 or more.")
+    return ValueError(f"{name}={value!r} must be at least 1.")
 
 
 def not_a_flag(name: str, value: object) -> TypeError:
     """Something that is neither True nor False."""
-    return TypeError(f"{name}={value!r} must be True or False, and a {type(value).__name__} is neither.")
+    return TypeError(f"{name}={value!r} must be True or False, not a {type(value).__name__}.")
 
 
 def not_a_positive_number(name: str, value: object) -> ValueError:
@@ -154,7 +153,7 @@ def more_than_there_are(name: str, value: int, limit: int, things: str) -> Value
 def n_components_too_large(n_components: int, n_features: int) -> ValueError:
     """More components than features."""
     return ValueError(
-        f"n_components={n_components}, but X has n_features={n_features}: there are at most as many components as "
+        f"n_components={n_components}, but X has n_features={n_features}: there cannot be more components than "
         f"features. Pass n_components between 1 and {n_features}."
     )
 
@@ -190,8 +189,7 @@ def bad_own_dissimilarity(what: str) -> ValueError:
 def lazy_table(X: object) -> TypeError:
     """A plan for a table that nobody has carried out."""
     return TypeError(
-        f"X is a {type(X).__name__}: a plan for a table, whose numbers are not there yet. Call X.collect() first, and "
-        "pass what it returns."
+        f"X is a {type(X).__name__}, which holds no values yet. Call X.collect() first and pass the result."
     )
 
 
@@ -260,7 +258,7 @@ def broken_file(path: object, what: str, said: str) -> UnreadableError:
     """Damaged, cut short or of another format than its name says."""
     detail = f" ({said})" if said else ""
     return unreadable(
-        path, f"it is damaged, cut short or not {what} at all{detail}. Write or copy it again, or correct its extension"
+        path, f"it is damaged, truncated or not {what}{detail}. Write or copy it again, or correct its extension"
     )
 
 
@@ -268,28 +266,28 @@ def beyond_memory(path: object) -> UnreadableError:
     """More numbers than there is room for, or a size that is a lie."""
     return unreadable(
         path,
-        "there is not enough memory for what it says to hold. If that is true, write it in a format that is read in "
-        "blocks (.npy, .h5, .zarr, .parquet) and choose a smaller block_bytes; else it is damaged: write it again",
+        "its declared size does not fit in memory. If that size is right, write it in a format that is read in blocks "
+        "(.npy, .h5, .zarr, .parquet) and choose a smaller block_bytes; otherwise it is damaged: write it again",
     )
 
 
 def no_part(path: object, key: str, found: Sequence[str]) -> UnreadableError:
     """A key that is not in the file."""
     if not found:
-        return unreadable(path, f"there is no table {key!r} in it, nor any other. Write one, with a row per sample")
-    return unreadable(path, f"there is no table {key!r} in it; it holds {listed(found)}. Pass one of these as key")
+        return unreadable(path, f"it has no table {key!r} and no other table. Write one, with a row per sample")
+    return unreadable(path, f"it has no table {key!r}; it holds {listed(found)}. Pass one of these as key")
 
 
 def which_part(path: object, found: Sequence[str]) -> UnreadableError:
     """No table, or several of them, and none was asked for."""
     if not found:
-        return unreadable(path, "it holds no table of two dimensions. Write one, with a row per sample")
-    return unreadable(path, f"it holds several tables, {listed(found)}. Say which with key={found[0]!r}")
+        return unreadable(path, "it holds no two-dimensional table. Write one, with a row per sample")
+    return unreadable(path, f"it holds several tables, {listed(found)}. Choose one with key={found[0]!r}")
 
 
 def key_not_used(path: object, key: object) -> UnreadableError:
     """A key for a format of one table, or one that is no name."""
-    return unreadable(path, f"key={key!r} was passed, but such a file has no parts to name. Leave key out")
+    return unreadable(path, f"key={key!r} was passed, but this format holds a single table. Leave key out")
 
 
 def not_a_matrix(path: object, shape: tuple[int, ...]) -> UnreadableError:
@@ -318,23 +316,23 @@ def no_numeric_column(path: object, columns: Sequence[str], hint: str = "") -> U
 
 def no_column(path: object, name: str, found: Sequence[str]) -> UnreadableError:
     """A column asked for by name that is not in the table."""
-    there = f"it has {listed(found)}" if len(found) else "its columns have no names"
-    return unreadable(path, f"there is no column {name!r} in it; {there}. Check the spelling")
+    there = f"its columns are {listed(found)}" if len(found) else "its columns have no names"
+    return unreadable(path, f"it has no column {name!r}; {there}. Check the spelling")
 
 
 def model_counts_features(path: object, got: int, expected: int) -> ValueError:
     """Data without names have another width than those of fit."""
     return ValueError(
         f"Cannot use {str(path)!r}: it has {got} columns of numbers, and the model was fitted on {expected}. Without "
-        "names of features on both sides the same columns are needed, in the same order."
+        f"feature names in both, pass the same columns in the same order."
     )
 
 
 def cannot_write(path: object, refused: OSError) -> UnwritableError:
     """The disk, or whoever watches over it, says no."""
     return UnwritableError(
-        f"Cannot write {str(path)!r}: {system_says(refused)}. Choose another place, or make room; what was there is as "
-        "it was."
+        f"Cannot write {str(path)!r}: {system_says(refused)}. Choose another path or free some space. Existing files "
+        f"are unchanged."
     )
 
 
@@ -367,4 +365,4 @@ def wrong_number_of_names(got: int, wanted: int, things: str = "features") -> Va
 def cannot_draw(estimator: object, attribute: str, drawn: str) -> TypeError:
     """A picture of something that has none of what is drawn."""
     kind = type(estimator).__name__
-    return TypeError(f"{kind} has no {attribute}, which is what is drawn. Pass a fitted {drawn}.")
+    return TypeError(f"{kind} has no {attribute} to draw. Pass a fitted {drawn}.")

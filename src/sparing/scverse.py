@@ -73,7 +73,7 @@ def select_genes(
             "anndata.read_h5ad, or fit sparing.SparseEncoder to other tables."
         )
     if not isinstance(key_added, str) or not key_added:
-        raise TypeError(f"key_added={key_added!r} must be a text: results are stored under it.")
+        raise TypeError(f"key_added={key_added!r} must be a string: results are stored under it.")
     key = None if layer is None else "raw/X" if layer == "raw" else f"layers/{layer}"
     table, names = anndata_table(adata, key)
     assert names is not None
@@ -95,8 +95,8 @@ def _genes(adata: Any, name: str, asked: Any) -> Any:
         if asked not in adata.var:
             there = f"; it has {errors.listed(map(str, adata.var.columns))}" if len(adata.var.columns) else ""
             raise ValueError(
-                f"{name}={asked!r} is no column of adata.var{there}. Pass a column that says yes or no of every gene, "
-                f"or a list of genes: [{asked!r}]."
+                f"{name}={asked!r} is not a column of adata.var{there}. Pass a boolean column, or a list of genes: "
+                f"[{asked!r}]."
             )
         column = np.asarray(adata.var[asked])
         if column.dtype != bool:
@@ -113,8 +113,8 @@ def _genes(adata: Any, name: str, asked: Any) -> Any:
     unknown = [gene for gene in asked if gene not in places]
     if unknown:
         raise ValueError(
-            f"{name} has {errors.listed(unknown)}, which adata.var_names has not. Check the spelling, and whether "
-            "genes are named by symbols or by ids."
+            f"{name} has {errors.listed(unknown)}, which are not in adata.var_names. Check the spelling, and whether "
+            f"genes are named by symbol or by id."
         )
     return np.array([j for gene in dict.fromkeys(asked) for j in places[gene]], dtype=np.intp)
 

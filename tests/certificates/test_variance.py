@@ -118,7 +118,7 @@ def test_a_bound_below_the_value_is_never_shown():
     found = encoder_of(view, np.eye(13, 1), view.total)
     wrong = Bound(0.5, "row_sums", "wishful thinking", "always")
     task = Task(view, Problem(1, 1, 13, "variance"), top_spectrum(view, 1, np.random.default_rng(0)))
-    with pytest.raises(RuntimeError, match=r"wishful thinking.*a fault of sparing"):
+    with pytest.raises(RuntimeError, match=r"wishful thinking.*a bug in sparing"):
         certify_variance(task, found, [wrong], Preprocessing(precomputed=True))
 
 

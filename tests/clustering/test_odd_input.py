@@ -187,7 +187,7 @@ def test_there_is_a_first_turn_however_short_the_time(X):
     found = alternate(D, 1.0, uniform(6, 1.0), tol=1e-6, max_iter=100, budget=budget)
     assert found.n_used == 1
     assert np.isfinite(found.change)
-    with pytest.warns(SparingWarning, match="a larger time_limit lets them settle"):
+    with pytest.warns(SparingWarning, match="a larger time_limit lets them converge"):
         fitted = SparseHierarchicalClustering(2, n_features=3, time_limit=1e-9).fit(X)
     assert len(fitted.support_) == 3
 

@@ -116,7 +116,7 @@ def test_without_a_limit_it_takes_longer(name, rng):
 def test_features_are_as_many_as_asked_for_when_the_time_is_over(kind, rng, spent_clock):
     X = table(rng)
     X[:50, :12] += 3
-    with pytest.warns(SparingWarning, match="a larger time_limit lets them settle"):
+    with pytest.warns(SparingWarning, match="a larger time_limit lets them converge"):
         model = kind(3, n_features=12, **OVER).fit(X)
     assert len(model.support_) == 12
     assert np.linalg.norm(model.feature_weights_) == pytest.approx(1)

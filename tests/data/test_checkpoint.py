@@ -233,11 +233,11 @@ def test_damaged_files_get_a_sentence(X, tmp_path):
         objects.read_bytes(), alien.read_bytes(), hostile.read_bytes(),
     ):  # fmt: skip
         stored.write_bytes(broken)
-        with pytest.raises(CheckpointError, match=r"sparing-pass-00001.*damaged, cut short.*Delete that folder"):
+        with pytest.raises(CheckpointError, match=r"sparing-pass-00001.*damaged, truncated.*Delete that folder"):
             model.fit(Counted(X))
     stored.write_bytes(good)
     for broken, sentence in (
-        (text[: len(text) // 2], "damaged, cut short or was not written by this library"),
+        (text[: len(text) // 2], "damaged, truncated or was not written by this library"),
         ("[]", "damaged"),
         ('{"format": 4}', "parts of it are missing"),
         (text.replace('"format": 4', '"format": 99'), "has format 99; this version of the library reads format 4"),

@@ -131,7 +131,7 @@ class Breaking(FileRows):
 def test_errors_of_the_reader_keep_their_sentence(tmp_path):
     (tmp_path / "X").write_text("")
     rows = Breaking(tmp_path / "X", (10, 3), float, 2**20)
-    with pytest.raises(UnreadableError, match=r"damaged, cut short.*the disk is gone"):
+    with pytest.raises(UnreadableError, match=r"damaged, truncated.*the disk is gone"):
         SparsePCA(n_nonzero=2).fit(rows)
     assert not readers()
     (tmp_path / "X").write_text("changed")

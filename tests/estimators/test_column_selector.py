@@ -118,7 +118,7 @@ def test_pipelines_grids_clones_and_pickles():
     ("parameters", "sentence"),
     [
         ({"n_features_to_select": 0}, "n_features_to_select=0 must be at least 1"),
-        ({"n_features_to_select": 0.5}, "n_features_to_select=0.5 is a float; it counts things"),
+        ({"n_features_to_select": 0.5}, "n_features_to_select=0.5 is a float. Pass an integer"),
         ({"n_components": 13}, "n_components=13, but X has n_features=12"),
         ({"n_components": "two"}, "n_components='two' is a str"),
         ({"selector": "magic"}, "selector='magic' is not known"),

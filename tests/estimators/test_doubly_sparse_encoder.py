@@ -91,7 +91,7 @@ def test_defaults_are_five_features_and_samples_per_component_at_most_all(rng):
     ("parameters", "sentence"),
     [
         ({"n_components": 0}, "n_components=0 must be at least 1"),
-        ({"n_components": 2.0}, "n_components=2.0 is a float; it counts things"),
+        ({"n_components": 2.0}, "n_components=2.0 is a float. Pass an integer"),
         ({"n_components": 13}, "n_components=13, but X has n_features=12"),
         ({"n_nonzero": 0}, "n_nonzero=0 must be at least 1"),
         ({"n_nonzero": [3, 4]}, r"n_nonzero=\[3, 4\] is a list"),

@@ -115,8 +115,8 @@ def test_polish_never_harms(seed, k, swaps, objective):
     [
         (np.ones((2, 5)), "Transpose loadings"),
         (np.zeros((1, 13)), "all zero"),
-        ([["a"] * 13], r"components \(list\) are no table of real numbers"),
-        (np.full((2, 13), 1j), r"components \(ndarray, dtype complex128, shape \(2, 13\)\) are no table of real"),
+        ([["a"] * 13], r"components \(list\) are not a table of real numbers"),
+        (np.full((2, 13), 1j), r"components \(ndarray, dtype complex128, shape \(2, 13\)\) are not a table of real"),
         (np.where(np.eye(2, 13, 3) > 0, np.nan, 1.0), r"components contain NaN \(first in row 0, feature 3\)"),
         (np.where(np.eye(2, 13, -1) > 0, -np.inf, 1.0), r"components contain infinity \(first in row 1, feature 0\)"),
         (np.ones(13), r"components has shape \(13,\).*components.reshape\(1, -1\)"),

@@ -294,7 +294,7 @@ def test_damaged_files_get_a_sentence(file):
     whole = file.read_bytes()
     for cut in (0, 1, 40, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:cut])
-        with pytest.raises(ModelFileError, match="damaged, cut short or no model"):
+        with pytest.raises(ModelFileError, match="damaged, truncated or not a model"):
             load_model(file)
     places = np.random.default_rng(0).integers(0, len(whole), 60)
     for place in places:

@@ -22,7 +22,7 @@ C = np.cov(X, rowvar=False)
     [
         ({"n_components": 0}, "n_components=0 must be at least 1"),
         ({"n_components": -1}, "n_components=-1 must be at least 1"),
-        ({"n_components": 2.0}, "n_components=2.0 is a float; it counts things"),
+        ({"n_components": 2.0}, "n_components=2.0 is a float. Pass an integer"),
         ({"n_components": True}, "n_components=True is a bool"),
         ({"n_components": "two"}, "n_components='two' is a str"),
         ({"n_components": 11}, r"n_components=11, but X has n_features=10"),

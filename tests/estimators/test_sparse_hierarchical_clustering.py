@@ -268,7 +268,7 @@ def test_bad_data_get_a_sentence():
 
 
 def test_too_few_turns_or_too_little_time_give_one_warning():
-    with pytest.warns(UserWarning, match="After 2 turns the feature weights still changed") as caught:
+    with pytest.warns(UserWarning, match="After 2 iterations the feature weights still changed") as caught:
         fitted = model(max_iter=2).fit(X)
     assert len(caught) == 1
     assert not fitted.converged_

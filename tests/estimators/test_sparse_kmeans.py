@@ -220,7 +220,7 @@ def test_missing_values_get_a_sentence():
 
 def test_too_few_turns_give_one_warning():
     hard, _ = planted(shift=0.0)
-    with pytest.warns(UserWarning, match="After 1 turns samples still changed clusters") as caught:
+    with pytest.warns(UserWarning, match="After 1 iterations samples still changed clusters") as caught:
         fitted = model(max_iter=1, n_init=1).fit(hard)
     assert len(caught) == 1
     assert not fitted.converged_

@@ -92,8 +92,8 @@ def test_names_that_repeat_are_all_meant(adata):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"include": ["gene0", "nope"]}, "include has 'nope', which adata.var_names has not"),
-        ({"exclude": "ribo"}, r"exclude='ribo' is no column of adata.var; it has 'mt'"),
+        ({"include": ["gene0", "nope"]}, "include has 'nope', which are not in adata.var_names"),
+        ({"exclude": "ribo"}, r"exclude='ribo' is not a column of adata.var; it has 'mt'"),
         ({"layer": "none"}, "without a table 'layers/none'"),
         ({"n_genes": 0}, "n_nonzero"),
     ],

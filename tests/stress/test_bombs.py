@@ -22,7 +22,7 @@ from sparing.data.readers.text_format import LONGEST_LINE
 from sparing.errors import ModelFileError, UnreadableError
 from stress.files import X, h5ad, write_model, write_npz, write_parquet, write_sparse_npz
 
-NO_ROOM = "not enough memory for what it says to hold"
+NO_ROOM = "its declared size does not fit in memory"
 
 
 def array(shape, content=b"", descr="<f8") -> bytes:

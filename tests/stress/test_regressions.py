@@ -175,7 +175,7 @@ HEAD = "%%MatrixMarket matrix {} real general\n%\n"
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (HEAD.format("coordinate") + "2 2 2\n1 1 2\0\n2 2 1\n", "bytes that are no text"),  # a segmentation fault
+        (HEAD.format("coordinate") + "2 2 2\n1 1 2\0\n2 2 1\n", "bytes that are not text"),  # a segmentation fault
         (HEAD.format("array") + "0 4\n1\n2\n", "none may be empty"),  # a division by zero, in C
         (HEAD.format("coordinate") + "2 2 999999999999\n1 1 2\n", "too short for them"),
         (HEAD.format("array") + "99999 99999\n1\n", "too short for them"),
@@ -229,7 +229,7 @@ def test_not_enough_memory_for_a_file_is_a_sentence(tmp_path):
         with base.readable(tmp_path / "X.npz", "a file"):
             raise MemoryError
 
-    with pytest.raises(UnreadableError, match="not enough memory for what it says to hold"):
+    with pytest.raises(UnreadableError, match="its declared size does not fit in memory"):
         read()
 
 
@@ -318,12 +318,12 @@ def test_blocks_that_another_thread_still_reads_are_closed_after_it():
             r"constraint=\[\] is not known\. Choose one of 'None', 'orthogonal', 'uncorrelated'",
         ),
         (NonnegativeSparsePCA(constraint=np.zeros(2)), "constraint=.* is not known"),
-        (SparsePCA(np.array([1, 2])), "it counts things"),
+        (SparsePCA(np.array([1, 2])), "Pass an integer of at least 1"),
         (SparseEncoder(strategy=np.zeros(2)), "strategy=.* is not known"),
         (SparseEncoder(missing=np.zeros(2)), "missing=.* is not known"),
-        (SparseEncoder(certify=np.zeros(2)), "certify=.* must be True or False, and a ndarray is neither"),
+        (SparseEncoder(certify=np.zeros(2)), "certify=.* must be True or False, not a ndarray"),
         (SparsePCARegressor(certify="x"), "certify='x' must be True or False"),
-        *((kind(verbose="x"), "verbose='x' must be True or False, and a str is neither") for kind in ESTIMATORS),
+        *((kind(verbose="x"), "verbose='x' must be True or False, not a str") for kind in ESTIMATORS),
     ],
     ids=str,
 )

@@ -262,7 +262,7 @@ class Certificate:
         if not self._pca_agrees(pca, unit):
             return f": it claims {self._named} {self.pca_value:.6g} for PCA, which these data do not have"
         if not counts_for_none(self.nothing, pca, unit):
-            return f": it takes {self.nothing:.6g} for nothing"
+            return f": it treats {self.nothing:.6g} as zero"
         for promise in self.guarantees:
             if not same_promise(promise, self._promise_again(promise, view, pca), exact=pca.exact):
                 return f": what it says of {promise.reference} is not what that promises here"

@@ -52,7 +52,7 @@ def certify_loss(
     if best.value > value * (1 + CONTRADICTION) + CONTRADICTION * spectrum.total:
         raise RuntimeError(
             f"The bound by {best.method} ({best.value * unit:.10g}) is above a loss that was reached "
-            f"({value * unit:.10g}), which cannot be: this is a fault of sparing. Please report it with the data; "
+            f"({value * unit:.10g}), which is impossible: this is a bug in sparing. Please report it with the data; "
             "certify=False gives the components without a certificate."
         )
     return Certificate(

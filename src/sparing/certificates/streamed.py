@@ -68,7 +68,7 @@ class StreamCertificate(Certificate):
         if not self.bound - slack <= self.estimate <= self.value + slack:
             return f": its estimate {self.estimate:.6g} is not within what it claims"
         if self.value <= self._none and not counts_for_none(value, pca, unit):
-            return f": it takes {self.nothing:.6g} for nothing"
+            return f": it treats {self.nothing:.6g} as zero"
         return f": a stream has no promise of {self.guarantees[0].reference}" if self.guarantees else None
 
     def _miscompared(self, view: DataMatrix, pca: Spectrum, unit: float) -> str | None:

@@ -187,7 +187,8 @@ def certify_variance(
         if bound.value < value * (1 - CONTRADICTION):
             raise RuntimeError(
                 f"The bound by {bound.method} ({bound.value * unit:.10g}) is below a variance that was reached "
-                f"({value * unit:.10g}), which cannot be: this is a fault of sparing. Please report it with the data; "
+                f"({value * unit:.10g}), which is impossible: this is a bug in sparing. Please report it with the "
+                f"data; "
                 "certify=False gives the components without a certificate."
             )
     least = min(bound.value for bound in bounds)
@@ -215,7 +216,7 @@ def _copies(view: DataMatrix, found: Encoder, value: float) -> tuple[str, ...]:
         return ()
     return (
         f"Its {len(found.support)} features are multiples of one another, as floored or duplicated columns are: "
-        "together they say no more than one of them.",
+        "together they carry no more information than one of them.",
     )
 
 

@@ -47,7 +47,7 @@ def known_pairs(table: Table) -> Pairs:
     known = both > 0.5
     if not known.any() and len(both) > 1:
         raise ValueError(
-            "No two samples have a feature for which both values are known, so nothing says how far apart they are. "
+            "No two samples have a feature for which both values are known, so their dissimilarity is undefined. "
             "Impute missing values with sklearn.impute.SimpleImputer, or check that the right rows and columns were "
             "passed."
         )

@@ -208,7 +208,7 @@ def _version_error(file: Path, found: object) -> errors.CheckpointError:
 def _damaged_error(file: Path, said: str) -> errors.CheckpointError:
     """Cut short, changed or never ours."""
     return errors.CheckpointError(
-        f"The checkpoint file {str(file)!r} is damaged, cut short or was not written by this library ({said}), so the "
+        f"The checkpoint file {str(file)!r} is damaged, truncated or was not written by this library ({said}), so the "
         f"fit cannot be resumed from it. {ADVICE}"
     )
 

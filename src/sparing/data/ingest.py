@@ -203,7 +203,7 @@ def _as_array(X: Any) -> Any:
         array = X if isinstance(X, np.memmap) else np.asarray(X)
     except ValueError as ragged:
         raise ValueError(
-            "X is a list whose rows differ in length, so it is no table. Give every sample the same number of "
+            "X is a list whose rows differ in length, so it is not a table. Give every sample the same number of "
             "features; a 2-D array is expected."
         ) from ragged
     except TypeError as refused:  # by its own __array__

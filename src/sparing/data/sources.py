@@ -65,7 +65,7 @@ def _slice_error(kind: str, start: int, stop: int, said: str) -> ValueError:
     """A source of rows that does not keep what its shape and type promise."""
     return ValueError(
         f"X is a {kind}, which is read by slices of rows, and X[{start}:{stop}] failed: {said}. Such a slice must be "
-        "an array of real numbers, with as many rows as asked for and all features. Correct the source, or pass a "
+        "an array of real numbers, with the requested rows and all features. Correct the source, or pass a "
         "NumPy array."
     )
 

@@ -100,9 +100,7 @@ class ExhaustedStream(Rows):
 
 def _stream_gone_error() -> ValueError:
     """A second reading of rows that came once."""
-    return ValueError(
-        "The rows given to partial_fit are gone: what needs to read them again cannot be done. Use fit with all rows."
-    )
+    return ValueError("Rows passed to partial_fit are not kept, so they cannot be read again. Use fit with all rows.")
 
 
 def view_of_sketch(parts: list[Any], extra: Array) -> DataMatrix:

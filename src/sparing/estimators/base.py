@@ -30,6 +30,7 @@ from sparing.estimators.inputs import (
     support_rows,
 )
 from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
+from sparing.estimators.reference_links import LinksToReference
 from sparing.estimators.validation.noise import Ask, checked_noise, noise_on
 from sparing.gram import DataMatrix
 from sparing.results import Array, Bound, Indices, Spectrum
@@ -100,7 +101,7 @@ class FillsGaps:
         return Imputed(rows, self.imputation_[features]) if hasattr(self, "imputation_") else rows
 
 
-class FittingEstimator(HasSupport, CallbackSupportMixin, BaseEstimator, Generic[Prepared, Question, Found]):
+class FittingEstimator(LinksToReference, HasSupport, CallbackSupportMixin, BaseEstimator, Generic[Prepared, Question, Found]):
     """Check, prepare, solve, publish, certify, warn: what every estimator does with what it is given."""
 
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_",)
@@ -257,13 +258,13 @@ def check_something_varies(view: DataMatrix, rules: Rules, counted: Counted = UN
     varies = view.gram_diagonal() > 0
     if rules and not varies[rules.usable(view.n_features)].any():
         raise ValueError(
-            "None of the features that may be read varies, so nothing can be said of the others from them. Take a "
-            "feature that varies out of exclude, or raise max_cost or max_per_group."
+            "All features that may be read are constant, so they cannot predict the others. Remove a varying feature "
+            "from exclude, or raise max_cost or max_per_group."
         )
     if counted.together == len(rules.required) > 0 and not varies[rules.required].any():
         raise ValueError(
-            f"include names {counted.together} feature(s), as many as {counted.parameter} allows, and none of them "
-            f"varies, so nothing can be said of the others from them. Raise {counted.parameter}."
+            f"include names {counted.together} feature(s), as many as {counted.parameter} allows, and all of them are "
+            f"constant, so they cannot predict the others. Raise {counted.parameter}."
         )
 
 
@@ -275,7 +276,7 @@ def too_many(view: DataMatrix, used: int) -> str | None:
     return (
         f"{used} features are read, and there are {n} samples of {view.n_features} features: new samples may be "
         "rebuilt far worse than these. Pass noise_variance='auto', or read fewer than half as many features as there "
-        "are samples; cross_validated(model, X) tells what holds."
+        "are samples; cross_validated(model, X) measures it."
     )
 
 

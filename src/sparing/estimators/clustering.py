@@ -145,8 +145,8 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         k = self.n_clusters
         if self._by_name("fewest") and (k is None or (is_whole(k) and k == 1)):
             raise ValueError(
-                f"weight_bound='fewest' looks for few features that give the same clusters, which n_clusters={k!r} "
-                "does not say how many of. Pass n_clusters of at least 2, or weight_bound='auto'."
+                f"weight_bound='fewest' looks for few features that give the same clusters and needs their number, but "
+                f"n_clusters={k!r}. Pass n_clusters of at least 2, or weight_bound='auto'."
             )
 
     def _by_name(self, *names: str) -> bool:

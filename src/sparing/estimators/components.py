@@ -189,7 +189,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         given = [name for name in ("n_nonzero", "min_variance", "n_nonzero_total") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(
-                f"Both {given[0]} and {given[1]} were given; one decides the other. Pass n_nonzero for a number of "
+                f"Both {given[0]} and {given[1]} were given; only one can be set. Pass n_nonzero for a number of "
                 "features per component, or min_variance for the fewest that keep a share (SparsePCA also takes "
                 "n_nonzero_total)."
             )
@@ -203,7 +203,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         total = count("n_nonzero_total", self.n_nonzero_total)
         if total < k:
             raise ValueError(
-                f"n_nonzero_total={total}, but n_components={k}: each component needs a feature at least. Pass "
+                f"n_nonzero_total={total}, but n_components={k}: each component needs at least one feature. Pass "
                 f"n_nonzero_total of {k} or more."
             )
         readable = self._n_readable(n_features)

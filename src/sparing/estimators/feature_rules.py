@@ -244,7 +244,7 @@ def _check_possible(rules: Rules, names: Sequence[str], words: Sequence[Any], co
                 f"max_cost={rules.max_cost:g} pays for no feature: the cheapest that may be read is {names[j]!r} with "
                 f"cost {rules.costs[j]:g}. Raise max_cost."
             )
-        raise ValueError("exclude and max_per_group leave no feature to read. Leave one out of exclude at least.")
+        raise ValueError("exclude and max_per_group leave no feature to read. Remove at least one from exclude.")
     if counted.each is not None and most < counted.each and not rules.has_budget:
         rule = "exclude and max_per_group leave" if rules.groups is not None else "exclude leaves"
         raise ValueError(

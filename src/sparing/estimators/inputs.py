@@ -242,8 +242,8 @@ def check_has_variance(view: DataMatrix, centred: bool) -> DataMatrix:
         values = np.linalg.eigvalsh(view.gram()) * view.square_unit
         raise ValueError(
             f"The covariance matrix has eigenvalue {values[0]:.3g} (the largest is {values[-1]:.3g}), so no "
-            "data have this covariance: it is not positive semidefinite. Pairwise deletion of missing values does "
-            "this. Clip its negative eigenvalues to zero, or compute it from complete rows."
+            "data have this covariance: it is not positive semidefinite. Pairwise deletion of missing values can "
+            "cause this. Clip its negative eigenvalues to zero, or compute it from complete rows."
         )
     if view.total <= 0:
         raise errors.no_variance(centred)
@@ -324,7 +324,7 @@ def checkpoint_of(estimator: Any) -> Checkpoint | None:
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or not os.fspath(path):
         raise TypeError(
             f"checkpoint={path!r} was passed; the path of a folder is needed, as a str or pathlib.Path, or None to "
-            "keep nothing. The folder is made where there is none."
+            "keep nothing. The folder is created if needed."
         )
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
     return Checkpoint(path, {"estimator": type(estimator).__name__, "version": __version__, **parameters})

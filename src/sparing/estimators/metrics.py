@@ -135,7 +135,7 @@ def prepared(components: Any, X: Any, preprocessing: Preprocessing) -> tuple[Dat
         known = {name: getattr(components, name, None) for name in ("dtype", "shape")}
         details = "".join(f", {name} {value}" for name, value in known.items() if value is not None)
         raise ValueError(
-            f"components ({type(components).__name__}{details}) are no table of real numbers: one row per component "
+            f"components ({type(components).__name__}{details}) are not a table of real numbers: one row per component "
             "and one loading in it for each feature are expected. Pass a NumPy array of shape (n_components, "
             "n_features)."
         ) from None

@@ -153,7 +153,7 @@ def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "n_components": count,  # or None, where an estimator says that it may be
     "rank": count,
-    "accuracy": lambda name, value: share(name, value, "0.1 allows to miss a tenth."),
+    "accuracy": lambda name, value: share(name, value, "0.1 allows an answer 10% below the best."),
     "max_loss": lambda _, value: None if value is None else loss_limit(value),
     "min_variance": lambda name, value: (
         None if value is None else share(name, value, "0.9 keeps 90% of the variance that PCA keeps.")

@@ -137,8 +137,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     name = type(model).__name__
     if CLASSES.get(name) is not type(model):
         raise TypeError(
-            f"save_model was given a {name}; a fitted {', '.join(CLASSES)} is needed. A pipeline or an "
-            "estimator of another package is saved with that package's own means."
+            f"save_model was given a {name}; a fitted {', '.join(CLASSES)} is needed. Save a pipeline or an estimator "
+            "of another package with the tools of that package."
         )
     check_is_fitted(model)
     arrays: list[Any] = []
@@ -214,7 +214,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     except Exception as broken:  # whatever a damaged file makes zipfile, json, NumPy or a constructor raise
         said = str(broken).strip().splitlines() or [type(broken).__name__]
         raise errors.ModelFileError(
-            f"Cannot load {str(path)!r}: it is damaged, cut short or no model that sparing saved "
+            f"Cannot load {str(path)!r}: it is damaged, truncated or not a model saved by sparing "
             f"({said[0].rstrip('.')}). Save the model again with save_model, or with --save on the command line."
         ) from broken
 
@@ -234,9 +234,9 @@ def _loaded(path: object, file: BinaryIO) -> Any:
         parts = _parts(archive, os.fstat(file.fileno()).st_size)
         header = json.loads(archive.read(parts.pop(HEADER)))
         if header["format"] != FORMAT or not isinstance(header["version"], int):
-            raise ValueError("it says to be something else")
+            raise ValueError("it declares another kind of file")
         if header["version"] < VERSION:
-            raise ValueError(f"it has format {header['version']}, which is read no more: fit and save it again")
+            raise ValueError(f"it has format {header['version']}, which is no longer supported: fit and save it again")
         if header["version"] > VERSION:
             raise errors.ModelFileError(
                 f"Cannot load {str(path)!r}: it has format {header['version']}, written by sparing "
@@ -272,7 +272,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
         if header.dtype.kind not in "fiub":
             raise ValueError(f"an array of it is of type {header.dtype} and shape {header.shape}")
         if header.n_bytes != info.file_size - header.begin:
-            raise ValueError(f"an array of shape {header.shape} is not all there")
+            raise ValueError(f"an array of shape {header.shape} is incomplete")
     with archive.open(info) as part:
         return np.lib.format.read_array(part, allow_pickle=False)
 
@@ -291,11 +291,11 @@ def _consistent(model: BaseEstimator) -> BaseEstimator:
     if not all(np.isfinite(array).all() for array in wide.values()):
         raise ValueError("a number in it is not finite")
     if support.dtype.kind != "i" or support.ndim != 1 or (len(support) and not 0 <= support.min() <= support.max() < d):
-        raise ValueError("it uses features that there are not")
+        raise ValueError("it uses features that do not exist")
     if "components_" in wide and not np.isin(np.flatnonzero(wide["components_"].any(axis=0)), support).all():
         raise ValueError("its components read features that it does not name")
     if names is not None and (names.shape != (d,) or names.dtype != object):
-        raise ValueError("its features and their names are not equally many")
+        raise ValueError("its numbers of features and of feature names differ")
     coding = getattr(model, "coding_", None)
     if coding is not None and not (isinstance(coding, Coding) and coding.is_for(d)):
         raise ValueError("its coding is not for its features")

@@ -306,9 +306,9 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         else:
             return None
         return (
-            f"{wanted} was not reached: {len(self.support_)} feature(s) {reached}. Further features add nothing that "
-            "double precision can tell, or time_limit ended the search, or it was one in few passes, which goes no "
-            "further than about 100 features (passes='any' does)."
+            f"{wanted} was not reached: {len(self.support_)} feature(s) {reached}. Further features add nothing in "
+            f"double precision, or time_limit ended the search, or passes='few' was used, which stops at about 100 "
+            f"features (passes='any' does)."
         )
 
     def _noise_for(self, fit: Fit[Strategy]) -> Ask:
@@ -353,7 +353,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         given = [name for name in ("n_nonzero", "min_variance", "max_loss") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(
-                f"Both {given[0]} and {given[1]} were given; one decides the other. Pass n_nonzero to fix the number "
+                f"Both {given[0]} and {given[1]} were given; only one can be set. Pass n_nonzero to fix the number "
                 "of features, min_variance to get the fewest features that keep a share of PCA's variance, or max_loss "
                 "to get the fewest that lose at most a multiple of what PCA loses."
             )

@@ -221,8 +221,8 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
         if not weighting.converged:
             cure = "a larger time_limit" if expired else "a larger max_iter or tol"
             task.notes.append(
-                f"After {weighting.n_iter} turns the feature weights still changed by {weighting.change:.1e} of their "
-                f"size. Those of the last turn are returned, the best so far; {cure} lets them settle."
+                f"After {weighting.n_iter} iterations the feature weights still changed by {weighting.change:.1e} of "
+                f"their size. Those of the last iteration, the best so far, are returned; {cure} lets them converge."
             )
         if self.complementary:
             self._publish_second(fit, task, Complement(D, D.weighted(weighting.weights)))

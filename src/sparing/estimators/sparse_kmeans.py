@@ -203,8 +203,8 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
         if not self.converged_:
             cure = "a larger time_limit" if fit.run.budget.expired else "a larger max_iter"
             notes.append(
-                f"After {self.n_iter_} turns samples still changed clusters. The best so far are returned; {cure} lets "
-                "them settle."
+                f"After {self.n_iter_} iterations samples still changed clusters. The best clusters so far are "
+                f"returned; {cure} lets them converge."
             )
         if (got := len(self.cluster_centers_)) < k:
             notes.append(

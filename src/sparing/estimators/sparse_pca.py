@@ -309,7 +309,7 @@ class SparsePCA(ComponentsEstimator):
         if correlations[i, j] <= ALIKE:
             return certificate
         least = math.floor(correlations[i, j] * 100) / 100
-        said = f"Scores of components {i + 1} and {j + 1} have correlation {least:.2f}: they say nearly the same."
+        said = f"Scores of components {i + 1} and {j + 1} have correlation {least:.2f}: they are nearly redundant."
         return dataclasses.replace(certificate, notes=(*certificate.notes, said))
 
 

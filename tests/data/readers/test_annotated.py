@@ -162,7 +162,7 @@ def test_folders_that_are_not_whole_or_no_table(tmp_path):
     with pytest.raises(UnreadableError, match=r"7 genes and 1 cells are listed for a matrix of \(7, 60\)"):
         open_data(place)
     (place / "barcodes.tsv").unlink()
-    with pytest.raises(UnreadableError, match=r"features.tsv or barcodes.tsv .* is not beside its matrix"):
+    with pytest.raises(UnreadableError, match=r"features.tsv or barcodes.tsv .* is missing next to its matrix"):
         open_data(place)
     (tmp_path / "empty").mkdir()
     with pytest.raises(UnreadableError, match="it is a folder; a file is expected"):
@@ -196,7 +196,7 @@ def test_a_folder_of_parquet_files(tmp_path):
         assert open_data(place).shape[0] == 20  # no file but inside the folder of a value
     frame[20:].astype(np.float32).to_parquet(place / "b.parquet")
     (place / "_metadata.parquet").write_text("no rows")
-    with pytest.warns(SparingWarning, match="what the folders 'day=1' say about their rows is left out"):
+    with pytest.warns(SparingWarning, match="what the folders 'day=1' are ignored"):
         rows = open_data(place, block_bytes=300)
     order = [file.name for file in rows.files]
     assert order == ["b.parquet", "a.parquet"]

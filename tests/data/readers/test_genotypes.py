@@ -70,7 +70,7 @@ def test_people_and_file_must_agree(small):
         open_data(path)
     path.write_bytes(whole)
     path.with_suffix(".bim").unlink()
-    with pytest.raises(ValueError, match=r"its companion 'g.bim' is not there"):
+    with pytest.raises(ValueError, match=r"its companion file 'g.bim' is missing"):
         open_data(path)
 
 

@@ -59,7 +59,7 @@ def test_arguments(tmp_path):
             open_data(nothing)
     with pytest.raises(UnreadableError, match=r"is not supported. Supported are .npy, .npz"):
         open_data(tmp_path / "X.xlsx")
-    with pytest.raises(UnreadableError, match=r"no parts to name. Leave key out"):
+    with pytest.raises(UnreadableError, match=r"holds a single table. Leave key out"):
         open_data(tmp_path / "X.npy", key="X")
     with pytest.raises(UnreadableError, match="for genotypes"):
         open_data(tmp_path / "X.npy", scaling="binomial")
@@ -107,7 +107,7 @@ def test_files_cut_short(tmp_path):
         whole = path.read_bytes()
         for share in (0.02, 0.5, 0.97):
             path.write_bytes(whole[: int(share * len(whole))])
-            with pytest.raises(UnreadableError, match="damaged, cut short or not"):
+            with pytest.raises(UnreadableError, match="damaged, truncated or not"):
                 open_data(path)
 
 
@@ -129,7 +129,7 @@ def test_archives_without_or_with_several_tables(tmp_path):
     with pytest.raises(UnreadableError, match=r"no table 'c' in it; it holds"):
         open_data(tmp_path / "two.npz", key="c")
     np.savez(tmp_path / "none.npz", a=X[0], y=X[1])
-    with pytest.raises(UnreadableError, match="no table of two dimensions"):
+    with pytest.raises(UnreadableError, match="no two-dimensional table"):
         open_data(tmp_path / "none.npz")
     np.savez(tmp_path / "bomb.npz", X=X, extra=np.array([Bomb()], dtype=object))
     assert open_data(tmp_path / "bomb.npz").shape == X.shape
@@ -192,7 +192,7 @@ def test_zarr_folders(tmp_path):
     with pytest.raises((UnreadableError, FileNotFoundError), match="Cannot read"):
         open_data(tmp_path / "junk.zarr")
     group = zarr.create_group(str(tmp_path / "group.zarr"))
-    with pytest.raises(UnreadableError, match="no table of two dimensions"):
+    with pytest.raises(UnreadableError, match="no two-dimensional table"):
         open_data(tmp_path / "group.zarr")
     group.create_array("a", data=X)
     group.create_array("b", data=X)

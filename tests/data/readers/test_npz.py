@@ -49,8 +49,8 @@ def test_other_arrays_are_no_names(names, tmp_path):
 
 def test_keys_that_are_not_there(tmp_path):
     sparse.save_npz(tmp_path / "S.npz", sparse.csr_array(X))
-    with pytest.raises(UnreadableError, match=r"no table 'X' in it; all of it is one sparse matrix. Leave key out"):
+    with pytest.raises(UnreadableError, match=r"no table 'X'; it holds one sparse matrix. Leave key out"):
         open_data(tmp_path / "S.npz", key="X")
     np.savez(tmp_path / "y.npz", y=X[0])
-    with pytest.raises(UnreadableError, match=r"no table 'X' in it, nor any other. Write one"):
+    with pytest.raises(UnreadableError, match=r"no table 'X' and no other table. Write one"):
         open_data(tmp_path / "y.npz", key="X")

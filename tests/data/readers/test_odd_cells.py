@@ -87,7 +87,7 @@ def test_row_numbers_and_codes_get_a_note(tmp_path):
         assert len(said) == 2
         notes = " ".join(str(note.message) for note in said)
         assert f"if it numbers the rows pass drop=[{name!r}]" in notes
-        assert "'class' holds whole numbers of few levels" in notes
+        assert "'class' holds few distinct integers" in notes
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert open_data(tmp_path / "X.csv", drop=[name, "class"]).feature_names == ["x", "y", "z"]

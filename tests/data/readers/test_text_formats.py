@@ -39,7 +39,7 @@ def test_packed_tables(kind, sep, ending, pack, tmp_path):
     same(file)
     assert read_column(file, "ä") == [str(value) for value in X[:, 2]]
     file.write_bytes(file.read_bytes()[:40])
-    with pytest.raises(UnreadableError, match="damaged, cut short"):
+    with pytest.raises(UnreadableError, match="damaged, truncated"):
         open_data(file)
 
 
@@ -75,7 +75,7 @@ def test_a_comma_is_never_taken_for_two_things(tmp_path):
         assert open_data(tmp_path / "X.tsv").feature_names == ["b"]
     np.testing.assert_array_equal(open_data(tmp_path / "X.tsv", decimal=",").source, [[1.5, 2], [2.5, 3]])
     (tmp_path / "X.csv").write_text("a,b;c\n1,2;3\n4,5;6\n")
-    with pytest.raises(UnreadableError, match=r"separated by ',' or by ';'. Say which with delimiter=','"):
+    with pytest.raises(UnreadableError, match=r"separated by ',' or by ';'. Choose one with delimiter=','"):
         open_data(tmp_path / "X.csv")
     with pytest.warns(SparingWarning, match="left out"):
         assert open_data(tmp_path / "X.csv", delimiter=",").feature_names == ["a"]

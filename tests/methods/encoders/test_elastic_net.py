@@ -227,7 +227,7 @@ def test_penalties_are_checked():
 
 
 def test_stopping_early_is_said_where_an_objective_is_optimised():
-    with pytest.warns(errors.SparingWarning, match="After max_iter=2 turns the loadings still changed"):
+    with pytest.warns(errors.SparingWarning, match="After max_iter=2 iterations the loadings still changed"):
         encode(ElasticNet(l1=0.3, max_iter=2), load_wine().data, 2, scale=True)
     said = []
     encode(ElasticNet(), load_wine().data, 2, 4, scale=True, budget=Budget(deadline=0.0, progress=said.append))

@@ -122,7 +122,7 @@ def test_the_program_itself_on_a_terminal_of_few_signs(folder):
     )
     assert done.returncode == 0, done.stderr
     assert "naïve ??" in done.stdout
-    assert done.stderr == "Left out, because not numeric: cultivar.\n"
+    assert done.stderr == "Not used as features (not numeric): cultivar.\n"
 
 
 @pytest.mark.parametrize("package", ["click", "wcwidth"])
@@ -143,15 +143,15 @@ def test_unknown_commands_are_misunderstandings(run):
     ("sentence", "said"),
     [
         ('(missing="mean" does so)', "(--missing mean does so)"),
-        ("Say which with key='layers/counts'", "Say which with --key layers/counts"),
-        ("Say which with key='a b'", "Say which with --key 'a b'"),
+        ("Choose one with key='layers/counts'", "Choose one with --key layers/counts"),
+        ("Choose one with key='a b'", "Choose one with --key 'a b'"),
         ("Pass one of these as key", "Pass one of these as --key"),
         ("max_loss=0.5 must be at least 1; max_loss", "--max-loss 0.5 must be at least 1; --max-loss"),
         ("or center=False; most have scale=True", "or --no-center; most have --scale"),
         ("feature 'max_loss' and column 'key=1'", "feature 'max_loss' and column 'key=1'"),
         ("the key is missing", "the key is missing"),
         ("if it numbers the rows pass drop=['']", "if it numbers the rows pass --drop ''"),
-        ("Say which with delimiter=';'", "Say which with --delimiter ;"),
+        ("Choose one with delimiter=';'", "Choose one with --delimiter ;"),
         ("pass drop_unreadable=True, or transpose=True", "pass --drop-unreadable, or --transpose"),
     ],
 )

@@ -44,7 +44,7 @@ def test_prints_the_certificate_and_named_loadings(fit):
         assert f"{NAMES[j]} " in result.stdout
         assert f"{model.components_[0, j]:.4f}" in result.stdout
         assert f"{abs(model.components_[0, j]):.3g} {NAMES[j]}" in result.stdout
-    assert "Left out, because not numeric: kind." in result.stderr
+    assert "Not used as features (not numeric): kind." in result.stderr
     order = np.argsort(model.feature_r2_, kind="stable")
     worst = ", ".join(f"{shown(NAMES[j])} {percent_kept(model.feature_r2_[j])}" for j in order)
     assert f"Predicted worst (share of variance): {worst}." in result.stdout
@@ -125,7 +125,7 @@ def test_missing_values(fit):
 def test_label_and_drop_leave_columns_out(run):
     result = run("fit", "wine.csv", "-r", 3, "--label", "cultivar", "--drop", "proline", "--drop", "magnesium")
     assert result.exit_code == 0
-    assert result.stderr == "Left out, as asked: cultivar, proline, magnesium.\n"
+    assert result.stderr == "Not used as features (as requested): cultivar, proline, magnesium.\n"
     assert "proline" not in result.stdout
     nope = run("fit", "wine.csv", "--drop", "no such")
     assert nope.exit_code == 1
@@ -167,7 +167,7 @@ def test_a_file_is_replaced_only_by_force(run, folder):
         ("a,b\n1,2\n3\n", (), "line 3 has 1 cells, the header has 2"),
         ("a,b\nx,y\n", (), "no column holds only numbers"),
         ("a,b\n1_0,1_1\n2_0,2_5\n", (), "no column holds only numbers"),
-        ("a,b;c\n1,2;3\n4,5;7\n", (), "separated by ',' or by ';'. Say which with --delimiter ,"),
+        ("a,b;c\n1,2;3\n4,5;7\n", (), "separated by ',' or by ';'. Choose one with --delimiter ,"),
         ("1,2\n3,4\n5,7\n", (), "its first row holds numbers only"),
         ("a,b\n1,2\n\n\n3\n", (), "line 5 has 1 cells"),
         ("a,b\n1,2\n3,12%\n4,7\n", (), "row 1 (line 3) of column 'b' holds '12%'"),
@@ -175,7 +175,7 @@ def test_a_file_is_replaced_only_by_force(run, folder):
         ("a,b\n1,2\n1,2\n", (), "every feature is constant"),
         ("a,b\n1,2\n2,1\n5,1\n", ("-r", "3"), "-r 3 is outside [1, 2]"),
         ("a,b\n1,2\n2,1\n5,1\n", ("-k", "3"), "-k 3, but X has n_features=2"),
-        ("a,b\n1,2\n2,1\n5,1\n", ("--key", "X"), "no parts to name"),
+        ("a,b\n1,2\n2,1\n5,1\n", ("--key", "X"), "holds a single table"),
     ],
 )
 def test_bad_files_get_one_sentence_and_a_code(fit, text, options, sentence):
@@ -250,4 +250,4 @@ def test_a_sparse_archive_has_no_tables_to_choose_from(run):
     sparse.save_npz("wine.npz", sparse.csr_array(load_wine().data))
     result = run("fit", "wine.npz", "--key", "X")
     assert result.exit_code == 1
-    assert "all of it is one sparse matrix. Leave --key out." in result.stderr
+    assert "it holds one sparse matrix. Leave --key out." in result.stderr

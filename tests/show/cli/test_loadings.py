@@ -33,7 +33,7 @@ def test_a_column_that_numbers_the_components_is_left_out(run, folder, rows, wan
     write(folder / "H.csv", [[title, *names], *([str(i), *row] for i, row in enumerate(values))])
     result = run("certify", "H.csv", "wine.csv", "--scale")
     assert result.stdout == want
-    assert "of H.csv is taken for numbers of the components and left out." in result.stderr
+    assert "of H.csv looks like component numbers and is ignored." in result.stderr
 
 
 def test_a_feature_of_such_a_name_is_a_feature(run, folder):
@@ -64,7 +64,7 @@ def test_a_table_with_a_row_per_feature_is_taken_transposed(run, folder, rows, w
     write(folder / "H.csv", lines)
     result = run("certify", "H.csv", "wine.csv", "--scale")
     assert result.stdout == want
-    assert "Note: H.csv has one row per feature and is taken transposed.\n" in result.stderr
+    assert "Note: H.csv has one row per feature and is transposed.\n" in result.stderr
     assert "Note: 7 of 13 features have no loadings" in result.stderr
     lines[1][0] = "cloud"
     write(folder / "H.csv", lines)

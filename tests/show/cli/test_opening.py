@@ -127,15 +127,15 @@ def test_names_that_do_not_fit_get_a_sentence(run, folder, names, said):
 
 def test_a_column_without_a_name_is_called_by_its_place(run, covariance):
     said = run("fit", "C.csv", "-r", 3, "--precomputed").stderr
-    assert said == "Left out, because not numeric: (column 1, no name).\n"
+    assert said == "Not used as features (not numeric): (column 1, no name).\n"
 
 
 def test_numbers_of_rows_are_features_but_not_in_silence(run, folder):
     written(folder / "numbered.csv", WINE.data, WINE.feature_names, range(178))
     said = run("fit", "numbered.csv", "-r", 3)
-    assert "Note: (column 1, no name) is taken for a feature; if it numbers the rows pass --drop ''." in said.stderr
+    assert "Note: (column 1, no name) is used as a feature; if it numbers the rows, pass --drop ''." in said.stderr
     dropped = run("fit", "numbered.csv", "-r", 3, "--drop", "")
-    assert dropped.stderr == "Left out, as asked: (column 1, no name).\n"
+    assert dropped.stderr == "Not used as features (as requested): (column 1, no name).\n"
     assert dropped.stdout == run("fit", "wine.csv", "-r", 3).stdout
 
 
@@ -156,5 +156,5 @@ def test_what_is_read_is_not_replaced(run, folder, monkeypatch, command):
     before = (folder / "wine.csv").read_bytes()
     result = run(*command, "--force")
     assert result.exit_code == 1
-    assert "it is read by this very command" in result.stderr
+    assert "it is an input of this command" in result.stderr
     assert (folder / "wine.csv").read_bytes() == before

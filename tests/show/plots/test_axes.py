@@ -49,7 +49,7 @@ def test_every_display_draws_what_is_fitted_and_refuses_the_rest(name):
     display = getattr(sparing.show.plots, name)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         display.from_estimator(estimator.__class__(), *more)
-    with pytest.raises(TypeError, match=r"KMeans has no \w+_, which is what is drawn"):
+    with pytest.raises(TypeError, match=r"KMeans has no \w+_ to draw"):
         display.from_estimator(KMeans(2, n_init=1).fit(X), *more)
     with pytest.raises(TypeError, match="not an estimator"):
         display.from_estimator("model", *more)

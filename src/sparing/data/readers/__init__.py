@@ -125,7 +125,7 @@ def open_data(
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
         raise TypeError(
             f"open_data was given a {type(path).__name__}; the path of a file is needed, as a str or pathlib.Path. "
-            "Data that are in memory already go straight to fit."
+            "Pass data that are already in memory to fit directly."
         )
     if isinstance(block_bytes, bool) or not hasattr(block_bytes, "__index__"):
         raise errors.not_an_integer("block_bytes", block_bytes)
@@ -143,7 +143,7 @@ def open_data(
     rows = open_rows(path, options)
     for name in columns:
         if name in (rows.feature_names or []):
-            why = f"drop={list(columns)!r} was passed, which is for columns of text tables and Parquet"
+            why = f"drop={list(columns)!r} was passed, which applies only to columns of text tables and Parquet"
             raise errors.unreadable(path, f"{why}. Leave it out, or write the file without them")
         if name not in rows.left_out:
             raise errors.no_column(path, name, [*(rows.feature_names or []), *rows.left_out])
@@ -208,11 +208,11 @@ def _check_used(path: object, reader: str, options: Options) -> None:
     if options.scaling is not None and reader not in USED_BY["scaling"]:
         raise errors.unreadable(
             path,
-            f"scaling={options.scaling!r} was passed, which is for genotypes (.bed) alone. Leave it out; most "
+            f"scaling={options.scaling!r} was passed, which applies only to genotypes (.bed). Leave it out; most "
             "estimators have scale=True",
         )
     for name, readers in USED_BY.items():
         value = getattr(options, name)
         if name not in {"key", "scaling"} and value and reader not in readers:
             suits = ", ".join(ending for ending, known in READERS.items() if known in readers)
-            raise errors.unreadable(path, f"{name}={value!r} was passed, which is for {suits} alone. Leave it out")
+            raise errors.unreadable(path, f"{name}={value!r} was passed, which applies only to {suits}. Leave it out")

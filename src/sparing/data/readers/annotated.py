@@ -25,7 +25,7 @@ def table_key(path: Path, top: Any, parts: Callable[[], Iterable[tuple[str, Any]
     if key is not None:
         raise errors.no_part(path, key, found)
     if is_annotated(top):
-        there = f"; it holds {errors.listed(found)}. Say which is meant with key={found[0]!r}" if found else ""
+        there = f"; it holds {errors.listed(found)}. Choose one with key={found[0]!r}" if found else ""
         raise errors.unreadable(path, f"it is AnnData without X{there or '. Write X, with a row per sample'}")
     if len(found) != 1:
         raise errors.which_part(path, found)

@@ -107,9 +107,7 @@ class FileRows(Rows):
     def blocks(self) -> Generator[RawBlock, None, None]:
         """The rows, in order; a file that has changed or breaks off gets a sentence."""
         if _stamp(self.path) != self.stamp:
-            raise errors.unreadable(
-                self.path, "it has changed since it was opened, so readings would not agree. Call open_data again"
-            )
+            raise errors.unreadable(self.path, "it has changed since it was opened. Call open_data again")
         n, stop = self.shape[0], 0
         with readable(self.path, self.what):
             for block in self.read():
@@ -118,7 +116,7 @@ class FileRows(Rows):
                     break
                 yield block
             if stop != n:
-                raise errors.broken_file(self.path, self.what, f"it has other rows than the {n} it claims to have")
+                raise errors.broken_file(self.path, self.what, f"it does not have the {n} rows it claims to have")
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
         """``work`` on every block, while the next one is read where that helps."""
@@ -205,7 +203,7 @@ def readable(path: Path, what: str) -> Iterator[None]:
     except FileNotFoundError as absent:
         raise errors.no_such_file(absent.filename or path) from absent
     except PermissionError as refused:
-        raise errors.unreadable(path, "you have no permission to. Ask its owner, or copy it") from refused
+        raise errors.unreadable(path, "permission denied. Ask its owner for access, or copy it") from refused
     except Exception as broken:
         said = str(broken).strip().splitlines() or [type(broken).__name__]
         raise errors.broken_file(path, what, said[0].rstrip(".")) from broken

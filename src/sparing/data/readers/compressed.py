@@ -66,7 +66,7 @@ class GroupRows(FileRows):
         if layout is None:
             raise errors.no_part(path, key, [f"{key}/{name}" for name in group])
         if shape is None:
-            raise errors.broken_file(path, self.what, "its shape is not there")
+            raise errors.broken_file(path, self.what, "its shape is missing")
         super().__init__(path, shape, group["data"].dtype, options.block_bytes)
         self.feature_names = self.named(names) if names is not None and len(names) == self.shape[1] else None
         self.key, self.layout, self._opener = key, layout, opener

@@ -33,7 +33,7 @@ def opened(path: Path) -> Any:
 def _sound(path: Path) -> Any:
     """The file, for reading, if its texts can be read at all."""
     if not heaps_end(path):
-        raise errors.broken_file(path, WHAT, "a heap of its texts leads back to where it began")
+        raise errors.broken_file(path, WHAT, "one of its text heaps is circular")
     return opened(path)
 
 

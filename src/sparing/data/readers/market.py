@@ -31,7 +31,8 @@ def open_rows(path: Path, options: Options) -> LoadedRows:
     rows = LoadedRows(path, table.T if options.transpose else table, options)
     if not options.transpose and any((path.parent / name).exists() for name in BESIDE):
         rows.notes.append(
-            "it is taken for samples by features, but a list of genes is beside it, as where rows are genes; open the "
+            "it is read as samples by features, but the gene list next to it suggests that its rows are genes; open "
+            "the "
             "folder for cells by genes with their names, or pass transpose=True"
         )
     return rows
@@ -64,7 +65,7 @@ def _text_of(path: Path) -> tuple[int, bool]:
     with _opened(path) as file:
         while chunk := file.read(CHUNK):
             if b"\0" in chunk:
-                raise errors.broken_file(path, WHAT, "it holds bytes that are no text")
+                raise errors.broken_file(path, WHAT, "it holds bytes that are not text")
             if len(chunk) == CHUNK and b"\n" not in chunk:
                 raise errors.broken_file(path, WHAT, f"a line has more than {CHUNK} characters")
             length, last = length + len(chunk), chunk[-1:]

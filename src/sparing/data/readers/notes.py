@@ -36,8 +36,7 @@ def unique_names(names: Iterable[object]) -> tuple[list[str], list[str]]:
 def repeated_note(repeated: Sequence[str]) -> str:
     """Names that were made unique."""
     return (
-        f"several features are named {listed(repeated)}; those after the first are told apart by '-1', '-2' and so on "
-        "behind the name"
+        f"several features are named {listed(repeated)}; '-1', '-2' and so on are appended to the names after the first"
     )
 
 
@@ -49,7 +48,7 @@ def is_nameless(name: str) -> bool:
 def row_numbers_note(name: str, place: int) -> str:
     """A column of whole numbers without a name, or of consecutive ones."""
     called = f"(column {place + 1}, no name)" if not name.strip() else f"column {name!r}"
-    return f"{called} is taken for a feature; if it numbers the rows pass drop=[{name!r}]"
+    return f"{called} is used as a feature; if it numbers the rows, pass drop=[{name!r}]"
 
 
 def are_values(names: Sequence[str]) -> bool:
@@ -81,6 +80,6 @@ def codes_note(names: Sequence[str]) -> str:
     """Columns that may be labels."""
     hold, are = ("holds", "is") if len(names) == 1 else ("hold", "are")
     return (
-        f"{listed(names)} {hold} whole numbers of few levels, as codes of classes are, and {are} taken for features; "
-        f"leave labels out with drop=[{names[0]!r}]"
+        f"{listed(names)} {hold} few distinct integers, as class codes do, and {are} used as features; drop labels "
+        f"with drop=[{names[0]!r}]"
     )

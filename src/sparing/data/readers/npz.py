@@ -46,9 +46,7 @@ def _table(path: Path, headers: dict[str, Header], key: str | None) -> str:
         key = "X" if "X" in headers else tables[0]
     if key not in headers:
         if set(headers) >= SPARSE:
-            raise errors.unreadable(
-                path, f"there is no table {key!r} in it; all of it is one sparse matrix. Leave key out"
-            )
+            raise errors.unreadable(path, f"it has no table {key!r}; it holds one sparse matrix. Leave key out")
         raise errors.no_part(path, key, tables)
     if headers[key].dtype.hasobject:
         raise errors.not_real(path, headers[key].dtype)

@@ -72,7 +72,7 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
             raise errors.no_numeric_column(path, first.names)
         used = [j for j in numeric if first.names[j] not in options.drop]
         if not used:
-            raise errors.unreadable(path, "all of its columns of numbers were to be left out. Keep at least one")
+            raise errors.unreadable(path, "all numeric columns were dropped. Keep at least one")
         shape = sum(part.n_rows for part in parts), len(used)
         kind = np.result_type(*(kinds[j] for j in used))
         names = [first.names[j] for j in used]
@@ -87,7 +87,7 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
         check_stored(path, WHAT, rows, lambda: sum(file.stat().st_size for file in files))
         rows.notes += [row_numbers_note(first.names[j], j) for j in used if is_nameless(first.names[j])]
         if folders := sorted({part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part}):
-            rows.notes.append(f"what the folders {listed(folders)} say about their rows is left out")
+            rows.notes.append(f"partition values in the folder names {listed(folders)} are ignored")
         return rows
 
 

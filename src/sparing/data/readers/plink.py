@@ -170,7 +170,7 @@ def open_rows(path: Path, options: Options) -> PlinkRows:
     bed_reader()
     for ending in (".bim", ".fam"):
         if not path.with_suffix(ending).exists():
-            why = f"its companion {path.with_suffix(ending).name!r} is not there. Put the .bim and .fam beside it"
+            why = f"its companion file {path.with_suffix(ending).name!r} is missing. Put the .bim and .fam next to it"
             raise errors.unreadable(path, why)
     with readable(path, WHAT):
         with path.open("rb") as raw:

@@ -25,7 +25,8 @@ def open_rows(path: Path, options: Options) -> LoadedRows:
     if genes is None or cells is None:
         raise errors.unreadable(
             path,
-            "features.tsv or barcodes.tsv (or .tsv.gz) is not beside its matrix, which may be of genes by cells or of "
+            "features.tsv or barcodes.tsv (or .tsv.gz) is missing next to its matrix, which may be of genes by cells "
+            "or of "
             f"cells by genes. Put them there, or open {file.name} itself, with transpose=True if its rows are genes",
         )
     if matrix.shape != (len(genes), len(cells)):

@@ -127,7 +127,7 @@ def _sorted_out(form: TextFormat, tally: Tally, options: Options) -> _Columns:
         raise errors.no_numeric_column(form.path, header, _comma_hint(tally, texts))
     numeric = [j for j in found if header[j] not in drop]
     if not numeric:
-        raise errors.unreadable(form.path, "all of its columns of numbers were to be left out. Keep at least one")
+        raise errors.unreadable(form.path, "all numeric columns were dropped. Keep at least one")
     used = set(numeric)
     left_out = [name for j, name in enumerate(header) if j not in used]
     names = [header[j] for j in numeric]

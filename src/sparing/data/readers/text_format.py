@@ -81,7 +81,7 @@ def format_of(path: Path, delimiter: str | None = None) -> TextFormat:
         fitting.pop()
     if len(fitting) > 1:
         ways = " or by ".join(map(repr, fitting))
-        raise errors.unreadable(path, f"its cells may be separated by {ways}. Say which with delimiter={fitting[0]!r}")
+        raise errors.unreadable(path, f"its cells may be separated by {ways}. Choose one with delimiter={fitting[0]!r}")
     mark = fitting[0] if fitting else marks[0]
     if mark not in found:
         raise _badly_quoted(path, 0, broken) from broken

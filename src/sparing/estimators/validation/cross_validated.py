@@ -131,11 +131,12 @@ def cross_validated(
     if not isinstance(estimator, ViewEstimator):
         raise TypeError(
             f"cross_validated was given a {type(estimator).__name__}; an encoder, a selector of columns, a sparse PCA "
-            "or a SparsePCARegressor of sparing is needed. Of a pipeline, pass its last step and transformed samples."
+            "or a SparsePCARegressor of sparing is needed. For a pipeline, pass its last step and the transformed "
+            "samples."
         )
     if getattr(estimator, "precomputed", False):
         raise ValueError(
-            "cross_validated leaves samples out in turn, and a covariance has none. Pass the samples themselves, with "
+            "cross_validated leaves samples out in turn, but a covariance has none. Pass the samples themselves, with "
             "precomputed=False."
         )
     rows = named_rows(X)

@@ -25,8 +25,8 @@ def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_
     if is_whole(cv):
         if not 2 <= cv <= n_samples:
             raise ValueError(
-                f"cv={cv} is outside [2, {n_samples}]: each of at least 2 folds needs a sample, and X has {n_samples}. "
-                "Pass a number in that range, a splitter of scikit-learn, or pairs of indices."
+                f"cv={cv} is outside [2, {n_samples}]: every fold needs at least one of the {n_samples} samples. Pass "
+                f"a number of folds in that range, a splitter of scikit-learn, or pairs of indices."
             )
         seed = int(random_state) if is_whole(random_state) else None
         cv = KFold(int(cv), shuffle=True, random_state=seed)
@@ -40,7 +40,7 @@ def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_
         ) from refused
     found = list(check_cv(pairs).split(np.zeros((n_samples, 1)), y, groups))
     if not found or any(len(train) == 0 or len(test) == 0 for train, test in found):
-        raise ValueError(f"cv={cv!r} leaves no sample to learn from, or none to judge by. Use fewer folds.")
+        raise ValueError(f"cv={cv!r} leaves a training or test set empty. Use fewer folds.")
     return [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in found]
 
 

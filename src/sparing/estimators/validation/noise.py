@@ -36,7 +36,7 @@ def checked_noise(value: Any, names: Sequence[str]) -> Noise | str:
         raise ValueError(f"noise_variance={value!r} was passed; {_ALLOWED}")
     if is_number(value):
         if value < 0:
-            raise ValueError(f"noise_variance={value!r} is negative, and a variance is not; {_ALLOWED}")
+            raise ValueError(f"noise_variance={value!r} is negative, but a variance cannot be; {_ALLOWED}")
         return float(value)
     variances = values_by_feature("noise_variance", value, names, "0 for one that is measured without noise")
     return variances if (variances > 0).any() else 0.0
@@ -82,7 +82,7 @@ def chosen_noise(view: DataMatrix, ask: Ask, run: Run) -> float:
     """The noise, of a grid of multiples of the mean variance, under which most of unread features is kept."""
     if not view.has_rows:
         raise ValueError(
-            "noise_variance='auto' leaves samples out in turn, and a covariance has none. Pass the samples themselves, "
+            "noise_variance='auto' leaves samples out in turn, but a covariance has none. Pass the samples themselves, "
             "or a number: the variance of the noise in the units of the covariance."
         )
     n = view.n_samples or 0

@@ -6,7 +6,7 @@ import warnings
 
 from sparing import errors
 
-NOTHING_TRANSFERS = "Nothing transfers: what is kept of new samples is not above zero by two standard errors"
+NOTHING_TRANSFERS = "Nothing transfers: the share kept on new samples is less than two standard errors above zero"
 
 
 def transfers(kept: float, error: float) -> bool:
@@ -20,6 +20,6 @@ def warn_nothing_transfers(kept: float, error: float, stacklevel: int = 3) -> No
         return
     message = (
         f"{NOTHING_TRANSFERS} (kept: {kept:.1%} +- {error:.1%}, cross-validated). As far as these samples tell, the "
-        "features say nothing about one another: use more samples, fewer features, or noise_variance='auto'."
+        f"features do not predict one another: use more samples, fewer features, or noise_variance='auto'."
     )
     warnings.warn(message, errors.SparingWarning, stacklevel=stacklevel)

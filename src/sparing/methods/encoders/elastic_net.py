@@ -84,8 +84,8 @@ class ElasticNet:
         H, change = self._settled(alternate(view, spectrum.basis, regressions), run.budget)
         if self.l1 is not None and change > self.tolerance and not run.budget.expired:
             message = (
-                f"After max_iter={self.max_iter} turns the loadings still changed by {change:.1e}. They are those of "
-                "the last turn; a larger max_iter or ridge lets them settle."
+                f"After max_iter={self.max_iter} iterations the loadings still changed by {change:.1e}. Those of the "
+                f"last iteration are returned; a larger max_iter or ridge lets them converge."
             )
             warnings.warn(message, errors.SparingWarning, stacklevel=2)
         H = H[:, H.any(axis=0)]

@@ -63,7 +63,7 @@ class CountSketch:
                 "Pass a number such as 0.5, or rows instead."
             )
         if self.rows is not None and self.accuracy is not None:
-            raise ValueError("Both rows and accuracy were given; one decides the other. Pass one of them.")
+            raise ValueError("Both rows and accuracy were given; only one can be set. Pass one of them.")
 
     def select(self, task: Task, run: Run) -> Selection:
         """The dual set's columns for the V_k of the sketch."""

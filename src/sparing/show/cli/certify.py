@@ -189,7 +189,7 @@ def _kept(given: FileRows, table: Table, drop: Collection[str]) -> list[int]:
     index = [name for name in names if name.strip().lower() in INDEX and name not in known and name not in drop]
     for name in index:
         called = f"column {shown(name)!r}" if name.strip() else "the column without a name"
-        click.echo(f"Note: {called} of {given.path} is taken for numbers of the components and left out.", err=True)
+        click.echo(f"Note: {called} of {given.path} looks like component numbers and is ignored.", err=True)
     return [j for j, name in enumerate(names) if name not in drop and name not in index]
 
 
@@ -222,7 +222,7 @@ def _transposed(given: FileRows, table: Table, columns: list[int]) -> Place:
             continue
         if unknown:
             raise _unknown_features_error(given.path, unknown, table.path)
-        click.echo(f"Note: {given.path} has one row per feature and is taken transposed.", err=True)
+        click.echo(f"Note: {given.path} has one row per feature and is transposed.", err=True)
         return Place(columns, [by_name[cell] for cell in cells], by_rows=True)
     if given.shape[0] == table.rows.shape[1]:
         raise _transposed_error(given.path, len(columns), given.shape[0])

@@ -59,11 +59,11 @@ class Table(NamedTuple):
 
     def say_left_out(self) -> None:
         """Name the columns that are not used, and what was noticed about the others, on the error stream."""
-        for why, columns in (("because not numeric", self.not_numeric), ("as asked", self.dropped)):
+        for why, columns in (("not numeric", self.not_numeric), ("as requested", self.dropped)):
             if columns:
                 more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
                 names = ", ".join(self.called(name) for name in columns[:MOST_NAMES])
-                click.echo(f"Left out, {why}: {names}{more}.", err=True)
+                click.echo(f"Not used as features ({why}): {names}{more}.", err=True)
         for note in self.notes:
             click.echo(f"Note: {one_line(as_options(note))}.", err=True)
 
@@ -139,7 +139,7 @@ def opened(
     if len(kept) == len(table.feature_names or []):
         return table
     if not kept:
-        raise errors.unreadable(path, "all of its columns of numbers were to be left out. Keep at least one")
+        raise errors.unreadable(path, "all numeric columns were dropped. Keep at least one")
     return table.restricted(np.array(kept))
 
 
@@ -187,7 +187,7 @@ def writable(path: str | None, force: bool, *inputs: str) -> None:
     read = [given for name in inputs if (given := Path(name).expanduser()).exists()]
     if place.exists() and any(place.samefile(given) for given in read):
         raise errors.UnwritableError(
-            f"Cannot write {str(path)!r}: it is read by this very command. Choose another name."
+            f"Cannot write {str(path)!r}: it is an input of this command. Choose another name."
         )
     if place.is_file() and not force:
         raise errors.UnwritableError(

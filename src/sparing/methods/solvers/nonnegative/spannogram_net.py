@@ -59,7 +59,7 @@ class SpannogramNet:
     def __post_init__(self) -> None:
         check_counts(rank=self.rank)
         if not _is_number(self.accuracy) or not 0 < self.accuracy <= 1:
-            raise errors.not_a_share("accuracy", self.accuracy, "accuracy=0.1 allows to miss a tenth.")
+            raise errors.not_a_share("accuracy", self.accuracy, "accuracy=0.1 allows an answer 10% below the best.")
         if self.failure is not None and not (_is_number(self.failure) and 0 < self.failure < 1):
             example = "failure=0.01 is one run in a hundred; None is one in as many as there are features."
             raise errors.not_a_share("failure", self.failure, example, below_one=True)
