@@ -11,7 +11,7 @@ def guide_address() -> str:
         urls = metadata.metadata("sparing").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         return ""
-    addresses = dict(url.split(", ", 1) for url in urls)
+    addresses: dict[str, str] = dict(url.split(", ", 1) for url in urls)
     return addresses.get("Documentation", "").rstrip("/")
 
 
