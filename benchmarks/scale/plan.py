@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from sparing.estimators.few_passes import sketch_length
-from sparing.methods.encoders.few_passes import CORE, DIRECTIONS, OVERSAMPLING, SMALLEST_POOL, SPACE_ENTRIES
+from sparing.methods.encoders.few_passes import CORE, DIRECTIONS, EXTRA_DIRECTIONS, SMALLEST_POOL, SPACE_ENTRIES
 
 ROWS, FEATURES, WORDS = 10**9, 10**6, 100
 COMPONENTS, NONZERO = 10, 100
@@ -53,7 +53,7 @@ def network(results: dict[str, float]) -> None:
 
 
 def main() -> None:
-    directions = max(COMPONENTS + OVERSAMPLING, min(DIRECTIONS, SPACE_ENTRIES // FEATURES))
+    directions = max(COMPONENTS + EXTRA_DIRECTIONS, min(DIRECTIONS, SPACE_ENTRIES // FEATURES))
     sketch = sketch_length(False, NONZERO, FEATURES)
     data, results = DOUBLE * ROWS * WORDS, results_of_passes(directions, sketch)
     print(f"Plan: {ROWS:,} x {FEATURES:,}, {data / 1e12:.1f} TB, {directions} directions, sketch of {sketch} rows")

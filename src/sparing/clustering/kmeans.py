@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from sparing.clustering.table import Table, dense, inner, is_sparse
-from sparing.clustering.weights import BETTER, uniform
+from sparing.clustering.weights import uniform
+from sparing.linalg.rounding import BETTER
 from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
 from sparing.run import DEFAULT, Budget

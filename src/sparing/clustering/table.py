@@ -14,7 +14,7 @@ from sparing.data import ArrayRows, Imputed, InMemoryRows, Rows, standardized
 from sparing.errors import NotFiniteError, nan_or_infinity
 from sparing.results import Array, Indices
 
-BLOCK_ENTRIES = 2**20
+COLUMN_ENTRIES = 2**20
 """Entries of a block of columns (8 MiB): what products need beside n x n matrices."""
 
 SMALL_ENTRIES = 2**20
@@ -39,7 +39,7 @@ class Table:
     scale: Array
     unit: float
     varying: Any
-    block_entries: int = BLOCK_ENTRIES
+    block_entries: int = COLUMN_ENTRIES
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -152,7 +152,7 @@ def read_table(
     keep: bool = False,
     names: Sequence[object] = (),
     dense_entries: int = SMALL_ENTRIES,
-    block_entries: int = BLOCK_ENTRIES,
+    block_entries: int = COLUMN_ENTRIES,
 ) -> Table:
     """All rows in memory, standardized.
 

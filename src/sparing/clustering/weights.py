@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from sparing.clustering.dissimilarity import Dissimilarity
+from sparing.linalg.rounding import BETTER
 from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
 from sparing.run import DEFAULT, Budget
@@ -21,14 +22,11 @@ from sparing.search.truncated_power import distinct_ranks
 TIGHT_BOUND = 4.0
 """Below this bound a search begins at single features as well; above it every start that was tried ended alike."""
 
-NARROW = 4
+NARROW_RATIO = 4
 """Where weights are on fewer than one in this many features, turns among these alone come between those among all."""
 
 INNER = 20
 """Turns among the features in use before all are looked at again."""
-
-BETTER = 1e-9
-"""A later start must exceed an earlier one by this share: rounding does not choose between them."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def alternate(
     tol: float,
     max_iter: int,
     budget: Budget | None = None,
-    narrow: float = NARROW,
+    narrow: float = NARROW_RATIO,
 ) -> Weighting:
     """u <- Dw / |Dw|, w <- best weights for (D'u)_+, until w changes by less than ``tol`` of its norm.
 
@@ -129,7 +127,7 @@ def best_weights(
     max_iter: int,
     budget: Budget | None = None,
     begin: Iterable[Array] | None = None,
-    narrow: float = NARROW,
+    narrow: float = NARROW_RATIO,
     singles: int = DEFAULT.single_starts,
 ) -> Weighting:
     """The best end of several starts, or of those given."""

@@ -15,7 +15,7 @@ from sparing.results import Array, Indices
 WIDENED_ENTRIES = 2**19
 """Entries widened to float64 at a time: 4 MiB, so that a strip stays in cache while it is used."""
 
-GATHERED = 8
+GATHER_COST = 8
 """Of so many columns at most one is gathered for a product: to gather an entry takes as long as to read several."""
 
 
@@ -55,7 +55,7 @@ class DenseBlock:
         Sparse directions need few columns of the rows, and nothing else is read for them.
         """
         used, out = np.flatnonzero(V.any(axis=1)), np.zeros((len(self.rows), V.shape[1]))
-        if GATHERED * len(used) < len(V):
+        if GATHER_COST * len(used) < len(V):
             for J in np.split(used, range(self._width, len(used), self._width)):
                 out += (V[J].T @ self.columns(J).T).T
             return out

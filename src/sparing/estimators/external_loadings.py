@@ -22,7 +22,7 @@ from sparing.run import Budget
 from sparing.task import Task
 
 OBJECTIVES = ("loss", "variance")
-SWEEPS = 200
+POLISH_SWEEPS = 200
 
 GUARD = 0.01
 """With swaps, components are kept from becoming near-copies of one another."""
@@ -170,9 +170,9 @@ def polish(
 
 def _candidates(final: Alternation, search: Alternation, H: Array, swaps: bool) -> list[Array]:
     """The loadings given, refitted, and improved by swaps."""
-    candidates = [H, final.refit(H, SWEEPS)]
+    candidates = [H, final.refit(H, POLISH_SWEEPS)]
     if swaps:
-        candidates.append(final.refit(search.improve(candidates[-1], SWEEPS), SWEEPS))
+        candidates.append(final.refit(search.improve(candidates[-1], POLISH_SWEEPS), POLISH_SWEEPS))
     return candidates
 
 

@@ -33,7 +33,7 @@ from sparing.run import Run
 
 DIFFERENCES = ("absolute", "squared")
 
-LOOSE = 1e-3
+LOOSE_TREES = 1e-3
 """Tolerance of the many fits that only serve to choose a bound."""
 
 
@@ -199,7 +199,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     def _weights(self, D: Dissimilarity, run: Run) -> tuple[WeightBound, Weighting]:
         def path(data: Table, bounds: Array) -> tuple[Array, list[Weighting]]:
             other = D if data is D.table else self._dissimilarity(data)
-            fits = weight_path(other, bounds, tol=max(LOOSE, self.tol), max_iter=self.max_iter, budget=run.budget)
+            fits = weight_path(other, bounds, tol=max(LOOSE_TREES, self.tol), max_iter=self.max_iter, budget=run.budget)
             return np.array([spread(other, fit) for fit in fits]), fits
 
         def labels(fit: Weighting) -> Indices:

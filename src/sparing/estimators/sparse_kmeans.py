@@ -30,7 +30,7 @@ from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
 from sparing.run import Run
 
-LOOSE = 1e-4
+LOOSE_MEANS = 1e-4
 """Tolerance of the many fits that only serve to choose a bound."""
 
 
@@ -174,7 +174,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
             )
 
         def path(data: Table, bounds: Array) -> tuple[Array, list[Partition]]:
-            again, tol = np.random.default_rng(seed), max(LOOSE, self.tol)
+            again, tol = np.random.default_rng(seed), max(LOOSE_MEANS, self.tol)
             fits = cluster_path(data, k, bounds, again, tol=tol, **limits)
             return np.array([fit.criterion for fit in fits]), fits
 

@@ -146,7 +146,7 @@ LOST = 1e-6
 """What is left of a unit vector that other directions explain but for rounding."""
 
 
-INDEPENDENT = 1e-3
+TOLD_APART = 1e-3
 """Share of a column outside those before it from which its Gram matrix tells them apart: rounding, which the square of
 its inverse multiplies, is then removed by a second factorization."""
 
@@ -164,7 +164,7 @@ def cholesky_factor(columns: Array, lengths: Array | None = None) -> Array | Non
     except np.linalg.LinAlgError:
         return None
     outside = np.diagonal(factor) / (np.sqrt(np.diagonal(gram)) if lengths is None else lengths)
-    return factor if outside.min(initial=1.0) > INDEPENDENT else None
+    return factor if outside.min(initial=1.0) > TOLD_APART else None
 
 
 def _divided(columns: Array, factor: Array) -> Array:

@@ -16,7 +16,7 @@ SINGULAR = 1e-9
 STEADY = 1e-3
 """Cholesky factors whose diagonal keeps this share of the unfactored one have lost no digits worth speaking of."""
 
-EXACT = 1e-10
+ZERO_PRODUCT = 1e-10
 """Inner products of unit vectors below this are zero."""
 
 
@@ -96,7 +96,7 @@ class OrthogonalTo(NearIdentity):
     def whitening(self, J: Indices) -> Array:
         """Orthonormal directions on J that are orthogonal to W; where there are none, those that nearly are."""
         U, values, _ = np.linalg.svd(self.W[J])
-        rank = int((values > EXACT).sum())
+        rank = int((values > ZERO_PRODUCT).sum())
         return U[:, rank:] if rank < len(J) else super().whitening(J)
 
 

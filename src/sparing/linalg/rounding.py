@@ -14,6 +14,11 @@ EPS = float(np.finfo(float).eps)
 TINY = 1e-300
 """A divisor that stands in for zero: the quotient stays finite."""
 
+NOTHING = 1e-12
+"""A direction with less than this share of the variance explains nothing."""
+
+BETTER = 1e-9
+"""Share by which an answer must be better than one that was found first: rounding does not choose between them."""
 
 NEARLY_COLLINEAR = 1e-9
 """Columns whose unit-norm Gram matrix has a smaller eigenvalue count as collinear: rounding would exceed any gap."""

@@ -20,7 +20,7 @@ from sparing.results import Array, Indices
 CACHED = 2**17
 """Entries of a table of swaps that are worked on together: more leave the cache."""
 
-RIDGE = 1e-9
+LEAST_RIDGE = 1e-9
 """The least ridge: a component that is wholly in the span of the others adds nothing, whatever rounding says."""
 
 DEFINITE = (0.0, 1e-6, 1e-3)
@@ -34,10 +34,10 @@ APART = 1e-7
 """Share of a feature that M must leave beside the others, or a swap is no gain but rounding: above twice the ridge of
 the joint loss, which is all that is left of a feature in the span of two directions that are copies of each other."""
 
-ROUNDING = 1e-12
+NONE_BESIDE = 1e-12
 """Share of a direction beside others below which it is rounding."""
 
-TINY = float(np.finfo(float).tiny)
+LEAST_FLOAT = float(np.finfo(float).tiny)
 
 
 class BlockState(NamedTuple):
@@ -73,7 +73,7 @@ class BlockCapture:
         if padding:
             weight = np.pad(weight, (0, padding))
             metric = None if metric is None else linalg.block_diag(metric, np.eye(padding))
-        self.weight, self.metric, self.blocks, self.ridge = weight, metric, blocks, max(ridge, RIDGE)
+        self.weight, self.metric, self.blocks, self.ridge = weight, metric, blocks, max(ridge, LEAST_RIDGE)
         self.size, self.padding = len(weight), padding
         self.diagonal = np.ascontiguousarray(np.diagonal(weight))
 
@@ -181,7 +181,7 @@ class BlockCapture:
             slots = np.flatnonzero(places[one, b[one]] < real)
             best = np.argpartition(-np.abs(row), len(slots) - 1)[: len(slots)]
             places[one, b[one], slots] = best
-            loadings[one, b[one], slots] = row[best] / max(float(np.linalg.norm(row[best])), TINY)
+            loadings[one, b[one], slots] = row[best] / max(float(np.linalg.norm(row[best])), LEAST_FLOAT)
         return places.reshape(n_supports, -1), loadings.reshape(n_supports, -1)
 
 
@@ -267,14 +267,14 @@ def _of_krylov(
         for _ in range(2 if step else 0):
             w = w - ((V[:, :step] @ w[:, :, None]).transpose(0, 2, 1) @ V[:, :step])[:, 0]
         length = np.linalg.norm(w, axis=1, keepdims=True)
-        V[:, step] = np.divide(w, length, out=np.zeros_like(w), where=length > ROUNDING)
+        V[:, step] = np.divide(w, length, out=np.zeros_like(w), where=length > NONE_BESIDE)
         BV[:, step], MV[:, step] = products(V[:, step])
         if step == 0:
             rho = np.einsum("si,si->s", V[:, 0], BV[:, 0]) / np.einsum("si,si->s", V[:, 0], MV[:, 0])
         if step < KRYLOV:
             w = BV[:, step] - rho[:, None] * MV[:, step]
             w = w if inverse is None else (inverse @ w[:, :, None])[:, :, 0]
-            w = w / np.maximum(np.linalg.norm(w, axis=1, keepdims=True), TINY)
+            w = w / np.maximum(np.linalg.norm(w, axis=1, keepdims=True), LEAST_FLOAT)
     Vt = V.transpose(0, 2, 1)
     inside = MV @ Vt
     inside[:, np.arange(KRYLOV + 1), np.arange(KRYLOV + 1)] += ~V.any(axis=2)
@@ -348,7 +348,7 @@ class Quotients:
         Mx = (self.Zp @ self.q[..., None])[..., 0] + ridge * self.x
         Bx = (self.Yp @ self.q[..., None] - self.Zp @ self.p[..., None])[..., 0]
         self.length = np.einsum("sbi,sbi->sb", self.x, Mx)
-        there = self.length > ROUNDING  # else it is in the span of the others, and adds nothing
+        there = self.length > NONE_BESIDE  # else it is in the span of the others, and adds nothing
         added = np.einsum("sbi,sbi->sb", self.x, Bx)
         self.rho = np.divide(added, self.length, out=np.zeros_like(added), where=there)
         self.Mx, self.Nx = Mx, self.rho[..., None] * Mx - Bx
@@ -386,7 +386,7 @@ class Quotients:
         """What each feature (q, u) alone adds to the others of state s in place of component b."""
         everything = np.broadcast_to(np.arange(len(self.diagonal)), (len(s), len(self.diagonal)))
         M, N = self._own(self.Z[s], self.Y[s], everything, (s, b))
-        return np.asarray((self.rho[s, b][:, None] * M - N) / np.maximum(M, ROUNDING))
+        return np.asarray((self.rho[s, b][:, None] * M - N) / np.maximum(M, NONE_BESIDE))
 
     def row(self, objective: BlockCapture, s: int, b: int, j: int) -> Array:
         """A row of B_b."""
@@ -408,7 +408,7 @@ class Quotients:
         x, Mx, Nx = self.x, self.Mx, self.Nx
         length = self.length[..., None] - 2 * x * Mx + np.square(x) * self.Mii
         lost = -2 * x * Nx + np.square(x) * self.Nii
-        there = length > ROUNDING
+        there = length > NONE_BESIDE
         return np.asarray(np.where(there, -lost / np.where(there, length, 1.0), -self.rho[..., None]))
 
     def swaps(self, objective: BlockCapture, s: Indices, b: Indices, candidates: Indices) -> Array:

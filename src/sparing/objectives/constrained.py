@@ -13,17 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.objectives.blocks import CACHED, TINY, leading, plane
+from sparing.linalg.rounding import NOTHING
+from sparing.objectives.blocks import CACHED, LEAST_FLOAT, leading, plane
 from sparing.results import Array, Indices
 
 KEPT = 1e-10
 """Inner products of unit vectors below this are zero."""
 
-RESOLVED = 1e-7
+BINDING = 1e-7
 """Inner products of unit vectors that count as a constraint where swaps are scored."""
-
-NOTHING = 1e-12
-"""Share of the largest variance below which a direction explains nothing."""
 
 
 class ConstrainedState(NamedTuple):
@@ -68,7 +66,7 @@ class ConstrainedBlocks:
         padding: int = 0,
     ) -> None:
         self.gram = np.pad(gram, (0, padding)) if padding else gram
-        self.blocks, self.level, self.uncorrelated, self.charge = blocks, max(level, TINY), uncorrelated, charge
+        self.blocks, self.level, self.uncorrelated, self.charge = blocks, max(level, LEAST_FLOAT), uncorrelated, charge
         self.size, self.padding = len(self.gram), padding
         self.diagonal = np.ascontiguousarray(np.diagonal(self.gram))
         self.softer = tuple(
@@ -132,7 +130,7 @@ class ConstrainedBlocks:
             A = A - self.charge * self.level * (W @ W.transpose(0, 2, 1))
             return leading(A, identity, near if near.any(axis=1).all() else None, False)
         lengths = np.linalg.norm(state.forbidden[s], axis=1) if self.uncorrelated else np.ones((len(s), self.blocks))
-        U = _spans(W / np.maximum(lengths, TINY)[:, None, :])
+        U = _spans(W / np.maximum(lengths, LEAST_FLOAT)[:, None, :])
         A = A - U @ (U.transpose(0, 2, 1) @ A)
         A = A - (A @ U) @ U.transpose(0, 2, 1)
         near = _outside(near, U)
@@ -194,7 +192,7 @@ class ConstrainedBlocks:
             slots = np.flatnonzero(places[s, b] < real)
             best = np.argpartition(-np.abs(row), len(slots) - 1)[: len(slots)]
             places[s, b, slots] = best
-            loadings[s, b, slots] = row[best] / max(float(np.linalg.norm(row[best])), TINY)
+            loadings[s, b, slots] = row[best] / max(float(np.linalg.norm(row[best])), LEAST_FLOAT)
         return places.reshape(n, -1), loadings.reshape(n, -1)
 
 
@@ -270,11 +268,11 @@ class Beside:
         here, real = self.places[s, b], objective.size - objective.padding
         candidates = np.broadcast_to(candidates, (len(s), candidates.shape[-1]))
         x, rho = self.x[s, b], self.rho[s, b]
-        W = self.W[s] / np.maximum(np.linalg.norm(self.W[s], axis=1, keepdims=True), TINY)
+        W = self.W[s] / np.maximum(np.linalg.norm(self.W[s], axis=1, keepdims=True), LEAST_FLOAT)
         W[np.arange(len(s)), :, b] = 0.0
         W_here, W_there = (np.take_along_axis(W, some[:, :, None], axis=1) for some in (here, candidates))
         U, values, Vt = np.linalg.svd(W_here, full_matrices=False)
-        known = values > RESOLVED
+        known = values > BINDING
         U = U * known[:, None, :]
         along = W_there @ Vt.transpose(0, 2, 1)  # (q, c, k)
         beyond = np.square(W_there).sum(axis=2) - np.square(along * known[:, None, :]).sum(axis=2)
@@ -284,7 +282,7 @@ class Beside:
         NC = N @ C
         pull = -A - NC  # N (e_j - c) on the support
         P = np.maximum(1.0 - np.square(U).sum(axis=2), 0.0)  # its diagonal
-        free = P > RESOLVED
+        free = P > BINDING
         inverse = np.divide(1.0, P, out=np.zeros_like(P), where=free)[:, :, None]
         NU = N @ U
         n = np.einsum("qii->qi", N) - 2 * np.einsum("qij,qij->qi", U, NU)
@@ -301,7 +299,7 @@ class Beside:
         length = np.square(x).sum(axis=1, keepdims=True)  # 0 where the constraint leaves no direction
         gains = plane(length - np.square(x) * inverse, np.square(x) * n, np.zeros_like(C), Naj, Mjj, Njj)
         gains = np.where(
-            (free[:, :, None] | (np.abs(C) <= RESOLVED)) & (beyond <= RESOLVED**2)[:, None, :], gains, -np.inf
+            (free[:, :, None] | (np.abs(C) <= BINDING)) & (beyond <= BINDING**2)[:, None, :], gains, -np.inf
         )
         return np.where(_stays(here, candidates, real), -np.inf, gains)
 

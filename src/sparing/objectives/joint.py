@@ -16,7 +16,7 @@ from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
 from sparing.linalg.signs import first_largest
 from sparing.objectives.loadings import best_loadings
-from sparing.objectives.residual import DEPENDENT, UnitObjective, without_scores
+from sparing.objectives.residual import WITHIN_OTHERS, UnitObjective, without_scores
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Indices
 from sparing.run import SEARCH, Budget
@@ -24,7 +24,7 @@ from sparing.run import SEARCH, Budget
 ROUNDING_GAIN = 1e-12
 
 
-ORTHOGONAL = 1e-8
+KEPT_PRODUCT = 1e-8
 """An inner product below this keeps a constraint."""
 
 IN_FULL = 512
@@ -145,7 +145,7 @@ class LossAlternation(Alternation):
         gram = H.T @ self.gram @ H
         scale = np.sqrt(np.maximum(np.diagonal(gram), np.finfo(float).tiny))
         values, vectors = np.linalg.eigh(gram / np.multiply.outer(scale, scale))
-        keep = values > DEPENDENT
+        keep = values > WITHIN_OTHERS
         return cast(Array, (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None])
 
     def without(self, H: Array) -> RayleighObjective:
@@ -188,7 +188,7 @@ class VarianceAlternation(Alternation):
     def _whitening(self, H: Array) -> Array:
         """T with T T' = (H'H + ridge I)^-1; without a guard, directions that repeat others are left out."""
         values, vectors = np.linalg.eigh(H.T @ H + self.ridge * np.eye(H.shape[1]))
-        keep = values > DEPENDENT
+        keep = values > WITHIN_OTHERS
         return cast(Array, vectors[:, keep] / np.sqrt(values[keep]))
 
     def refit(self, H: Array, sweeps: int) -> Array:
@@ -218,7 +218,7 @@ class VarianceAlternation(Alternation):
 
 def keeps(metric: Metric | None, x: Array) -> bool:
     """Is a unit direction orthogonal to all that its metric forbids?"""
-    return not isinstance(metric, OrthogonalTo) or bool(np.abs(x @ metric.W).max(initial=0.0) <= ORTHOGONAL)
+    return not isinstance(metric, OrthogonalTo) or bool(np.abs(x @ metric.W).max(initial=0.0) <= KEPT_PRODUCT)
 
 
 def off(view: DataMatrix, U: Array) -> DataMatrix:

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from sparing.results import Array
 from sparing.run import Budget
 
-FLAT = 1e-13
+SETTLED_GROWTH = 1e-13
 """Growth per step, as a share of the variance, that ends the search."""
 
 
@@ -63,6 +63,6 @@ def best_loadings(
         jac=True,
         method="L-BFGS-B",
         callback=in_time,
-        options={"maxiter": max_iter, "ftol": FLAT, "gtol": 1e-9},
+        options={"maxiter": max_iter, "ftol": SETTLED_GROWTH, "gtol": 1e-9},
     )
     return unit(found.x)[0]

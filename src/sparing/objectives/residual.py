@@ -10,7 +10,7 @@ from sparing.linalg.metric import Whole
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Indices
 
-DEPENDENT = 1e-10
+WITHIN_OTHERS = 1e-10
 """Share of a direction's square that is not in others, below which it is one of them."""
 
 
@@ -47,7 +47,7 @@ def without_scores(rows: Array, scores: Array) -> Array:
     """What regression on scores (m x k) leaves of rows (m x d); nothing of columns of which hardly anything is left."""
     lengths = np.linalg.norm(scores, axis=0)
     Q, R = np.linalg.qr(scores[:, lengths > 0] / lengths[lengths > 0])
-    Q, rest = Q[:, np.square(np.diagonal(R)) > DEPENDENT], rows
+    Q, rest = Q[:, np.square(np.diagonal(R)) > WITHIN_OTHERS], rows
     for _ in range(2):  # twice is enough
         rest = rest - Q @ (Q.T @ rest)
     squares = [np.einsum("ij,ij->j", part, part) for part in (rest, rows)]

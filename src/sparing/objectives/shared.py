@@ -20,7 +20,7 @@ from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rooms, Rules
 from sparing.task import Target
 
-RIDGE = 1e-11
+UNIT_RIDGE = 1e-11
 """Added to unit columns: dependent sets stay harmless, and no value rises by it."""
 
 DEFINITE = (1e2, 1e5, 1e8, 1e11, 1e14)
@@ -36,7 +36,7 @@ CHEAP = 1e-3
 POWER_STEPS = 2
 """Block power steps that sharpen the score of a swap."""
 
-INDEPENDENT = 1e-9
+LEFT_OF_SWAP = 1e-9
 """Share of a unit column that must be left beside the others, or a swap is no gain but rounding."""
 
 
@@ -71,7 +71,7 @@ class SharedCapture:
         squares = np.maximum(np.diagonal(gram), 0.0)
         norms = np.where(squares > 0, np.sqrt(squares), np.inf)  # of a column that is nothing, nothing is captured
         outer = np.multiply.outer(norms, norms)
-        ridge = np.full(len(gram), RIDGE) if rounding is None else np.maximum(rounding, RIDGE)
+        ridge = np.full(len(gram), UNIT_RIDGE) if rounding is None else np.maximum(rounding, UNIT_RIDGE)
         self.gram = gram / outer + np.diag(np.where(squares > 0, ridge, 1.0))
         self.weight, self.rank, self.size = weight / outer, rank, len(gram)
 
@@ -148,7 +148,7 @@ class _Swaps:
         known = self.inverse @ self.gram_of_new
         self.known = known - self.against * known[self.out][:, None]  # A_RR^-1 A_Rj
         left = self.gram_of_own - np.einsum("src,src->sc", self.gram_of_new, self.known)
-        self.left = np.maximum(left, INDEPENDENT * RIDGE)
+        self.left = np.maximum(left, LEFT_OF_SWAP * UNIT_RIDGE)
         directions = turned @ state.vectors
         alike = np.sign(self.gram_of_new[self.out])
         self.inside = np.repeat(directions[:, :, None], slots.shape[1], axis=2)
@@ -161,7 +161,7 @@ class _Swaps:
             self._solve(*self._weighted())
         scale = np.einsum("sckk->sc", below := self._inner(*self._spanned()))[:, :, None, None]
         scale = np.where(scale > 0, scale, 1.0)  # a support of nothing but empty slots captures nothing
-        below = below + RIDGE * scale * np.eye(below.shape[-1])
+        below = below + UNIT_RIDGE * scale * np.eye(below.shape[-1])
         return cast(Array, np.einsum("sckk->sc", np.linalg.solve(below, self._inner(*self._weighted()))))
 
     def _weighted(self) -> tuple[Array, Array]:
@@ -229,7 +229,7 @@ class CapturedVariance:
         readable = self._varies.copy()
         readable[rules.required] = True  # whether or not they vary
         self.usable = np.append(readable, np.ones(empty, dtype=bool))
-        self._rounding = RIDGE * np.divide(whole, left, out=np.ones_like(left), where=varies)
+        self._rounding = UNIT_RIDGE * np.divide(whole, left, out=np.ones_like(left), where=varies)
 
     def on(self, features: Indices) -> SharedCapture:
         """The objective of a working set, in memory."""
@@ -239,7 +239,7 @@ class CapturedVariance:
         blocks = self.view.restricted(real).gram(), weight
         nothing = len(features) - len(real)
         gram, weight = (np.pad(block, (0, nothing)) if nothing else block for block in blocks)
-        return SharedCapture(gram, weight, self.rank, np.append(self._rounding[real], np.full(nothing, RIDGE)))
+        return SharedCapture(gram, weight, self.rank, np.append(self._rounding[real], np.full(nothing, UNIT_RIDGE)))
 
     def starts(self, size: int, count: int, width: int, rng: np.random.Generator) -> Indices:
         """Supports to start from: greedy choices for random weights of the components, each among half of a pool."""
@@ -363,13 +363,13 @@ def greedy_supports(
     basis, chosen = np.zeros((n, size, len(gram))), np.zeros((n, size), dtype=np.intp)
     free = allowed.copy()
     for step in range(size):
-        gains = np.square(cross).sum(axis=2) / np.where(left > INDEPENDENT * square, left, np.inf)
+        gains = np.square(cross).sum(axis=2) / np.where(left > LEFT_OF_SWAP * square, left, np.inf)
         gains = gains if prices is None else gains / prices
         may = free if rooms is None else free & rooms.open()
         best = np.full(n, first[step]) if step < len(first) else np.where(may, gains, -1.0).argmax(axis=1)
         if rooms is not None and step >= len(first):
             rooms.take(best)
-        root = np.sqrt(np.maximum(left[rows, best], INDEPENDENT * square[best]))[:, None]
+        root = np.sqrt(np.maximum(left[rows, best], LEFT_OF_SWAP * square[best]))[:, None]
         root = np.where(root > 0, root, np.inf)  # of a column that is nothing
         fresh = gram[best] - np.einsum("sp,spu->su", basis[rows, :step, best], basis[:, :step])
         fresh, target = fresh / root, cross[rows, best] / root
@@ -387,7 +387,7 @@ def _cholesky(gram: Array) -> Array:
         eye = np.eye(gram.shape[-1])
         for factor in DEFINITE:
             try:
-                return cast(Array, np.linalg.cholesky(gram + factor * RIDGE * eye))
+                return cast(Array, np.linalg.cholesky(gram + factor * UNIT_RIDGE * eye))
             except np.linalg.LinAlgError:
                 continue
         raise
@@ -402,7 +402,7 @@ def added_gains(state: SharedState, gram: Array, images: Array, squares: Array) 
     known = state.inverse @ gram
     left = squares - np.einsum("rc,rc->c", known, known)
     of_j = images / root - root * (state.vectors.T @ known)
-    return cast(Array, np.einsum("kc,kc->c", of_j, of_j) / np.where(left > INDEPENDENT * squares, left, np.inf))
+    return cast(Array, np.einsum("kc,kc->c", of_j, of_j) / np.where(left > LEFT_OF_SWAP * squares, left, np.inf))
 
 
 def captured_gains(state: SharedState, gram: Array, images: Array) -> Array:
@@ -418,7 +418,7 @@ def captured_gains(state: SharedState, gram: Array, images: Array) -> Array:
     root = np.sqrt(state.values)[:, :, None]
     known = inverse @ gram
     left = 1.0 - np.einsum("src,src->sc", known, known)
-    independent = left > INDEPENDENT
+    independent = left > LEFT_OF_SWAP
     lengths = np.sqrt(np.einsum("sij,sij->sj", inverse, inverse))  # roots of (A_SS^-1)_ii
     along = (inverse.transpose(0, 2, 1) @ known) / lengths[:, :, None]
     of_j = images / root - root * (turned @ gram)
@@ -429,4 +429,4 @@ def captured_gains(state: SharedState, gram: Array, images: Array) -> Array:
         np.einsum("skc,skc->sc", of_j, of_j)[:, None, :] + 2 * along * (of_i.transpose(0, 2, 1) @ of_j) + squared * own
     )
     beside = np.where(independent, left, 0.0)[:, None, :] + squared
-    return np.where(beside > INDEPENDENT, gained / np.maximum(beside, INDEPENDENT) - own, -np.inf)
+    return np.where(beside > LEFT_OF_SWAP, gained / np.maximum(beside, LEFT_OF_SWAP) - own, -np.inf)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sparing.linalg import encoder_on
+from sparing.linalg.rounding import BETTER
 from sparing.linalg.span import encoder_of
 from sparing.linalg.variance import symmetric_total
 from sparing.objectives.nonnegative import NonnegativeObjective
@@ -15,9 +16,6 @@ from sparing.objectives.variance import RayleighObjective
 from sparing.proof.trees.support_lists import orthogonal_directions
 from sparing.results import Array, Bound, Encoder, Indices, Selection
 from sparing.task import Task
-
-BETTER = 1e-9
-"""Share of the total by which an answer must be better: less is rounding, and the one found first stays."""
 
 
 def better_of(task: Task, found: Encoder, bounds: Sequence[Bound]) -> Encoder:

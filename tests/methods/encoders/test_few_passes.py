@@ -247,7 +247,7 @@ def test_memory_grows_as_promised(rng):
         tracemalloc.stop()
     numbers = (peaks[1] - peaks[0]) / 8 / 4000
     block = 3 * 100 / 2  # a hundred rows in single precision, as they are made
-    assert numbers < length + 4 * (k + module.OVERSAMPLING) + 2 * (r + module.CORE) + block
+    assert numbers < length + 4 * (k + module.EXTRA_DIRECTIONS) + 2 * (r + module.CORE) + block
 
 
 class Endless(CountedRows):

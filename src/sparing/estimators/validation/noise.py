@@ -11,11 +11,11 @@ from sklearn.model_selection import KFold
 
 from sparing.estimators.feature_rules import values_by_feature
 from sparing.estimators.parameters import is_number
-from sparing.estimators.validation.held_out import Shares, held_out_shares
+from sparing.estimators.validation.held_out import held_out_shares
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.path import nested_order
-from sparing.results import Array, Enough, Indices, Spectrum
+from sparing.results import Array, Enough
 from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
 
@@ -68,14 +68,6 @@ class Ask:
 def with_noise(view: DataMatrix, level: float) -> DataMatrix:
     """A view with noise of this multiple of its mean variance on every reading."""
     return view.noisy(level * mean_variance(view)) if level > 0 else view
-
-
-def path_shares(
-    train: DataMatrix, test: DataMatrix, spectrum: Spectrum, n_features: int, run: Run, rules: Rules = NO_RULES
-) -> tuple[Indices, Shares]:
-    """One nested path on the training rows, and what every k and r on it keep of the others."""
-    order = nested_order(train, spectrum, n_features, run.rng, rules)
-    return order, held_out_shares(train, test, order, spectrum.rank)
 
 
 def chosen_noise(view: DataMatrix, ask: Ask, run: Run) -> float:

@@ -19,7 +19,7 @@ from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.results import Array, Indices, Selection
 
-RELIABLE = 0.5
+CHOSEN_RELIABLY = 0.5
 """A feature, or one of a group, that more than this share of the half-samples choose is chosen reliably."""
 
 TOGETHER = 0.1
@@ -71,9 +71,9 @@ class Stability:
         """
         if self.kept <= 0:
             return np.zeros(0, dtype=np.intp)
-        chosen = {int(j) for j in np.flatnonzero(self.frequency > RELIABLE)}
+        chosen = {int(j) for j in np.flatnonzero(self.frequency > CHOSEN_RELIABLY)}
         of_groups = zip(self.groups, self.group_frequency, strict=True)
-        chosen |= {int(group[0]) for group, share in of_groups if share > RELIABLE}
+        chosen |= {int(group[0]) for group, share in of_groups if share > CHOSEN_RELIABLY}
         return np.array(sorted(chosen), dtype=np.intp)
 
     def __str__(self) -> str:

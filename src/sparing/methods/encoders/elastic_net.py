@@ -21,7 +21,7 @@ from sparing.results import Array, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
 
-GRAM_FEATURES = 2000
+REGRESSION_FEATURES = 2000
 """Features up to which the regressions have A in memory; the default ridge is infinite beyond."""
 
 SMALL_RIDGE = 1e-6
@@ -104,17 +104,17 @@ class ElasticNet:
         d, unit = view.n_features, view.total / view.n_features
         ridge = self.ridge
         if ridge is None:
-            ridge = SMALL_RIDGE if d <= GRAM_FEATURES else np.inf
+            ridge = SMALL_RIDGE if d <= REGRESSION_FEATURES else np.inf
         penalties = penalties_of(0.0 if self.l1 is None else self.l1, len(sizes))
         levels = [unit * penalty / 2 for penalty in penalties]
         counts = sizes if self.l1 is None else [d] * len(sizes)
         if ridge == np.inf:
             return [partial(thresholded, level=level, size=size) for level, size in zip(levels, counts, strict=True)]
-        if d > GRAM_FEATURES:
+        if d > REGRESSION_FEATURES:
             raise ValueError(
-                f"ridge={ridge:g} needs a matrix of features by features, which is formed for at most {GRAM_FEATURES} "
-                f"features; X has {d}. Use ridge=float('inf'), which works from products with X alone and is meant for "
-                "many features."
+                f"ridge={ridge:g} needs a matrix of features by features, which is formed for at most "
+                f"{REGRESSION_FEATURES} features; X has {d}. Use ridge=float('inf'), which works from products with X "
+                "alone and is meant for many features."
             )
         gram = view.gram() + ridge * unit * np.eye(d)
         if self.l1 is None:

@@ -25,7 +25,7 @@ from sparing.run import Run
 from sparing.search.descent import local_optimum
 from sparing.task import Task
 
-OVERSAMPLING = 6
+EXTRA_DIRECTIONS = 6
 """Directions followed beside the components."""
 
 DIRECTIONS, SPACE_ENTRIES = 64, 2**24
@@ -116,12 +116,12 @@ class FewPasses:
         """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
         rows, _, has_leading = view.take_sketch()
         if has_leading:
-            space = RitzSpace(leading_directions(rows, n_components + OVERSAMPLING))
+            space = RitzSpace(leading_directions(rows, n_components + EXTRA_DIRECTIONS))
             surrogate = view_of_sketch([rows], np.maximum(view.gram_diagonal() - column_squares(rows), 0.0))
             guess = RitzSpace(space.wanted)
             guess.absorb(surrogate.gram_matmat(guess.wanted))
             return surrogate, guess.spectrum(surrogate, rank), space
-        directions = max(n_components + OVERSAMPLING, min(DIRECTIONS, SPACE_ENTRIES // view.n_features))
+        directions = max(n_components + EXTRA_DIRECTIONS, min(DIRECTIONS, SPACE_ENTRIES // view.n_features))
         space = RitzSpace(leading_directions(rows, directions))
         for _ in range(2):
             space.absorb(view.one_pass(GramProduct(space.wanted))[0])

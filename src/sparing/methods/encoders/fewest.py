@@ -10,8 +10,8 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.metric import OrthogonalTo
+from sparing.linalg.rounding import NOTHING
 from sparing.methods.deflation import Deflation
-from sparing.methods.encoders.sequential import NOTHING
 from sparing.methods.solvers import Auto, NonnegativeAuto, Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import RayleighObjective, component_of

@@ -18,7 +18,7 @@ from sparing.methods.encoders.joint_search import rotations
 from sparing.methods.selectors import Greedy, Selector
 from sparing.objectives.blocks import BlockCapture, BlockState, Quotients
 from sparing.objectives.joint import LossAlternation
-from sparing.objectives.shared import RIDGE
+from sparing.objectives.shared import UNIT_RIDGE
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.rules import NO_RULES, Rules
 from sparing.run import SEARCH, Run
@@ -74,7 +74,7 @@ class JointLosses(JointVariances):
     """
 
     def __init__(self, view: DataMatrix, sizes: list[int], spectrum: Spectrum, rules: Rules = NO_RULES) -> None:
-        super().__init__(view, sizes, RIDGE, rules=rules)
+        super().__init__(view, sizes, UNIT_RIDGE, rules=rules)
         squares = view.gram_diagonal()
         self.lengths = np.sqrt(np.where(self.usable, squares, 1.0))
         rebuilt = np.square(spectrum.basis * spectrum.values).sum(axis=1) / np.square(self.lengths)  # at least

@@ -17,9 +17,9 @@ from sparing.methods.deflation import (
     OrthogonalizedDeflation,
     UncorrelatedConstraint,
 )
-from sparing.objectives.blocks import RIDGE, BlockCapture, BlockState, Quotients
+from sparing.objectives.blocks import LEAST_RIDGE, BlockCapture, BlockState, Quotients
 from sparing.objectives.constrained import Beside, ConstrainedBlocks, ConstrainedState
-from sparing.objectives.joint import ORTHOGONAL
+from sparing.objectives.joint import KEPT_PRODUCT
 from sparing.objectives.loadings import best_loadings
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
@@ -62,7 +62,7 @@ class JointVariances:
     def __init__(
         self, view: DataMatrix, sizes: list[int], ridge: float, *, rules: Rules = NO_RULES, in_all: bool = False
     ) -> None:
-        self.view, self.ridge, self.rules, self.in_all = view, max(ridge, RIDGE), rules, in_all
+        self.view, self.ridge, self.rules, self.in_all = view, max(ridge, LEAST_RIDGE), rules, in_all
         self.usable = (view.gram_diagonal() > 0) & rules.usable(view.n_features)
         self.sizes = [min(size, int(self.usable.sum())) for size in sizes] if rules else sizes
         self.blocks, self.width = len(sizes), max(self.sizes)
@@ -264,7 +264,7 @@ class ConstrainedVariances(JointVariances):
     def __init__(
         self, view: DataMatrix, sizes: list[int], constraint: Deflation, level: float, *, in_all: bool = False
     ) -> None:
-        super().__init__(view, sizes, RIDGE, in_all=in_all)
+        super().__init__(view, sizes, LEAST_RIDGE, in_all=in_all)
         self.constraint, self.level = constraint, level
         self.uncorrelated = isinstance(constraint, UncorrelatedConstraint)
         self.deflations = (constraint, DisjointDeflation(), GeneralizedDeflation())
@@ -297,7 +297,7 @@ class ConstrainedVariances(JointVariances):
         for H in answers:
             products = H.T @ (self.view.gram_matmat(H) if self.uncorrelated else H)
             own = np.diagonal(products)
-            if np.abs(products - np.diag(own)).max(initial=0.0) <= ORTHOGONAL * own.max(initial=0.0):
+            if np.abs(products - np.diag(own)).max(initial=0.0) <= KEPT_PRODUCT * own.max(initial=0.0):
                 out.append(H)
         return out
 

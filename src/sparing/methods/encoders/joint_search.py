@@ -26,7 +26,7 @@ ROUGH = 1e-4
 """Share of the variance that a step of a start must gain: the search goes on from there."""
 
 
-NOTICED = 1e-9
+TRANSFER_GAIN = 1e-9
 """Share of the variance that moving features between components must gain."""
 
 
@@ -115,7 +115,7 @@ class JointSearch:
             further = self._searched(self.goal, [*best, *trials], 0, run) if trials else []
             if not further or since > 1:
                 break
-            since = 0 if further[0][1] > found[0][1] * (1 + NOTICED) else since + 1
+            since = 0 if further[0][1] > found[0][1] * (1 + TRANSFER_GAIN) else since + 1
             found = sorted([*further, *found], key=lambda pair: -pair[1])[: len(found)]
         return found
 

@@ -21,11 +21,11 @@ from sparing.search.descent import Descent
 from sparing.search.iterated import best_of_all, n_supports
 from sparing.task import Task
 
-SAME = 1e-9
+LONGER_GAIN = 1e-9
 """Share of a loss by which a longer support must better it, where a budget lets it stay shorter."""
 
 
-ALIKE = 1e-11
+ROUNDING_CAPTURED = 1e-11
 """Share of what is captured that rounding may decide: where PCA loses next to nothing, losses differ by less."""
 
 
@@ -113,7 +113,7 @@ def improved_path(
     better = spectrum.total - captured < losses
     chosen = [features[np.sort(s)] if b else np.sort(order[: len(s)]) for s, b in zip(supports, better, strict=True)]
     losses = np.maximum(np.minimum(spectrum.total - captured, losses), 0.0)
-    length = int(np.flatnonzero(losses < losses[-1] * (1 + SAME) + SAME * spectrum.nothing)[0]) + 1
+    length = int(np.flatnonzero(losses < losses[-1] * (1 + LONGER_GAIN) + LONGER_GAIN * spectrum.nothing)[0]) + 1
     chosen = [support[support < known.n_features] for support in chosen]
     return Path(chosen[:length], losses[:length]) if rules.has_budget else Path(chosen, losses)
 
@@ -157,7 +157,9 @@ def neighbouring_descents(
             best_one = best_of_all(objective, rules, n_empty, size)
             tried = np.array([*starts, best_one])
             values = objective.fitted(tried)[0]
-            alike = values >= values[-1] * (1 - ALIKE)  # what is captured does not tell these apart: the first
+            alike = values >= values[-1] * (
+                1 - ROUNDING_CAPTURED
+            )  # what is captured does not tell these apart: the first
             best = int(alike.argmax())
             return tried[best], float(values[best])
         descent = Descent(objective, np.array(starts), shortlist=effort.shortlist, refined=effort.refined, rules=rules)

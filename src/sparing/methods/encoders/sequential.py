@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparing.gram import DataMatrix
+from sparing.linalg.rounding import NOTHING
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import Deflation
 from sparing.methods.solvers import Solver
@@ -16,9 +17,6 @@ from sparing.objectives.joint import keeps
 from sparing.results import Array, Component, Encoder, Reference, Spectrum
 from sparing.run import Run
 from sparing.task import Task
-
-NOTHING = 1e-12
-"""A direction of less than this share of the variance explains nothing."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from sparing import errors
 from sparing.gram import DataMatrix
+from sparing.linalg.rounding import NOTHING
 from sparing.linalg.span import encoder_of
-from sparing.methods.encoders.sequential import NOTHING
 from sparing.methods.solvers import Solver
 from sparing.results import Array, Reference, TwoSidedEncoder
 from sparing.run import Run

@@ -21,7 +21,7 @@ from sparing.task import Task
 
 RELAXATIONS = ("linear", "gradient")
 
-CONVERGED = 1e-10
+RELAXED = 1e-10
 """Growth of x'Ax, as a share of it, that ends the relaxation."""
 
 
@@ -117,7 +117,7 @@ class Rounding:
                 X = np.column_stack([l1_l2_projection(x + step * y, bound) for x, y in zip(X.T, Y.T, strict=True)])
             Y = view.gram_matmat(X) + shift * X
             before, value = value, np.einsum("ij,ij->j", X, Y)
-            if (value <= before * (1 + CONVERGED)).all() or budget.expired:
+            if (value <= before * (1 + RELAXED)).all() or budget.expired:
                 break
         return np.asarray(X[:, int(np.argmax(value))])
 

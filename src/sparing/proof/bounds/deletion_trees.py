@@ -13,7 +13,7 @@ import numpy as np
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds.base import valid_for
-from sparing.proof.trees.deletion_tree import CLOSED, ROUNDED, DeletionTree, Searched
+from sparing.proof.trees.deletion_tree import CLOSED, TRIED_ROUNDING, DeletionTree, Searched
 from sparing.proof_effort import LIMITS
 from sparing.results import Bound, Encoder, Indices, Problem, Reference
 from sparing.run import Budget, Run
@@ -48,7 +48,7 @@ class AllSupports:
             return None
         count, captured, most, best = _tried(task)
         words = f"trying all {count:,} sets"
-        reached, value = most <= captured * (1 + ROUNDED), _least_loss(task.gram, most)
+        reached, value = most <= captured * (1 + TRIED_ROUNDING), _least_loss(task.gram, most)
         return Bound(value, self.name, words, "always", (count, captured), reached, supports=(best,))
 
     def check(self, task: Task, witness: Any) -> float:

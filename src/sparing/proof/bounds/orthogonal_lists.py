@@ -19,7 +19,7 @@ from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
 
-ORTHOGONAL = 1e-6
+START_COSINE = 1e-6
 """The largest cosine of directions that a search may start from."""
 
 
@@ -88,4 +88,4 @@ class OrthogonalLists:
 
 def _is_orthonormal(H: Array, count: int) -> bool:
     """Are there as many directions as asked for, and are they orthonormal?"""
-    return H.shape[1] == count and bool(np.abs(H.T @ H - np.eye(count)).max() <= ORTHOGONAL)
+    return H.shape[1] == count and bool(np.abs(H.T @ H - np.eye(count)).max() <= START_COSINE)

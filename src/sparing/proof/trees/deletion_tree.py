@@ -32,7 +32,7 @@ from sparing.run import Budget
 CLOSED = 1e-10
 """Open nodes that promise less than this share above the incumbent count as closed."""
 
-ROUNDED = 1e-7
+TRIED_ROUNDING = 1e-7
 """Supports that were tried may be above the best of them by this share, and be no better: they are rounded up."""
 
 
@@ -143,7 +143,7 @@ class DeletionTree:
                 most = -open_nodes[0].priority
                 budget.say(f"{nodes} nodes, {len(open_nodes)} open: {best.captured:.6g} of at most {most:.6g}")
         bound = max([best.settled, best.target, *(-node.priority for node in open_nodes)])
-        proved = bound <= max(best.settled, best.target) and best.settled <= best.captured * (1 + ROUNDED)
+        proved = bound <= max(best.settled, best.target) and best.settled <= best.captured * (1 + TRIED_ROUNDING)
         return Searched(np.union1d(alive[best.support], self._constant), best.captured, bound, nodes, proved)
 
     # -------------------------------------------------------------------------------------------------------- nodes

@@ -17,7 +17,7 @@ from sparing.show.cli.opening import asked_for, progress, writable
 from sparing.show.report.source import Source
 
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,15}|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf)", re.IGNORECASE | re.ASCII)
-EXACT = 2**53
+EXACT_WHOLE = 2**53
 """Whole numbers below it are exact as floats."""
 
 PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "time_limit")
@@ -134,4 +134,4 @@ def _number(cell: str, kind: type[int] | type[float]) -> int | float | None:
     number = float(cell)
     if kind is float:
         return number
-    return int(number) if number.is_integer() and abs(number) < EXACT else None
+    return int(number) if number.is_integer() and abs(number) < EXACT_WHOLE else None

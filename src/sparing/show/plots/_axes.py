@@ -15,7 +15,7 @@ from sparing.estimators.inputs import named_or_numbered
 SHOWN = 20
 """Features that are named at most, in each panel."""
 
-NAME_CHARACTERS = 28
+AXIS_CHARACTERS = 28
 """Characters of a name at most: longer ones lose their middle, since names often differ at the end alone."""
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#B8A900", "#555555")
@@ -55,8 +55,8 @@ def panels_of(ax: Any, count: int, size: tuple[float, float]) -> list[Any]:
 def plain(name: object) -> str:
     """A name as it is, on one line: matplotlib would read mathematics between two dollar signs."""
     text = " ".join(str(name).split())
-    if len(text) > NAME_CHARACTERS:
-        text = f"{text[: NAME_CHARACTERS - 10]}…{text[-9:]}"
+    if len(text) > AXIS_CHARACTERS:
+        text = f"{text[: AXIS_CHARACTERS - 10]}…{text[-9:]}"
     return text.replace("$", r"\$")
 
 

@@ -22,7 +22,7 @@ ANGLES = 1441
 NAMED = 8
 """Features of the optimum that are named at most."""
 
-FEW_SETS = 200_000
+UNPREPARED_SETS = 200_000
 """With fewer pairs of features the search needs no preparation."""
 
 
@@ -196,7 +196,7 @@ def best_component(V: Array, size: int, nonnegative: bool) -> Optimum:
     """The best component of VV' for V of two columns; loadings of any sign are positive ones of V and -V."""
     problem = LowRank.of(V if nonnegative else np.vstack([V, -V]), size)
     budget = Budget()
-    if problem.n_sets > FEW_SETS:
+    if problem.n_sets > UNPREPARED_SETS:
         problem = problem.narrowed(budget)
     found = problem.solve(budget)
     if nonnegative:

@@ -29,7 +29,7 @@ from sparing.show.report.labels import coloured, label_column, page_names, reada
 from sparing.show.report.page import chart_script, html_page, place_for
 from sparing.show.report.source import Source
 
-LONGEST_SUPPORT = 40
+LONGEST_SHOWN = 40
 """Features of the longest support where nothing else is asked for: more are no longer few."""
 
 LEAST_SAMPLES, QUICKLY_HELD_OUT = 20, 200_000
@@ -116,7 +116,7 @@ def explore(
     n_samples, n_features = rows.shape
     names = page_names(X, rows, feature_names)
     colours = label_column(labels, n_samples)
-    longest = LONGEST_SUPPORT if max_features is None else max_features
+    longest = LONGEST_SHOWN if max_features is None else max_features
     with features_called(names):
         walk = path_search(rows, n_components, preprocessing, longest, run)
     encoders = walk.encoders()

@@ -17,7 +17,7 @@ from sparing.run import SEARCH, Budget, Run
 from sparing.search.truncated_power import column_starts, furthest_scores, leading_directions, pool_of, truncated_powers
 from sparing.task import Task
 
-CHUNK = 64
+FEATURES_AT_ONCE = 64
 """Features that are looked at a time."""
 
 FREE = Auto(starts=3, finalists=2, perturbations=1)
@@ -124,8 +124,8 @@ class NonnegativeAuto:
             drawn = rng.choice(usable, min(max(self.pool // 2, 1), len(usable)), replace=False)
             pool = np.union1d(pool_of(view, max(self.pool // 2, 1), leading), drawn)
         scores = [
-            furthest_scores(np.maximum(view.gram_columns(pool[at : at + CHUNK]), 0.0), size)
-            for at in range(0, len(pool), CHUNK)
+            furthest_scores(np.maximum(view.gram_columns(pool[at : at + FEATURES_AT_ONCE]), 0.0), size)
+            for at in range(0, len(pool), FEATURES_AT_ONCE)
         ]
         chosen = pool[np.argsort(-np.concatenate(scores), kind="stable")[: self.starts]]
         starts = np.zeros((view.n_features, len(chosen)))

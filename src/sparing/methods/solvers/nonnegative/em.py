@@ -22,7 +22,7 @@ from sparing.task import Task
 
 THRESHOLDS = ("soft", "hard")
 
-CONVERGED = 1e-7
+EM_CONVERGED = 1e-7
 """Change of w'Aw, as a share of it, that ends an iteration whose support does not change either."""
 
 
@@ -109,7 +109,7 @@ class ExpectationMaximization:
             reached = np.einsum("ij,ij->j", before, images)
             after = unit_or_zero(self._constrained(np.where(allowed[:, running], images, 0.0), n_nonzero))
             same = ((after != 0) == (before != 0)).all(axis=0)
-            done = same & (np.abs(reached - values[running]) <= CONVERGED * reached)
+            done = same & (np.abs(reached - values[running]) <= EM_CONVERGED * reached)
             W[:, running], values[running] = after, reached
             running = running[~done]
             if len(running) == 0 or budget.expired:

@@ -26,7 +26,7 @@ POOL = 512
 LARGEST_POOL = 4096
 """Where twice as many as the nonzeros are more than ``POOL``: the matrix of the pool is formed."""
 
-ROUNDS = 16
+PENALTIES_TRIED = 16
 """Penalties tried from one start, at most."""
 
 JUMP = 1e-3
@@ -39,7 +39,7 @@ ENTRY_CHANGE = 1e-4
 """Largest change of an entry in a sweep, as a share of the norm, that ends an ascent."""
 
 
-NOTHING = 1e-6
+SHIFT_SHARE = 1e-6
 """Share of the shift that a matrix without anything above zero is measured by, in place of its eigenvalue."""
 
 STEEP = 1e24
@@ -103,7 +103,7 @@ class Nspca:
         if len(pool):
             shift = psd_shift(view, run.rng)
             A = view.restricted(pool).gram() + shift * np.eye(len(pool))
-            largest = max(float(top_eigenpairs(A, 1)[0][0]), NOTHING * shift)
+            largest = max(float(top_eigenpairs(A, 1)[0][0]), SHIFT_SHARE * shift)
             ascent = Ascent(A / largest, float(self.alpha), self.max_iter)
             starts = np.abs(run.rng.standard_normal((self.restarts, view.n_features)))
             if start is not None:
@@ -136,7 +136,7 @@ class Nspca:
         if np.count_nonzero(above) <= n_nonzero:
             return [best], guess
         low, high, reached, beta, near = 0.0, ascent.limit, 0, 0.0, guess
-        for place in range(ROUNDS):
+        for place in range(PENALTIES_TRIED):
             beta = (low + high) / 2 if near is None else near
             u = ascent.end(x, beta, order, budget)
             count = int(np.count_nonzero(u))
