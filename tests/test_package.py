@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +49,15 @@ def test_names_are_imported_when_first_used():
     assert sparing.errors.SparingWarning.__module__ == "sparing.errors"
     with pytest.raises(AttributeError, match="no attribute 'SparseEncoders'"):
         sparing.SparseEncoders  # noqa: B018
+
+
+def test_a_name_of_a_constant_has_one_meaning():
+    """Numbers that modules compare with: no two modules call theirs alike."""
+    package = Path(sparing.__file__).parent
+    texts = [path.read_text("utf-8") for path in package.rglob("*.py")]
+    names = Counter(name for text in texts for name in re.findall(r"^([A-Z][A-Z0-9_]*) = [-\d]", text, re.MULTILINE))
+    assert len(names) > 100
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_examples_in_docstrings_are_true():

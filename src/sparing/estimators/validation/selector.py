@@ -27,10 +27,10 @@ papers, "choices that look at the targets")."""
 ENTRIES = 2**21
 """Numbers of X that are looked at, 16 MiB: of more, an even share of the samples."""
 
-SAME = 1e-9
+STEP_APART = 1e-9
 """Scores closer than this share of their range are those of copies of one sample."""
 
-ROUNDING = 1e-9
+GAIN_ROUNDING = 1e-9
 """A squared error that is smaller by less than this share of the targets' squares is as large."""
 
 EVEN = [(np.arange(FOLDS - 1), np.arange(1))]
@@ -78,7 +78,7 @@ def _firmly_best(errors: Array) -> int:
     """The selector of least error, by fold, of those that are better than the first by two standard errors."""
     gains = errors[:, :1] - errors
     mean = gains.mean(axis=0)
-    firm = mean > FIRMLY * standard_error(gains, EVEN) + ROUNDING
+    firm = mean > FIRMLY * standard_error(gains, EVEN) + GAIN_ROUNDING
     return int(np.argmax(np.where(firm, mean, 0.0)))
 
 
@@ -90,7 +90,7 @@ def _sorted(task: Task, targets: Targets) -> tuple[Indices, Indices]:
     scores = scores[rows] if targets.roots is None else scores[rows] / targets.roots[rows]
     rows, scores = rows[np.argsort(scores, kind="stable")], np.sort(scores)
     steps = np.diff(scores)
-    place = np.append(0, np.cumsum(steps > SAME * steps.sum()))[: len(rows)]  # of equals the same
+    place = np.append(0, np.cumsum(steps > STEP_APART * steps.sum()))[: len(rows)]  # of equals the same
     n_different = int(place[-1]) + 1 if len(rows) else 0
     n_most = int(ENTRIES // task.gram.n_features * n_different / max(len(rows), 1))
     if n_most < n_different:

@@ -157,9 +157,8 @@ def neighbouring_descents(
             best_one = best_of_all(objective, rules, n_empty, size)
             tried = np.array([*starts, best_one])
             values = objective.fitted(tried)[0]
-            alike = values >= values[-1] * (
-                1 - ROUNDING_CAPTURED
-            )  # what is captured does not tell these apart: the first
+            # what is captured does not tell these apart: the first of them
+            alike = values >= values[-1] * (1 - ROUNDING_CAPTURED)
             best = int(alike.argmax())
             return tried[best], float(values[best])
         descent = Descent(objective, np.array(starts), shortlist=effort.shortlist, refined=effort.refined, rules=rules)

@@ -18,7 +18,7 @@ from sparing.results import Array, Indices, Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
 
-EXPLAINED = 1e-9
+FOLLOWED = 1e-9
 """Correlations below this share of the largest at first are rounding: there the path ends."""
 
 
@@ -78,7 +78,7 @@ class _Path:
             leaving, earlier = self._first_to_leave(solution)
             leaves, share = earlier <= share, min(share, earlier)
             height = (1.0 - share) * self.height
-            if height <= EXPLAINED * self.first or not (leaves or self.filling.room):
+            if height <= FOLLOWED * self.first or not (leaves or self.filling.room):
                 break
             self.height = height
             self.current += share * (aim - self.current)
