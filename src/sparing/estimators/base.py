@@ -101,7 +101,9 @@ class FillsGaps:
         return Imputed(rows, self.imputation_[features]) if hasattr(self, "imputation_") else rows
 
 
-class FittingEstimator(LinksToReference, HasSupport, CallbackSupportMixin, BaseEstimator, Generic[Prepared, Question, Found]):
+class FittingEstimator(
+    LinksToReference, HasSupport, CallbackSupportMixin, BaseEstimator, Generic[Prepared, Question, Found]
+):
     """Check, prepare, solve, publish, certify, warn: what every estimator does with what it is given."""
 
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_",)

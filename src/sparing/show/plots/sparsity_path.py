@@ -91,7 +91,9 @@ class SparsityPathDisplay:
             ax.plot(counts[proved], found[proved], "o", color=colour, markersize=4, label="proved optimal")
         if self.path.held_out is not None and self.path.held_out_se is not None:
             kept, error = self.path.held_out, self.path.held_out_se
-            (self.held_out_,) = ax.plot(counts, kept, color=COLOURS[1], label="new samples: variance of features not read")
+            (self.held_out_,) = ax.plot(
+                counts, kept, color=COLOURS[1], label="new samples: variance of features not read"
+            )
             ax.fill_between(counts, kept - error, kept + error, color=COLOURS[1], alpha=0.2, linewidth=0)
         ax.axhline(1.0, color="0.5", linewidth=0.8, linestyle="--", label="PCA, all features")
         if fewest is not None:
