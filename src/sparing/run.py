@@ -181,6 +181,10 @@ class Effort:
         longer = max(1.0, min(n_samples or n_features, n_features) / 400)
         return int(np.clip(self.restart_work / (n_features * n_components * longer), 1, self.restarts))
 
+    def joint_affordable(self, n_slots: int, n_features: int) -> float:
+        """Starts of a joint search whose tables of swaps are affordable, for components with so many features."""
+        return self.joint_table / (n_slots * min(n_features, SEARCH.places * n_slots))
+
     @property
     def levels(self) -> tuple[Effort, ...]:
         """This effort after all those whose answers it starts from, the least first."""
@@ -342,6 +346,8 @@ class SearchLimits:
     fewest_trials: int = (
         16  # counts of features tried where min_variance is given; fewer as the solver has fewer starts
     )
+    least_affordable: float = 0.1  # share of a joint start; with less, the fewest features are found without a search
+    rotated: int = 2  # of the principal components then: by varimax and as they are, which others do not better
     moving: int = 2  # of the best answers, those whose features are moved between components
     single_moves: int = 8  # moves of one feature between components that are tried together
     moved: int = 6  # features that are moved together by chance

@@ -26,12 +26,12 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.loss import REPEATED
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import CONSTRAINTS, Deflation, DisjointDeflation, GeneralizedDeflation
-from sparing.methods.encoders import Sequential, fewest_in_turn
+from sparing.methods.encoders import JointVariance, Sequential, fewest_in_turn
 from sparing.methods.encoders.required import Required
 from sparing.methods.solvers import Solver
 from sparing.proof.answers import better_of
 from sparing.results import Array, Bound, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
-from sparing.run import EFFORTS, Run
+from sparing.run import EFFORTS, SEARCH, Run
 from sparing.task import Task
 
 DEFAULT_N_NONZERO = 10
@@ -260,6 +260,9 @@ class ComponentsEstimator(EncodingEstimator[Any]):
             return sizes, kept
         as_many = spectrum.leading(len(sizes))  # what the others would explain may be rounding
         task = replace(Task.of_components(view, as_many, sizes), start=H)
+        affordable = run.effort.joint_affordable(sum(sizes), view.n_features) >= SEARCH.least_affordable
+        if isinstance(encoder, JointVariance) and len(sizes) > 1 and not affordable and encoder.max_cosine == 1:
+            return sizes, kept if encoder.constraint is not None else encoder.rotated(task, run)
         found: Encoder = encoder.encode(task, run)
         alone = len(sizes) == 1 and isinstance(encoder, Sequential)
         return sizes, kept if alone and kept.captured[0] > found.captured[0] else found

@@ -119,7 +119,7 @@ class JointLosses(JointVariances):
 def _searched(goal: JointLosses, known: Sequence[Array], spectrum: Spectrum, number: int, run: Run) -> list[Array]:
     """Directions that the search of one effort leads to, the best first, from those known."""
     n_slots, k, effort = sum(goal.sizes), goal.blocks, run.effort
-    affordable = effort.joint_table / (n_slots * min(goal.n_features, 4 * n_slots))
+    affordable = effort.joint_affordable(n_slots, goal.n_features)
     if run.budget.expired or (number > 0 and affordable < 1):
         return [*known[1:]]
     readable = np.where(goal.usable[:, None], spectrum.basis[:, :k], 0.0) if goal.rules else spectrum.basis[:, :k]

@@ -94,7 +94,7 @@ class JointSearch:
     def _level(self, elite: list[Array], known: list[Array], run: Run) -> tuple[list[Array], list[Array]]:
         """The best that a search from what is known, and from more starts, leads to; and all that it came upon."""
         goal, effort, n_slots = self.goal, run.effort, sum(self.goal.sizes)
-        affordable = effort.joint_table / (n_slots * min(goal.n_features, SEARCH.places * n_slots))
+        affordable = effort.joint_affordable(n_slots, goal.n_features)
         if effort.below is not None and affordable < 1:
             return elite, []
         more = list(self._starts(int(np.clip(affordable, 2, effort.joint_starts)), affordable, run))

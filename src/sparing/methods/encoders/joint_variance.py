@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import ClassVar
 
 from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import CONSTRAINTS, Deflation
 from sparing.methods.encoders.joint_goals import ConstrainedVariances, JointVariances, equal_shares
-from sparing.methods.encoders.joint_search import JointSearch, LevelFound
+from sparing.methods.encoders.joint_search import JointSearch, LevelFound, rotations
 from sparing.methods.encoders.limited_cosine import best_within
 from sparing.methods.solvers import Solver
 from sparing.proof.answers import better_of
 from sparing.proof.bounds import OrthogonalLists
 from sparing.results import Array, Encoder, Problem, Reference
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.task import Task
 
 
@@ -73,6 +74,17 @@ class JointVariance:
             found = self._search(task, whole, run).run([level.best for level in strict])
             return encoder_of(whole, found[-1].best, task.spectrum.total)
         return encoder_of(whole, self._limited(task, whole, strict, run), task.spectrum.total)
+
+    def rotated(self, task: Task, run: Run) -> Encoder:
+        """The best of given directions and of principal components rotated and cut to size, with the best loadings.
+
+        Without the search, whose tables of swaps are long where components have hundreds of features.
+        """
+        whole = task.gram.cached()
+        goal = self._goal(task, whole)
+        starts = [task.start, *islice(rotations(task.spectrum.basis, goal.cut, run.rng), SEARCH.rotated)]
+        answers = [goal.refitted(H, run) for H in starts if H is not None and H.shape[1] == goal.blocks]
+        return encoder_of(whole, goal.ordered(goal.best(answers, task.spectrum)), task.spectrum.total)
 
     def _limited(self, task: Task, whole: DataMatrix, strict: Sequence[LevelFound], run: Run) -> Array:
         """Components within the limit, given orthogonal ones: each effort goes on from what the one below has."""
