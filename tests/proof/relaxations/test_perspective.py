@@ -74,7 +74,7 @@ def test_supports_passed_over_do_not_exceed_the_target():
 
 def test_one_column_less_captures_less_by_what_is_said():
     tight = 0
-    for found, at, places, _, _, open_, of, columns in nodes(25):
+    for found, at, places, _, _, _, of, columns in nodes(25):
         if places.shape[1] < of.rank + 1:
             continue
         used = np.flatnonzero(found.gains[at] > 0)
