@@ -26,7 +26,7 @@ class ProofEffort:
 
     nodes: int = 500  # of a search through supports: half a second for a thousand features [efforts, exact]
     pair_work: float = 1e10  # multiplications to list pairs of thousands of features: half a second in all [efforts]
-    tree_work: float = 1.25e8  # of nodes of the deletion tree: a quarter of a second for up to 500 features [gaps]
+    tree_work: float = 1e8  # of nodes of the deletion tree: a fifth of a second for up to 450 features [gaps]
     path_work: int = 3  # all proofs of a path spend so many times the nodes of one certificate
     disjoint_nodes: int = 20_000  # of a search of disjoint supports, once they are listed
 
