@@ -132,7 +132,7 @@ class Enough:
 
 @dataclass(frozen=True)
 class Problem:
-    """What was optimised, over what: the claim of a certificate holds for this and nothing else.
+    """The problem that was solved: objective and feasible set, for which the claim of a certificate holds.
 
     ``n_nonzero`` counts the features of each component. With ``shared_support`` it counts those of all together: for a
     loss the features used, for a variance the nonzero loadings. Disjoint components have no feature in common.

@@ -20,7 +20,7 @@ def unread_variance(estimator: Any, X: Any, y: Any = None) -> float:
 
     For ``GridSearchCV(..., scoring=unread_variance)``. The method ``score`` of the estimators counts every feature: a
     feature that is read enters its own prediction, so that more features and components always score higher, and a
-    search on it picks the largest numbers of its grid. What a feature that is not read tells cannot be had that way.
+    search on it picks the largest numbers of its grid. Predictions of features that are not read gain nothing that way.
 
     Parameters
     ----------

@@ -35,13 +35,13 @@ def select_genes(
     n_genes : int, default=50
         Size of the panel.
     n_components : int or None, default=10
-        Number of principal components that the panel should keep. None: as many as genes, to predict all others.
+        Number of principal components that the panel should keep. None: one per chosen gene, to predict all others.
     include, exclude : str, names, indices or a mask, optional
-        Genes that are in the panel in any case (markers), and genes that may not be (ribosomal, mitochondrial). A
-        single text is a column of ``adata.var`` that says yes or no of every gene; the rest as in
-        :class:`SparseEncoder`. An excluded gene is still predicted, and counts in what is kept.
+        Genes that must be in the panel (such as markers), and genes that must not (such as ribosomal or mitochondrial).
+        A single text is a column of ``adata.var`` that says yes or no of every gene; the rest as in
+        :class:`SparseEncoder`. An excluded gene is still predicted, and still counts in the share that is kept.
     layer : str, optional
-        A layer in place of ``adata.X``, or ``"raw"`` for ``adata.raw.X`` where that has the same genes.
+        A layer in place of ``adata.X``, or ``"raw"`` for ``adata.raw.X`` if it has the same genes.
     key_added : str, default="sparing"
         What results are called.
     **parameters

@@ -117,7 +117,7 @@ def test_forgeries_are_found(rng):
         "features, not 3": replace(good, problem=replace(good.problem, n_nonzero=3)),
         "2 components, not 1": replace(good, problem=replace(good.problem, n_components=1), pca_value=0.0),
         "its problem about a variance": replace(good, problem=replace(good.problem, objective="variance")),
-        "for nothing": replace(good, nothing=2 * good.total),
+        "as zero": replace(good, nothing=2 * good.total),
         "not within what it claims": replace(good, estimate=0.9 * good.bound),
         "a stream has no promise": replace(good, guarantees=(PROMISE,)),
         "PCA keeps at most": replace(good, pca_variance=0.9 * (good.total - least)),

@@ -120,7 +120,7 @@ def test_what_fewest_needs(kind):
 
 def test_a_height_is_no_number_of_clusters():
     X, _ = redundant(n=20, p=10)
-    with pytest.raises(ValueError, match="n_clusters=None does not say"):
+    with pytest.raises(ValueError, match="needs their number, but n_clusters=None"):
         fit(SparseHierarchicalClustering, X, weight_bound="fewest", n_clusters=None, distance_threshold=2.0)
 
 

@@ -171,9 +171,9 @@ def test_an_included_feature_that_is_constant_is_in_the_panel(wine):
     assert len(model.support_) == 4
     assert 13 in model.support_
     assert not model.components_[:, 13].any()
-    with pytest.raises(ValueError, match="None of the features that may be read varies"):
+    with pytest.raises(ValueError, match="All features that may be read are constant"):
         SparseEncoder(2, n_nonzero=1, include=["marker"], exclude=NAMES).fit(X)
-    with pytest.raises(ValueError, match="as many as n_nonzero allows, and none of them varies"):
+    with pytest.raises(ValueError, match="as many as n_nonzero allows, and all of them are constant"):
         SparseEncoder(2, n_nonzero=1, include=["marker"]).fit(X)
     path = sparsity_path(X, 2, scale=True, include=["marker"], effort="quick")
     assert path.n_features.tolist() == list(range(2, 15))  # the marker alone says nothing

@@ -65,11 +65,11 @@ class Recheck:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What a result reaches (``value``), what no feasible result can pass (``bound``), and why.
+    """What a result reaches (``value``), the bound on every feasible result (``bound``), and its proof.
 
-    ``print(certificate)`` says what is kept of PCA's variance and what any other choice could keep; :meth:`details` has
-    the rest. It holds the nonzero loadings and small numbers only, never the data, so it can be stored beside a result
-    and checked years later with :meth:`recheck`.
+    ``print(certificate)`` states the share of PCA's variance that is kept and the most that any other choice could
+    keep; :meth:`details` adds the rest. It holds the nonzero loadings and small numbers only, never the data, so it can
+    be stored with a result and checked years later with :meth:`recheck`.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Certificate:
         return self.total - value
 
     def details(self) -> str:
-        """What is printed, and after it loss, bound and proof, promises of theorems, notes on the search.
+        """The printed lines, followed by loss, bound and proof, theorems and notes on the search.
 
         Returns
         -------

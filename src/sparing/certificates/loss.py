@@ -38,7 +38,7 @@ def certify_loss(
     promise: str | None = None,
     asked: Spectrum | None = None,
 ) -> Certificate:
-    """Recompute the loss from data and loadings, and set the best bound beside it.
+    """Recompute the loss from data and loadings, and compare it with the best bound.
 
     ``promise`` names the one of ``PROMISES`` whose hypothesis the fit kept: ``dual_set`` where dual set selection chose
     or was the safeguard, ``adaptive`` or ``derandomised`` where adaptive sampling chose. For components with features
@@ -202,7 +202,7 @@ def certify_reconstruction(
     promise: str | None = None,
     asked: Spectrum | None = None,
 ) -> ReconstructionCertificate:
-    """Recompute what encoder and decoder lose together, and set the best bound beside it.
+    """Recompute the joint loss of encoder and decoder, and compare it with the best bound.
 
     ``row_weights`` are in the units of X, ``n_rows`` is the number of data points asked for. ``promise`` names the one
     of ``PROMISES`` whose hypothesis the fit kept on both sides.

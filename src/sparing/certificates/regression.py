@@ -34,11 +34,11 @@ EXPLAINED = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class RegressionCertificate:
-    """What a regression on few features leaves of its targets (``value``), beside regression on principal components.
+    """The residual of a regression on few features (``value``), compared with regression on principal components.
 
-    ``print(certificate)`` says what is explained of them; :meth:`details` has the rest. It holds coefficients and small
-    numbers only, never the data, and can be checked again with :meth:`recheck`. Nothing is proved about other features:
-    ``bound`` is 0, what no residual can pass, and ``gap`` is 1 unless nothing is left.
+    ``print(certificate)`` states the share of the targets that is explained; :meth:`details` adds the rest. It holds
+    coefficients and small numbers only, never the data, and can be checked again with :meth:`recheck`. Nothing is
+    proved about other features: ``bound`` is 0, and ``gap`` is 1 unless the residual is 0.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class RegressionCertificate:
         )
 
     def details(self) -> str:
-        """What is printed, and after it residual, bound and promises of theorems.
+        """The printed lines, followed by residual, bound and theorems.
 
         Returns
         -------
@@ -188,7 +188,7 @@ def certify_regression(
     fit_intercept: bool,
     promise: str | None = None,
 ) -> RegressionCertificate:
-    """Recompute the residual from data and coefficients, and set PCA regression and theorems beside it.
+    """Recompute the residual from data and coefficients, and compare it with PCA regression and the theorems.
 
     The task's view is what the principal components are of, ``fitted`` what the targets were regressed on;
     ``coefficients`` (w x len(support)) are in the user's units. ``promise`` names the selector whose hypothesis the fit

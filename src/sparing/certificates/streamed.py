@@ -21,15 +21,15 @@ from sparing.task import Task
 
 @dataclass(frozen=True, eq=False)
 class StreamCertificate(Certificate):
-    """What is proved of rows that were seen once.
+    """Certificate of a fit to rows that were seen only once.
 
-    ``value`` is not the loss but what the loss cannot exceed; ``bound``, as ever, is what no encoder can go below.
-    Between them lies ``estimate``. ``variance_kept`` is what is proved to be kept.
+    ``value`` is not the loss but an upper bound of it; ``bound`` is, as usual, a lower bound for every encoder.
+    Between them lies ``estimate``. ``variance_kept`` is the share that is proved to be kept.
 
     Attributes
     ----------
     estimate : float
-        The loss as the kept directions and the exact norms of all features suggest it: what nothing proves.
+        An estimate of the loss from the kept directions and the exact norms of all features; it is not proved.
     pca_estimate : float
         The variance of PCA's components by the same directions.
     """

@@ -43,8 +43,9 @@ TIMED_OUT = "The time limit was reached: more time could find or prove more."
 class VarianceCertificate(Certificate):
     """As :class:`Certificate`; ``value`` is the symmetric variance tr((H'H)^-1 H'AH) of the components.
 
-    In units of the covariance (n - 1), or of the matrix given. ``bound`` is what no components of the same problem can
-    pass, ``pca_value`` the variance of as many principal components, ``parts`` the certificates of single components.
+    In units of the covariance (n - 1), or of the matrix given. ``bound`` is an upper bound for all components of the
+    same problem, ``pca_value`` the variance of the same number of principal components, ``parts`` the certificates of
+    single components.
     """
 
     _named: ClassVar[str] = "variance"
@@ -180,7 +181,7 @@ def certify_variance(
     parts: Sequence[Certificate] = (),
     asked: Spectrum | None = None,
 ) -> VarianceCertificate:
-    """Recompute the variance from data and loadings, and set the best bound beside it."""
+    """Recompute the variance from data and loadings, and compare it with the best bound."""
     view, spectrum, unit = task.gram, task.spectrum, covariance_unit(task.gram)
     value = symmetric_total(view, found.components.T)
     for bound in bounds:

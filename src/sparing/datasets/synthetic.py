@@ -20,7 +20,7 @@ def make_spiked(
     spike: float = 5.0,
     random_state: int | np.random.Generator | None = None,
 ) -> Any:
-    """Noise of unit variance plus a few directions of larger variance, each on a few features of its own.
+    """Noise of unit variance plus a few directions of larger variance, each on a few separate features.
 
     Parameters
     ----------
@@ -70,11 +70,11 @@ def make_hidden_direction(
     noise: float = 1e-3,
     random_state: int | np.random.Generator | None = None,
 ) -> Any:
-    """A strong direction that needs all of its features, beside a weaker one on a few features of its own.
+    """A strong direction that needs all of its features, and a weaker one on a few other features.
 
     The dense direction has a sum of squares of 1, in equal parts from every feature but those of the sparse one. The
-    leading eigenvector is the dense direction, and its largest entries say nothing: on ``n_nonzero`` of its features
-    next to nothing of it is left, while the sparse direction keeps all of its own.
+    leading eigenvector is the dense direction, and its largest entries are uninformative: on ``n_nonzero`` of its
+    features almost nothing of it is left, while the sparse direction keeps its whole variance.
 
     Parameters
     ----------

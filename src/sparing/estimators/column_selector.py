@@ -75,11 +75,11 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     ranking_ : ndarray of int
         The same features, the most useful first: each adds most to those before it.
     variance_kept_ : float
-        Share of the variance of PCA's ``n_components`` components that as many components explain that read only these
-        features, at most 1.
+        Share of the variance of PCA's ``n_components`` components that is explained by the same number of components on
+        these features alone, at most 1.
     feature_r2_ : ndarray of shape (n_features,)
         How well ``inverse_transform`` predicts each feature: 1 - residual variance / variance. 1 for those kept and
-        for constant ones. Under noise: each feature without noise, from readings with it.
+        for constant ones. With noise: each feature without noise, predicted from noisy readings.
     noise_variance_ : float or ndarray of shape (n_features,)
         Variance of the assumed noise; 0 for none.
     decoder_ : ndarray of shape (len(support_), n_features)

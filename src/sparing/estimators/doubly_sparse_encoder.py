@@ -29,10 +29,10 @@ PER_COMPONENT = 5
 
 
 class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
-    """Few features that keep what PCA keeps, and few samples from which the data are rebuilt.
+    """Few features that keep what PCA keeps, and few samples from which the data can be rebuilt.
 
     Scores are read from ``n_nonzero`` features, and every sample is rebuilt as a combination of ``n_rows`` of the
-    samples themselves. The loss is what this decoder loses, not what the best one would [magdonismail2015, Theorem 6,
+    samples themselves. The loss is that of this decoder, not of the best one [magdonismail2015, Theorem 6,
     comment 5].
 
     Parameters
@@ -74,7 +74,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     rows_ : ndarray of int
         Sorted numbers of the samples that the decoder is built on.
     row_weights_ : ndarray of shape (n_components, len(rows_))
-        What each of them contributes to each component.
+        The weight of each of them in each component.
     variance_kept_ : float
         Share of the variance of PCA's ``n_components`` components that these explain, at most 1.
     feature_r2_ : ndarray of shape (n_features,)

@@ -45,8 +45,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     ----------
     n_components : int, default=1
     n_nonzero : int or sequence of int, optional
-        Features of each component, at most, or one number for each; components are ordered by what they add. 10 where
-        nothing is given, or all where there are fewer (shared out where no feature may be in two components).
+        Maximum number of features per component, or one number for each; components are sorted by the variance that
+        they add. Default 10, or all where there are fewer (shared out where no feature may be in two components).
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the
         nonnegative component with all features, one after the other. Where several components are then searched
@@ -72,7 +72,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         together when ``solver="auto"``, is ``orthogonalized`` with ``solver="exact"`` and ``generalized`` with others.
     constraint : {None, "orthogonal"}, default=None
         Orthogonal components, found together: for nonnegative ones that is to have no feature in common.
-        ``deflation="disjoint"`` finds them one after the other, so that every prefix is a result of its own.
+        ``deflation="disjoint"`` finds them one after the other, so that every prefix is a valid result.
     refit : bool, default=True
         Climb on the whole matrix from the answer of the solver. Otherwise its own answer, as published; ``auto`` and
         ``exact`` always climb.
@@ -86,8 +86,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed first, for the
-        same answer in two passes; more features need as many passes as the method takes. ``auto``: few where X has at
-        most 1024 features, and is a Dask array, or larger than 4 GiB and not in memory.
+        same answer in two passes; with more features, the method reads X as often as it needs. ``auto``: few where X
+        has at most 1024 features, and is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
@@ -96,8 +96,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     time_limit : float, optional
         Seconds after which the best answer so far is returned, with a valid bound.
     checkpoint : str or path, optional
-        Folder in which each finished pass over X is saved. A fit that was killed and is started again with the same X
-        and parameters continues after its last finished pass, with the same result. X is recognised by its shape, type
+        Folder in which each finished pass over X is saved. A killed fit that is started again with the same X and
+        parameters continues after its last finished pass and gives the same result. X is recognised by its shape, type
         and first rows, files also by size and date. After a successful fit the folder is emptied again.
     random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
@@ -115,8 +115,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     support_ : ndarray of int
         Sorted indices of all features used.
     variance_kept_ : float
-        Variance within the span of the components as a share of that of ``n_components`` principal components; what the
-        certificate says. At most 1.
+        Variance within the span of the components as a share of that of ``n_components`` principal components, as in
+        the certificate. At most 1.
     feature_r2_ : ndarray of shape (n_features,)
         How well the best decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature.
     loss_, loss_ratio_ : float

@@ -90,8 +90,8 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         multiple of the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most variance of unread features in
         held-out samples (5 folds). It improves predictions of new samples if features outnumber samples.
     strategy : {"batch", "iterative", "joint"} or a strategy, default="batch"
-        ``batch``: all components share one set of features. ``iterative``: one after the other, each with features of
-        its own; every prefix is an encoder. ``joint``: features of their own, optimised together: the least loss for a
+        ``batch``: all components share one set of features. ``iterative``: one after the other, each with its own
+        features; every prefix is an encoder. ``joint``: features of their own, optimised together: the least loss for a
         given number of features per component. An instance with its own settings is accepted too: ``Batch``,
         ``Iterative`` or ``Joint`` of ``sparing.methods.encoders``, such as ``Batch(orthonormal=True)`` for orthonormal
         loadings or ``Batch(sketch=500)`` for loadings from a random projection.
@@ -110,10 +110,10 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed and the answer
-        is the usual one, in two passes; else features are chosen from a sketch, in three passes over dense and five
-        over sparse data (``batch``, greedy selectors), for an excess loss within about 3% of the usual one; the loss
-        and the certificate stay exact. One pass more with ``missing="mean"``; at most 100 features where the fewest are
-        sought. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
+        is the usual one, in two passes; otherwise features are chosen from a sketch, in three passes over dense and
+        five over sparse data (``batch``, greedy selectors), for an excess loss within about 3% of the usual one; the
+        loss and the certificate stay exact. One more pass with ``missing="mean"``; at most 100 features with
+        ``min_variance`` or ``max_loss``. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
@@ -122,8 +122,8 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     time_limit : float, optional
         Seconds after which the best answer so far is returned, with a valid bound.
     checkpoint : str or path, optional
-        Folder in which each finished pass over X is saved. A fit that was killed and is started again with the same X
-        and parameters continues after its last finished pass, with the same result. X is recognised by its shape, type
+        Folder in which each finished pass over X is saved. A killed fit that is started again with the same X and
+        parameters continues after its last finished pass and gives the same result. X is recognised by its shape, type
         and first rows, files also by size and date. After a successful fit the folder is emptied again.
     random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
@@ -139,8 +139,8 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     variance_kept_ : float
         Share of the variance of PCA's ``n_components`` components that these explain, at most 1.
     feature_r2_ : ndarray of shape (n_features,)
-        How well the decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature. Under
-        noise: each feature without noise, from readings with it.
+        How well the decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature. With
+        noise: each feature without noise, predicted from noisy readings.
     noise_variance_ : float or ndarray of shape (n_features,)
         Variance of the assumed noise; 0 for none.
     loss_, loss_ratio_ : float

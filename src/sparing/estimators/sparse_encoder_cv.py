@@ -34,17 +34,17 @@ CHOICES = ("one_se", "best")
 
 
 class SparseEncoderCV(EncodingEstimator[Strategy]):
-    """A :class:`SparseEncoder` whose numbers of components and features, and whose noise, hold best on new samples.
+    """A :class:`SparseEncoder` with numbers of components and features, and noise, chosen by cross-validation.
 
-    Samples are left out in turn. Each fold selects one nested path of features for each noise, which gives every number
-    of features, and one decomposition gives every number of components; what is kept of the features that are *not*
-    read decides. The encoder is then fitted on all samples, with its certificate.
+    The choice is cross-validated. Each fold selects one nested path of features for each noise, which gives every
+    number of features, and one decomposition gives every number of components. The share of the variance of the
+    features that are *not* read decides. The encoder is then fitted on all samples, with its certificate.
 
     Parameters
     ----------
     n_components : int or sequence of int, optional
-        Numbers of components to try; by default all up to 20. With as many components as features nothing of what was
-        read is thrown away.
+        Numbers of components to try; by default all up to 20. With one component per feature, nothing that was read is
+        lost.
     n_nonzero : int or sequence of int, optional
         Numbers of features to try; by default all up to 100.
     noise_variance : "auto", float, array-like of shape (n_features,), dict by name or None, default="auto"
@@ -52,8 +52,8 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
     cv : int, splitter of scikit-learn or pairs of indices, default=5
         As in :func:`cross_validated`.
     rule : {"one_se", "best"}, default="one_se"
-        ``one_se``: the fewest features with which some number of components and some noise are within one standard
-        error of the best; of these numbers and noises, the best with so many features. ``best``: the best.
+        ``one_se``: the fewest features that reach, with any number of components and any noise, the best result less
+        one standard error; then the best components and noise for that number of features. ``best``: the best of all.
     include, exclude, costs, max_cost, groups, max_per_group
         Rules on features, as in :class:`SparseEncoder`.
     n_jobs : int, optional
@@ -68,18 +68,19 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
     noise_variance_ : float or ndarray of shape (n_features,)
         The noise that was chosen; 0 is none.
     held_out_, held_out_se_ : float
-        Share of the variance of features that are not read, in samples that were left out, which this choice keeps; and
-        its standard error. Of the choice among many it is slightly flattering; ``cross_validated`` of this estimator
+        Share of the variance of the features that are not read, in samples left out, that this choice keeps; and its
+        standard error. As the best of many candidates it is slightly optimistic; ``cross_validated`` of this estimator
         is not.
     cv_results_ : dict of arrays
         As in scikit-learn: one entry for each noise, number of features and number of components.
     path_ : SparsityPath
-        What every number of features keeps with the components and noise chosen, on these samples and held out.
+        The share that every number of features keeps with the chosen components and noise, on these samples and held
+        out.
     best_index_ : int
         The choice, in ``cv_results_``.
     n_splits_ : int
     components_, decoder_, support_, variance_kept_, feature_r2_, loss_, loss_ratio_, certificate_, mean_, scale_
-        And all else of the :class:`SparseEncoder` fitted on all samples.
+        And all other attributes of the :class:`SparseEncoder` fitted on all samples.
 
     Examples
     --------

@@ -48,8 +48,8 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     """Hierarchical clustering in a few weighted features.
 
     Samples are compared by sum_j w_j d_ii'j. The weights w >= 0, with an l2 norm of at most 1 and an l1 norm of at most
-    ``weight_bound``, make these dissimilarities as large as they can be (in their sum of squares over all pairs); most
-    weights are zero [witten2010, Sec. 4]. The matrix of dissimilarities, pairs by features, is never formed.
+    ``weight_bound``, maximise the sum of squares of these dissimilarities over all pairs; most weights are zero
+    [witten2010, Sec. 4]. The matrix of dissimilarities, pairs by features, is never formed.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     weight_bound : float, "auto" or "fewest", default="auto"
         Between 1 (one feature) and sqrt(n_features) (all of them). ``auto`` compares the spread of the dissimilarities
         with that of data whose features are permuted one by one: the smallest bound whose gap is within one standard
-        error of the largest. Where features are correlated, as genes are, that is most of them; ``fewest`` then goes
-        on to the smallest bound with the same clusters, up to an adjusted Rand index of 0.9.
+        error of the largest. With correlated features, such as genes, it keeps most of them; ``fewest`` then continues
+        to the smallest bound with the same clusters, up to an adjusted Rand index of 0.9.
     n_features : int, optional
         Number of features to use; the bound is found.
     linkage : {"complete", "average", "single", "weighted", "ward"}, default="complete"
@@ -68,7 +68,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
         Of two values of one feature: squared or absolute difference, or ``f(a, b)`` of two arrays that broadcast.
     complementary : bool, default=False
         Also find a second clustering, whose dissimilarities are orthogonal to those of the first [witten2010,
-        Sec. 4], with the same bound or as many features: ``complementary_``.
+        Sec. 4], with the same bound or number of features: ``complementary_``.
     distance_threshold : float, optional
         Instead of ``n_clusters``: clusters are not joined at this height or above.
     scale : bool, default=False
@@ -94,7 +94,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
         Sorted indices of the features used; ``get_support()`` gives the mask.
     weight_bound_ : float
     criterion_ : float
-        Root of the sum of squared dissimilarities over ordered pairs: what the weights maximise.
+        Root of the sum of squared dissimilarities over ordered pairs, which the weights maximise.
     n_iter_, converged_ : int, bool
     children_, distances_, n_leaves_, n_connected_components_, n_clusters_
         The tree, as in scikit-learn's ``AgglomerativeClustering``.
@@ -112,9 +112,8 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
 
     Notes
     -----
-    NaN is a missing value: a pair of samples is compared by the features that both have, and what they add up to is
-    multiplied by p / (number of these features), as in R's ``sparcl``. Without any, a pair is as far apart as others
-    are on average.
+    NaN is a missing value: two samples are compared by the features that both have, and their sum is multiplied by p /
+    (number of these features), as in R's ``sparcl``. Without any, a pair is as far apart as others are on average.
 
     Examples
     --------

@@ -37,28 +37,28 @@ LOOSE_MEANS = 1e-4
 class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusteringEstimator[Partition]):
     """k-means in a few weighted features.
 
-    Clusters and weights together make the weighted sum of squares between clusters, sum_j w_j a_j, as large as they
-    can: w >= 0 with an l2 norm of at most 1 and an l1 norm of at most ``weight_bound``, which leaves most weights zero
-    [witten2010, Sec. 3].
+    Clusters and weights together maximise the weighted sum of squares between clusters, sum_j w_j a_j, over w >= 0 with
+    an l2 norm of at most 1 and an l1 norm of at most ``weight_bound``, which leaves most weights zero [witten2010, Sec.
+    3].
 
     Parameters
     ----------
     n_clusters : int, default=2
-        With a single one nothing is separated, and every weight is zero.
+        With 1, every weight is zero.
     weight_bound : float, "auto" or "fewest", default="auto"
         Between 1 (one feature) and sqrt(n_features) (all of them). ``auto`` compares the criterion
         with that of data whose features are permuted one by one: the smallest bound whose gap is within one standard
-        error of the largest. Where features are correlated, as genes are, that is most of them; ``fewest`` then goes
-        on to the smallest bound with the same clusters, up to an adjusted Rand index of 0.9.
+        error of the largest. With correlated features, such as genes, it keeps most of them; ``fewest`` then continues
+        to the smallest bound with the same clusters, up to an adjusted Rand index of 0.9.
     n_features : int, optional
         Number of features to use; the bound is found.
     n_init : int or "auto", default="auto"
-        Starts, of which the best answer is kept. ``auto`` with ``effort="default"``: 10 by k-means, 20 by the single
-        features that divide samples best, and 20 cheap walks that seed k-means anew in every turn.
+        Number of starts; the best answer is kept. ``auto`` with ``effort="default"``: 10 by k-means, 20 by the single
+        features that divide samples best, and 20 cheap runs that seed k-means again in every iteration.
     scale : bool, default=False
         Divide features by their standard deviations (n - 1) first.
     max_iter, tol : int, float, default=300, 1e-9
-        An alternation ends when no sample moves, or a turn adds less than ``tol`` of the criterion.
+        The alternation stops when no sample moves, or when an iteration adds less than ``tol`` of the criterion.
     n_permutations : int, default=10
         For "auto" and "fewest".
     time_limit : float, optional

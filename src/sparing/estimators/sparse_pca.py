@@ -46,9 +46,9 @@ class SparsePCA(ComponentsEstimator):
     ----------
     n_components : int, default=1
     n_nonzero : int or sequence of int, optional
-        Features of each component, or one number for each; components are sorted by what they add, and the numbers
-        with them, whatever their order here. 10 where nothing is given, or all where there are fewer
-        (shared out where no feature may be in two components).
+        Number of features per component, or one number for each; components, and their numbers with them, are sorted by
+        the variance that they add. Default 10, or all where there are fewer (shared out where no feature may be in two
+        components).
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the dense
         component in its place, one after the other. Where several components are then searched together the total is
@@ -74,10 +74,10 @@ class SparsePCA(ComponentsEstimator):
         variance, and ``generalized`` with others.
     constraint : {None, "orthogonal", "uncorrelated"}, default=None
         Loadings orthogonal to one another, or scores uncorrelated with one another; exact. Both at once is PCA. With
-        ``solver="exact"`` orthogonal components are searched together, and proved optimal as far as that goes.
+        ``solver="exact"`` orthogonal components are searched together, and proved optimal where possible.
     max_cosine : float, default=1.0
         The largest absolute cosine of the loadings of two components: 0 is orthogonal, 1 is no limit. A limit makes
-        components easier to tell apart, and the certificate sharper. For components that are searched together
+        components easier to distinguish, and bounds tighter. For components that are searched together
         (``solver="auto"``, ``deflation="auto"``).
     refit : bool, default=True
         Best loadings for the features found. Otherwise those of the solver, where it has its own.
@@ -94,8 +94,8 @@ class SparsePCA(ComponentsEstimator):
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed first, for the
-        same answer in two passes; more features need as many passes as the method takes. ``auto``: few where X has at
-        most 1024 features, and is a Dask array, or larger than 4 GiB and not in memory.
+        same answer in two passes; with more features, the method reads X as often as it needs. ``auto``: few where X
+        has at most 1024 features, and is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
@@ -104,8 +104,8 @@ class SparsePCA(ComponentsEstimator):
     time_limit : float, optional
         Seconds after which the best answer so far is returned, with a valid bound.
     checkpoint : str or path, optional
-        Folder in which each finished pass over X is saved. A fit that was killed and is started again with the same X
-        and parameters continues after its last finished pass, with the same result. X is recognised by its shape, type
+        Folder in which each finished pass over X is saved. A killed fit that is started again with the same X and
+        parameters continues after its last finished pass and gives the same result. X is recognised by its shape, type
         and first rows, files also by size and date. After a successful fit the folder is emptied again.
     random_state : int, Generator, RandomState or None, default=0
     verbose : bool, default=False
@@ -123,8 +123,8 @@ class SparsePCA(ComponentsEstimator):
     support_ : ndarray of int
         Sorted indices of all features used.
     variance_kept_ : float
-        Variance within the span of the components as a share of that of ``n_components`` principal components; what the
-        certificate says. At most 1.
+        Variance within the span of the components as a share of that of ``n_components`` principal components, as in
+        the certificate. At most 1.
     feature_r2_ : ndarray of shape (n_features,)
         How well the best decoder predicts each feature: 1 - residual variance / variance. 1 for a constant feature.
     loss_, loss_ratio_ : float

@@ -117,7 +117,7 @@ class SparsePCARegressor(
         Sorted indices of the features used.
     components_ : ndarray of shape (m, n_features)
         The sparse eigenfeatures, m <= min(n_components, n_targets, n_nonzero): unit rows, zero outside ``support_``,
-        scores uncorrelated where there is an intercept, in falling order of what they explain of the targets. For one
+        scores uncorrelated with an intercept, sorted by the variance of the targets that they explain. For one
         target there is one.
     selector_ : str or a selector
         How features were chosen: with ``auto`` the name of the best.

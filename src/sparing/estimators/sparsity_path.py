@@ -45,9 +45,9 @@ class SparsityPath:
     noise_variance : float or ndarray of shape (n_features,)
         Variance of the assumed noise; 0 for none.
     held_out, held_out_se : ndarray or None
-        With ``cv``: share of the variance of features that are not read, in samples that were left out, which as many
-        features keep, chosen anew in every fold; and its standard error. ``variance_kept`` is a share of what PCA keeps
-        of these samples, this is one of everything.
+        With ``cv``: share of the variance of the features that are not read, in samples left out, for each number of
+        features, chosen again in every fold; and its standard error. ``variance_kept`` is relative to PCA and about
+        these samples; this is a share of the total variance.
 
     Examples
     --------
@@ -180,8 +180,8 @@ def sparsity_path(
     """Share of PCA's variance that every number of shared features keeps, and its upper bound.
 
     The path itself costs a few fits, without ``improve`` about one. Proofs cost a few certificates together: where a
-    table has many features only the smallest numbers get one beyond PCA's. With a ``time_limit`` they take what it
-    leaves; ``certify=False`` leaves them out.
+    table has many features only the smallest numbers get one beyond PCA's. With a ``time_limit`` they use the remaining
+    time; ``certify=False`` skips them.
 
     Parameters
     ----------
@@ -198,8 +198,8 @@ def sparsity_path(
         that does. The path starts with the features of ``include`` and ends when no better choice is within
         ``max_cost``.
     noise_variance : float, array-like of shape (n_features,), dict by name, "auto" or None, default=None
-        Variance of independent noise on every reading, as in :class:`SparseEncoder`. "auto" chooses what is best along
-        the whole path.
+        Variance of independent noise on every reading, as in :class:`SparseEncoder`. "auto" chooses the noise that is
+        best along the whole path.
     cv : int, splitter of scikit-learn or pairs of indices, optional
         Also cross-validate, for ``held_out``; as in :func:`cross_validated`. One nested path for each fold.
     improve : bool, default=True

@@ -86,7 +86,7 @@ def test_row_numbers_and_codes_get_a_note(tmp_path):
         assert rows.shape == (60, 5)
         assert len(said) == 2
         notes = " ".join(str(note.message) for note in said)
-        assert f"if it numbers the rows pass drop=[{name!r}]" in notes
+        assert f"if it numbers the rows, pass drop=[{name!r}]" in notes
         assert "'class' holds few distinct integers" in notes
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -96,7 +96,7 @@ def test_row_numbers_and_codes_get_a_note(tmp_path):
 def test_a_first_row_of_values_and_row_numbers_with_a_name_get_a_note(tmp_path):
     rows = [f"{i + 7},{i * i % 11}.5,{i * i % 13}.25,{-i % 5}.5" for i in range(12)]
     for header, says in (
-        ("id,x,y,z", "'id' is taken for a feature; if it numbers the rows pass drop"),
+        ("id,x,y,z", "'id' is used as a feature; if it numbers the rows, pass drop"),
         ("6,1.5,0.25,0.5", "only"),
         ("first,0.5,0.75,0.25", "named '0.5', '0.75', '0.25', as in its first row; if these are values write a header"),
         ("first,400.5,401,401.5", None),  # wavelengths
@@ -131,7 +131,7 @@ def test_counts_are_no_codes(tmp_path):
 def test_names_that_repeat_are_made_unique(tmp_path):
     assert unique_names(["a", "b", "a", "a", "a-1"]) == (["a", "b", "a-2", "a-3", "a-1"], ["a"])
     (tmp_path / "X.csv").write_text("a,b,a\n1.5,2.5,3.5\n2.5,1.5,0.5\n")
-    with pytest.warns(SparingWarning, match="several features are named 'a'; those after the first"):
+    with pytest.warns(SparingWarning, match="several features are named 'a'; '-1', '-2' and so on are appended"):
         rows = open_data(tmp_path / "X.csv")
     assert rows.feature_names == ["a", "b", "a-1"]
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

@@ -14,7 +14,7 @@ def test_columns_of_text_tables(tmp_path):
     assert read_column(tmp_path / "a.csv", "kind of thing") == ["a, b", "", "é🎉"]
     assert read_column(tmp_path / "a.csv", "x") == ["1", "2", "3"]
     assert read_column(tmp_path / "a.tsv", "kind") == ["u", "v"]
-    with pytest.raises(errors.UnreadableError, match="no column 'y' in it; it has 'x', 'kind'"):
+    with pytest.raises(errors.UnreadableError, match="no column 'y'; its columns are 'x', 'kind'"):
         read_column(tmp_path / "a.tsv", "y")
 
 

@@ -98,11 +98,11 @@ def test_options_that_make_no_sense(tmp_path):
         ({"delimiter": "ab"}, "single character"),
         ({"decimal": "x"}, "decimal='x' is not known"),
         ({"drop_unreadable": 1}, "must be True or False"),
-        ({"transpose": True}, r"transpose=True was passed, which is for .mtx, .mtx.gz alone"),
+        ({"transpose": True}, r"transpose=True was passed, which applies only to .mtx, .mtx.gz"),
         ({"drop": ["a", "b"]}, "Keep at least one"),
     ):
         with pytest.raises((ValueError, TypeError), match=sentence):
             open_data(tmp_path / "X.csv", **options)
     for options in ({"delimiter": ";"}, {"decimal": ","}):
-        with pytest.raises(UnreadableError, match=r"was passed, which is for \.csv"):
+        with pytest.raises(UnreadableError, match=r"was passed, which applies only to \.csv"):
             open_data(tmp_path / "X.npy", **options)

@@ -151,7 +151,7 @@ def test_the_standard_error_is_corrected_for_common_training_samples():
     [
         ({"cv": 1}, r"outside \[2, 36\]"),
         ({"cv": "many"}, "number of folds"),
-        ({"cv": [(np.arange(3), np.arange(0))]}, "none to judge by"),
+        ({"cv": [(np.arange(3), np.arange(0))]}, "a training or test set empty"),
     ],
 )
 def test_folds_that_cannot_be_get_a_sentence(arguments, said, X):

@@ -180,7 +180,7 @@ def test_a_column_of_names_may_be_asked_for(run, model):
 
 def test_numbers_are_names_unless_they_are_features(run, folder):
     data = with_first_column(folder, "index", range(178))
-    with pytest.warns(SparingWarning, match="'index' is taken for a feature; if it numbers the rows"):
+    with pytest.warns(SparingWarning, match="'index' is used as a feature; if it numbers the rows"):
         numbered = open_data(data, drop=["cultivar"])
     save_model(SparseEncoder(1, n_nonzero=2, random_state=0).fit(numbered), "with.model")
     save_model(

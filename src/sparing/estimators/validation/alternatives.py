@@ -69,8 +69,8 @@ class Alternatives:
 def alternatives(model: Any, X: Any, *, n_alternatives: int = 3) -> Alternatives:
     """The best substitutes of each feature that a fitted model reads, and the share that is then kept.
 
-    Candidates are ranked by what they span of the principal components beside the other features; the best of them are
-    then fitted exactly, under the noise and the rules of the model.
+    Candidates are ranked by the part of the principal components that they add to the other features; the best are then
+    fitted exactly, with the noise and the rules of the model.
 
     Parameters
     ----------

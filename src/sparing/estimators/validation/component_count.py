@@ -39,7 +39,7 @@ class ComponentCount:
     parallel : int
         Leading eigenvalues above the 95% quantile of those of permuted features (parallel analysis).
     elbow : int
-        Where the curve of eigenvalues bends most: what people draw by eye.
+        Where the curve of eigenvalues bends most: the elbow that people find by eye.
     held_out_scores, held_out_se : ndarray of shape (max_components,)
         Share of unread features that 1, 2, ... components keep, with the best number of features and noise.
     eigenvalues, permuted : ndarray

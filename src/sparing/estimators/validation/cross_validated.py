@@ -32,10 +32,10 @@ class HeldOut:
         Of the features that are not read, each predicted from those that are: an honest estimate, since no value
         enters its own prediction. Of the targets, for a regressor.
     everything : ndarray of shape (n_folds,)
-        Of all features, those that are read among them.
+        Of all features, including those that are read.
     pca, pca_everything : ndarray of shape (n_folds,)
-        The same for PCA with as many components. It reads every feature, those that it rebuilds as well. For a
-        regressor, of the targets by regression on the principal components.
+        The same for PCA with the same number of components. It reads every feature, those that it rebuilds as well. For
+        a regressor, of the targets by regression on the principal components.
     in_sample : ndarray of shape (n_folds,)
         As ``everything``, of the training samples.
     kept, kept_se : float
@@ -98,7 +98,7 @@ def cross_validated(
     """Share of the variance of new samples that an estimator keeps, compared with PCA.
 
     Every fold chooses its features and computes means and scales again; features chosen once, on all samples, would
-    look too good. The fair number is that of the features that are not read.
+    look too good. The honest number is that of the features that are not read.
 
     Parameters
     ----------

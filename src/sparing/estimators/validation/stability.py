@@ -42,8 +42,8 @@ class Stability:
     frequency : ndarray of shape (n_features,)
         Share of the half-samples on which a feature is chosen.
     groups : list of ndarray of int
-        Interchangeable features, the most frequent first: swapping one for another changes what is kept by less than
-        it varies between half-samples, and they are hardly ever chosen together.
+        Interchangeable features, most frequent first: swapping one for another changes the share kept by less than its
+        variation between half-samples, and they are rarely chosen together.
     group_frequency : ndarray
         Share of the half-samples on which one of the group is chosen.
     overlap : float
@@ -98,8 +98,8 @@ def stability(
 ) -> Stability:
     """How often each feature is chosen when the estimator is fitted to random halves of the samples.
 
-    Halves come in complementary pairs, and each has a fit of its own, so that features which only one of several
-    interchangeable ones can represent are found as a group.
+    Halves come in complementary pairs, and each half is fitted separately, so that interchangeable features are found
+    as a group.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ COMPACTED = 2**22
 class Iterative:
     """Ordered components by the batch encoder with k = 1 on the residual, step by step [magdonismail2015, Theorem 11].
 
-    Every prefix of the components is an encoder of its own. With ``refit`` all loadings are then fitted together on the
+    Every prefix of the components is a valid encoder. With ``refit`` all loadings are then fitted together on the
     supports found, which lowers the loss of the whole and gives up nothing but the theorem's loadings.
 
     Parameters
@@ -40,7 +40,7 @@ class Iterative:
     selector : Selector, optional
         Of the features of each component; that of the estimator, or greedy, where none is given.
     refit : bool
-        Fit all loadings together at the end, by turns.
+        Refit all loadings together at the end, alternately.
     safeguard : Selector, optional
         Also run for a component that loses more of the residual than Theorem 6(i) allows, so that the theorem holds for
         every component. Not used with rules on features, which violate the theorem's hypothesis.

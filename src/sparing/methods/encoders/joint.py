@@ -50,7 +50,7 @@ class Joint:
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """The best of all starts; each effort goes on from the answers of the one below."""
+        """The best of all starts; each effort continues from the answers of the one below."""
         view, spectrum, known, encoders = task.gram, task.spectrum, list[Array](), list[Encoder]()
         rows, selector = compact(view), self.selector or Greedy()
         for number, level in enumerate(run.levels()):

@@ -41,7 +41,7 @@ class OrthogonalNonnegative:
         For the start, one component after the other; a nonnegative one.
     restarts : int, optional
         Times that features are shared out again, by turns after perturbing the best and from single features by chance,
-        in place of those of the effort.
+        instead of the number that ``effort`` sets.
 
     Notes
     -----

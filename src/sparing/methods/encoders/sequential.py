@@ -21,7 +21,7 @@ from sparing.task import Task
 
 @dataclass(frozen=True)
 class Sequential:
-    """A solver for each component, a deflation between them [mackey2008, Sec. 2]. Every prefix is a result of its own.
+    """A solver for each component, a deflation between them [mackey2008, Sec. 2]. Every prefix is a valid result.
 
     Parameters
     ----------

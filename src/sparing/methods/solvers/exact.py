@@ -25,7 +25,7 @@ class Exact:
     incumbent : Solver
         Where the search starts; a good one is most of the work.
     max_nodes : int
-        Nodes at most, some minutes; large ones are counted several times.
+        Maximum number of nodes, some minutes; large ones are counted several times.
 
     Notes
     -----

@@ -70,7 +70,7 @@ class GeneralizedPowerL0(GeneralizedPower):
     refit : bool
         Best loadings on the support found. Otherwise those of the iteration, which the penalty does not shrink.
     max_iter : int
-        Steps at most, for each penalty.
+        Maximum number of steps, for each penalty.
 
     Notes
     -----
@@ -100,7 +100,7 @@ class GeneralizedPowerL1(GeneralizedPower):
     refit : bool
         Best loadings on the support found. Otherwise those of the iteration, which the penalty has shrunk.
     max_iter : int
-        Steps at most, for each penalty.
+        Maximum number of steps, for each penalty.
 
     Notes
     -----

@@ -17,9 +17,10 @@ from sparing.task import Task
 class BoundMethod(Protocol):
     """A frozen dataclass whose fields are its settings; all of them have defaults, with which ``check`` is run.
 
-    ``objective`` is what it is about: ``loss`` or ``variance``. ``witnesses``, where it is there, are the records that
-    its witness is made of; ``iterates``, where it is there and true, says that a check rests on an iteration where the
-    spectrum is not exact; ``scales``, likewise, that it takes a share of its steps where the effort has only that.
+    ``objective`` is the quantity that it bounds: ``loss`` or ``variance``. ``witnesses``, where it is there, are the
+    records that its witness is made of; ``iterates``, where it is there and true, says that a check rests on an
+    iteration where the spectrum is not exact; ``scales``, likewise, that it takes a share of its steps where the effort
+    has only that.
     """
 
     name: ClassVar[str]

@@ -27,7 +27,7 @@ class BranchAndBound:
     Parameters
     ----------
     max_nodes : int, optional
-        Nodes at most, in place of those of the effort; large ones are counted several times.
+        Maximum number of nodes, instead of the number that ``effort`` sets; large ones are counted several times.
     """
 
     max_nodes: int | None = None
@@ -84,9 +84,9 @@ class NonnegativeBranchAndBound:
     Parameters
     ----------
     max_nodes, max_iter : int, optional
-        Nodes at most, large ones counted several times, and iterations at most for N, in place of those of the effort.
-        With 0 iterations, or with more than 500 features, negative entries beside the diagonal are set
-        to 0 instead.
+        Maximum number of nodes, large ones counted several times, and iterations at most for N, instead of the number
+        that ``effort`` sets. With 0 iterations, or with more than 500 features, negative entries beside the diagonal
+        are set to 0 instead.
     """
 
     max_nodes: int | None = None

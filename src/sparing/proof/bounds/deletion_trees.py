@@ -101,7 +101,7 @@ class LossTree:
     Parameters
     ----------
     max_nodes : int, optional
-        Nodes to spend, in place of those of the effort.
+        Nodes to spend, instead of the number that ``effort`` sets.
     """
 
     max_nodes: int | None = None
@@ -134,7 +134,7 @@ class LossTree:
         return Bound(_least_loss(view, found.bound), self.name, words, "always", witness, reached, supports=supports)
 
     def check(self, task: Task, witness: Any) -> float:
-        """The search run again from the data, from the same support and with as many nodes."""
+        """The search, run again from the data with the same support and number of nodes."""
         if task.problem.objective != "loss":
             return math.inf
         support, nodes = witness
@@ -153,7 +153,7 @@ class EigenvalueTree:
     Parameters
     ----------
     max_nodes : int, optional
-        Nodes to spend, in place of those of the effort.
+        Nodes to spend, instead of the number that ``effort`` sets.
     """
 
     max_nodes: int | None = None
@@ -185,7 +185,7 @@ class EigenvalueTree:
 
     @valid_for()
     def check(self, task: Task, witness: Any) -> float:
-        """The search run again from the data, from the same support and with as many nodes."""
+        """The search, run again from the data with the same support and number of nodes."""
         if not self.applies(task):
             return math.inf
         support, nodes = witness

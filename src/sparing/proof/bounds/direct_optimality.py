@@ -61,7 +61,8 @@ class DirectOptimality:
     Parameters
     ----------
     max_iter : int, optional
-        Steps at most after the test, in place of those of the effort; fewer where each is much work.
+        Maximum number of steps after the test, instead of the number that ``effort`` sets; fewer where each is much
+        work.
 
     Notes
     -----

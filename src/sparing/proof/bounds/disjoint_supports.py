@@ -27,7 +27,7 @@ class DisjointSupports:
     Parameters
     ----------
     max_nodes : int, optional
-        Nodes of the search at most, in place of those of the effort.
+        Maximum number of nodes of the search, instead of the number that ``effort`` sets.
     """
 
     max_nodes: int | None = None

@@ -42,7 +42,7 @@ class LimitedCosine:
         ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
         default a search of supports of limited size.
     rounds : int, optional
-        Rounds of the search for W, in place of those of the effort.
+        Rounds of the search for W, instead of the number that ``effort`` sets.
     """
 
     single: Single = bound_of_one_component

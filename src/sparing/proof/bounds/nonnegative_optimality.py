@@ -68,7 +68,8 @@ class NonnegativeOptimality:
     Parameters
     ----------
     max_cells, max_iter : int, optional
-        Wedges looked at, at most, and steps in each, in place of those of the effort; fewer where each is much work.
+        Maximum number of wedges, and of steps in each, instead of the number that ``effort`` sets; fewer where each is
+        much work.
 
     Notes
     -----

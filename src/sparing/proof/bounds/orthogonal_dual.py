@@ -41,11 +41,12 @@ class OrthogonalDual:
         ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
         default a search of supports of limited size.
     max_iter : int, optional
-        Iterations of the relaxation at most, one eigendecomposition each, in place of those of the effort.
+        Maximum number of iterations of the relaxation, one eigendecomposition each, instead of the number that
+        ``effort`` sets.
     tolerance : float
         They end when the bound is within this share of the best that any Y gives.
     rounds : int, optional
-        Rounds of the search for W, in place of those of the effort.
+        Rounds of the search for W, instead of the number that ``effort`` sets.
     """
 
     single: Single = bound_of_one_component

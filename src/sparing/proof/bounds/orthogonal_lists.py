@@ -35,7 +35,7 @@ class OrthogonalLists:
     Parameters
     ----------
     rounds : int, optional
-        Lists that get a W of their own at most, in place of those of the effort.
+        Maximum number of lists with a separate W, instead of the number that ``effort`` sets.
     """
 
     rounds: int | None = None

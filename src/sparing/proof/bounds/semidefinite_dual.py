@@ -29,7 +29,7 @@ class SemidefiniteDual:
     Parameters
     ----------
     max_iter : int, optional
-        Iterations at most, one eigendecomposition each, in place of those of the effort.
+        Maximum number of iterations, one eigendecomposition each, instead of the number that ``effort`` sets.
     tolerance : float
         They end when the bound is within this share of the best that any Y gives.
     """
@@ -78,8 +78,8 @@ class SharperDual:
     Parameters
     ----------
     max_iter, max_relaxed : int, optional
-        Iterations at most, one eigendecomposition each, and those of the plain relaxation that it starts from, in place
-        of those of the effort.
+        Maximum number of iterations, one eigendecomposition each, and those of the plain relaxation that it starts
+        from, instead of the number that ``effort`` sets.
 
     Notes
     -----
@@ -148,8 +148,8 @@ class DoublyNonnegativeDual:
     Parameters
     ----------
     max_iter : int, optional
-        Iterations at most, one eigendecomposition each, in place of those of the effort. A hundred are enough on most
-        data.
+        Maximum number of iterations, one eigendecomposition each, instead of the number that ``effort`` sets. A hundred
+        are enough on most data.
     tolerance : float
         They end when the bound is within this share of the best that any Y gives, or of the variance known.
 

@@ -125,9 +125,10 @@ class SharedPart:
         ``single(B, r)``, a proved bound on lambda^(r)(B) for symmetric B, not necessarily positive semidefinite. By
         default all supports where they are few, otherwise the best of simple bounds and the semidefinite dual.
     max_iter : int, optional
-        Iterations of the relaxation at most, one eigendecomposition each, in place of those of the effort.
+        Maximum number of iterations of the relaxation, one eigendecomposition each, instead of the number that
+        ``effort`` sets.
     rounds : int, optional
-        Rounds of the search for W, in place of those of the effort.
+        Rounds of the search for W, instead of the number that ``effort`` sets.
     """
 
     single: Single = best_single

@@ -90,5 +90,5 @@ class ShiftedLowRank:
 
     @valid_for(one=True)
     def check(self, task: Task, witness: Any) -> float:
-        """The search run again from the data, with as many cells."""
+        """The search, run again from the data with the same number of cells."""
         return searched_again(task.gram, task.problem, witness)

@@ -70,7 +70,7 @@ def search_surrogate(
 
 
 def searched_again(view: DataMatrix, problem: Problem, witness: Any) -> float:
-    """The search run again from the data, with as many cells."""
+    """The search, run again from the data with the same number of cells."""
     search, sign = SphereSearch(*witness), problem.nonnegative
     return search_surrogate(view, problem.n_nonzero, search, nonnegative=sign, budget=Budget()).bound
 

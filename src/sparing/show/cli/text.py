@@ -126,8 +126,8 @@ def _wrapped(pieces: Sequence[str], width: int) -> str:
 
 def _meaning(center: bool, scale: bool) -> str:
     """What the names in an equation stand for."""
-    done = ["less its mean"] * bool(center) + ["divided by its standard deviation"] * bool(scale)
-    return f"(A name stands for the value of its feature{', ' if done else ' as it is'}{', '.join(done)}.)"
+    done = " minus its mean" * bool(center) + ", divided by its standard deviation" * bool(scale)
+    return f"(Each name stands for the value of that feature{done}.)"
 
 
 def padded(text: str, width: int) -> str:

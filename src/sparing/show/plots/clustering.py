@@ -27,7 +27,7 @@ class FeatureWeightsDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(self, weights: Array, feature_names: Sequence[str]) -> None:
@@ -104,7 +104,7 @@ class DendrogramDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(self, linkage_matrix: Array, height: float, sample_names: Sequence[str] | None = None) -> None:
@@ -163,7 +163,7 @@ class DendrogramDisplay:
 
 
 class WeightedDendrogramDisplay:
-    """The tree of a hierarchical clustering, and beside it the weights of the features it is made of.
+    """The tree of a hierarchical clustering next to the weights of its features.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class ImagePartsDisplay:
     image_ : matplotlib image
         All of them in one, with masked entries where nothing is drawn.
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(self, images: Array, background: Array | None = None, n_columns: int | None = None) -> None:

@@ -26,7 +26,7 @@ class LoadingsDisplay:
     axes_ : list of matplotlib axes
         One for each component; ``ax_`` is the first of them.
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(self, loadings: Array, feature_names: Sequence[str], titles: Sequence[str] | None = None) -> None:

@@ -14,7 +14,7 @@ from sparing.show.plots._axes import COLOURS, SHOWN, axes_of, panels_of, plain
 
 
 class StabilityDisplay:
-    """How often features are chosen on half-samples; interchangeable ones stand beside one another in one colour.
+    """How often features are chosen on half-samples; interchangeable features are grouped and share a colour.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class StabilityDisplay:
     ----------
     bars_ : matplotlib artist
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(self, stability: Stability) -> None:
@@ -82,7 +82,7 @@ class AlternativesDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(self, alternatives: Alternatives) -> None:

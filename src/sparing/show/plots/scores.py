@@ -42,7 +42,7 @@ class ScoresDisplay:
     points_ : list of matplotlib collections
         One for each group.
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class BiplotDisplay:
         The features that have an arrow.
     points_, arrows_ : lists of matplotlib artists
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     scale_: float

@@ -56,7 +56,7 @@ class SpannogramDisplay:
     curves_ : dict
         From features to the lines that show them.
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(self, factors: Array, n_nonzero: int, feature_names: Sequence[str], nonnegative: bool = True) -> None:

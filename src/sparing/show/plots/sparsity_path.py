@@ -33,7 +33,7 @@ class SparsityPathDisplay:
     held_out_ : matplotlib artist
         What is kept of new samples, as a share of all variance of features not read, where the path has it.
     ax_, figure_ : matplotlib axes and figure
-        Set once it is drawn.
+        Available after plotting.
     """
 
     def __init__(self, path: SparsityPath, max_loss: float | None = None, *, min_variance: float | None = None) -> None:

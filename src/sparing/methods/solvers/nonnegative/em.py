@@ -55,7 +55,7 @@ class ExpectationMaximization:
     ``nonnegative`` it is the truncated power step); soft steps may, since the bound changes with every step. The soft
     threshold pulls loadings towards few large ones; at the end they are therefore computed again by the same
     iteration on the support alone, the paper's variational renormalisation.
-    **Guarantee.** None: what is found depends on the starts.
+    **Guarantee.** None: the result depends on the starts.
     **Differs from the paper.** All starts run at once. Where r + 1 or more entries tie for the largest nothing exceeds
     the threshold, and the first r of them stay. A that is not positive semidefinite is shifted until it is. With a
     metric the iteration runs on the numerator, and the metric enters when ends, and the best single feature, are

@@ -69,7 +69,7 @@ class Nspca:
     -----
     **Optimises** the above; no update lowers it. Each entry is given the best value there is, the others fixed: zero or
     a root of a cubic, whichever is higher.
-    **Guarantee.** None: what is found depends on the starts. The count cannot be controlled: beta is found by binary
+    **Guarantee.** None: the result depends on the starts. The count cannot be controlled: beta is found by binary
     search for the largest count of at most r, but where it jumps that may be far less; where no penalty leaves between
     one and r features, the single feature of most variance is the answer (with ``refit`` also the r largest entries
     just before the jump are improved).
