@@ -80,6 +80,6 @@ def codes_note(names: Sequence[str]) -> str:
     """Columns that may be labels."""
     hold, are = ("holds", "is") if len(names) == 1 else ("hold", "are")
     return (
-        f"{listed(names)} {hold} few distinct integers, as class codes do, and {are} used like any feature; drop labels "
-        f"with drop=[{names[0]!r}]"
+        f"{listed(names)} {hold} few distinct integers, as class codes do, and {are} used like any feature; drop "
+        f"labels with drop=[{names[0]!r}]"
     )
