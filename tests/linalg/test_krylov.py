@@ -12,7 +12,7 @@ from counted_rows import CountedRows, factors
 from sparing.data import StandardizedRows
 from sparing.data.sketch import sketch_of
 from sparing.gram import DenseGram
-from sparing.linalg.krylov import RitzSpace, orthonormal
+from sparing.linalg.krylov import RitzSpace, block_krylov, orthonormal
 from sparing.methods.encoders import FewPasses
 from sparing.methods.selectors import Greedy
 from sparing.run import Run
@@ -121,3 +121,14 @@ def test_long_columns_become_orthonormal_however_they_depend():
         assert np.allclose(Q.T @ Q, np.eye(some.shape[1]), atol=1e-14)
         scaled = some / np.linalg.norm(some, axis=0)
         assert np.allclose(Q @ (Q.T @ scaled), scaled, atol=1e-13)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 10, 15, 16, 17, 40])
+@pytest.mark.parametrize("rank", [1, 3, 9])
+def test_blocks_that_hardly_fit_find_the_leading_values(size, rank):
+    """A second block that had no room left the first where it was: 11.9 came out for a largest value of 20."""
+    rng, rank = np.random.default_rng(size), min(rank, size)
+    basis, values = np.linalg.qr(rng.standard_normal((size, size)))[0], 2.0 ** -np.arange(size)
+    A = basis * values @ basis.T
+    found = block_krylov(lambda V: A @ V, size, rank, float(values.sum()), rng, tolerance=1e-9)
+    np.testing.assert_allclose(found.values, values[:rank], rtol=1e-9, atol=1e-9)

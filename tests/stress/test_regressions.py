@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import io, sparse
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparing
 from sparing import (
@@ -268,7 +268,14 @@ def test_a_fit_that_fails_changes_nothing(model):
 @pytest.mark.parametrize("where", ["_enter", "_leave"])
 def test_an_interruption_while_threads_are_capped_or_freed(where, monkeypatch):
     """The cap stayed for the rest of the process."""
-    before = [pool["num_threads"] for pool in threadpool_info()]
+    with threadpool_limits(limits=2, user_api="blas"):  # with one thread there is nothing to cap
+        before = [pool["num_threads"] for pool in threadpool_info()]
+        interrupted_once(where, monkeypatch)
+        assert [pool["num_threads"] for pool in threadpool_info()] == before
+    assert threads._inside == 0
+
+
+def interrupted_once(where, monkeypatch):
     real = threads._aside
     struck = []
 
@@ -281,8 +288,6 @@ def test_an_interruption_while_threads_are_capped_or_freed(where, monkeypatch):
     monkeypatch.setattr(threads, "_aside", aside)
     with pytest.raises(KeyboardInterrupt), single_threaded_blas():
         pass
-    assert [pool["num_threads"] for pool in threadpool_info()] == before
-    assert threads._inside == 0
 
 
 def test_blocks_that_another_thread_still_reads_are_closed_after_it():

@@ -70,7 +70,8 @@ def block_krylov(
     best Ritz vectors), stopped when the error of the tail, total - sum of values, is below ``tolerance`` of the tail
     itself and ``min_blocks`` have been looked at.
     """
-    block = min(max(-(-(rank + OVERSAMPLING) // WIDTH) * WIDTH, NARROWEST), size)
+    block = max(-(-(rank + OVERSAMPLING) // WIDTH) * WIDTH, NARROWEST)
+    block = size if 2 * block > size else block  # there is no room for a second one: the first is the whole space
     start = np.linalg.qr(rng.standard_normal((size, block)))[0]
     rounding = 1e-13 * total
     for restart in range(MAX_RESTARTS):

@@ -37,6 +37,9 @@ OF_ALL, OF_LAST = 5e-3, 0.1
 NEW_LOADING = 1e-3
 """Loading of a feature that comes to a component, until it is fitted."""
 
+EQUAL = 1e-12
+"""Variances that differ by less than this share are equal: rounding does not choose between them."""
+
 SETTLED = 1e-13
 """Share of the variance that a turn of all components must gain to be followed by another."""
 
@@ -230,16 +233,16 @@ class JointVariances:
         pairs = list(zip(answers, images, strict=True))
         alike = np.array([largest_cosine(H, AH) for H, AH in pairs])
         guarded, free = (np.array([self.captured(H, AH, ridge) for H, AH in pairs]) for ridge in (self.ridge, 0.0))
-        enough = free >= free[: len(at_least)].max(initial=-np.inf)
+        enough = free >= free[: len(at_least)].max(initial=-np.inf) * (1 - EQUAL)
         best = first_largest(np.where(enough, guarded, -np.inf))
         least = guarded[best] - min(OF_ALL * guarded[best], OF_LAST * float(spectrum.values[-1]))
         apart = enough & (alike <= ALIKE) & ((guarded >= least) | (alike[best] <= ALIKE))
         return answers[first_largest(np.where(apart, free, -np.inf)) if apart.any() else best]
 
     def ordered(self, H: Array) -> Array:
-        """The direction that captures most first, then the one that adds most to it, and so on."""
+        """The direction that captures most first, then the one that adds most; of equals that of earlier features."""
         C, W = H.T @ H + self.ridge * np.eye(H.shape[1]), H.T @ self.view.gram_matmat(H)
-        left, chosen = list(range(H.shape[1])), list[int]()
+        left, chosen = sorted(range(H.shape[1]), key=lambda j: list(np.flatnonzero(H[:, j]))), list[int]()
         while left:
             reached = [
                 np.trace(np.linalg.solve(C[np.ix_(J, J)], W[np.ix_(J, J)])) for J in ([*chosen, j] for j in left)
