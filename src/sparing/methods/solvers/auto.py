@@ -21,7 +21,7 @@ from sparing.search.local import LocalSearch
 from sparing.search.truncated_power import column_starts, leading_directions, pool_of, truncated_powers
 from sparing.task import Task
 
-SLOW, SETTLED = 1e-5, 1e-9
+SLOW, SETTLED_LOADINGS = 1e-5, 1e-9
 """Growth in one step, as a share of the variance, that is not worth it: of the support, and of its loadings."""
 
 
@@ -186,7 +186,7 @@ class Auto:
         for _ in range(SEARCH.power_steps):
             y = view.gram_matmat(x)
             before, top = top, float(np.einsum("ij,ij->", x, y))
-            if top <= before * (1 + SETTLED):
+            if top <= before * (1 + SETTLED_LOADINGS):
                 break
             x = unit_columns(np.where(kept, y, 0.0))
         else:
