@@ -355,6 +355,41 @@ class SearchLimits:
     cosine_charges: tuple[float, ...] = (1.0, 10.0, 1e2, 1e3, 1e4)  # for cosines above their limit, one after the other
     halvings: int = 60  # of an interval, to the least change that keeps a limit: more digits than a float has
 
+    whole: int = 512  # features up to which the search for one component looks at all of them at once
+    pool: int = 128  # the fewest that it looks at together where there are more
+    pool_searches: int = 5  # among those that pull most
+    scattered: int = (
+        64  # features anywhere that it starts from; up to four times as many where features are not too many
+    )
+    scattered_entries: int = 2 * 10**6  # of the Gram columns of these
+    kept_supports: int = 8  # of what is reached from them
+    many_large: int = 256  # so many of the largest variances are above the next share of the largest: then it does so
+    as_large: float = 0.5
+    gathered_features: int = 4096  # of all candidates together, that one read of the data serves (128 MiB)
+    fewest_together: int = 8  # counts that are tried at once, where one product with A serves them all
+    fewest_truncated: int = 4  # truncated steps for each of these
+    fewest_working_set: int = 512  # features searched in memory: those that pull most, or twice as many as are enough
+    fewest_resolution: int = 500  # counts are found to the feature up to here, above to one in so many, by a path
+    fewest_searched: int = 50  # the same by searches for each
+    required_sweeps: int = 10  # turns of all components that have required features
+    required_swaps: int = 50  # of one component
+    required_leaving: int = 4  # features that may leave in each of these
+    required_coming: int = 8  # and come in
+    required_many: int = 100  # nonzeros from which fewer may
+    nonnegative_turns: int = 15  # of all nonnegative components
+    nonnegative_exchanges: int = 10  # of features in each
+
+    lloyd_turns: int = 300  # of one run of k-means; each lowers the loss, and few need more than a tenth
+    single_turns: int = 10  # of k-means in one feature, from quantiles: a start needs no more
+    drift_turns: int = 15  # after which a walk of k-means ends, as R's sparcl does,
+    drift_change: float = 1e-4  # or where weights change by less than this share
+    tried_bounds: int = 12  # of weights, where the gap statistic chooses one
+    bound_probes: int = 60  # bounds that are tried until one gives the number of features asked for
+    bound_bisections: int = 4  # between a bound that disagrees and one that agrees: a twentieth of a step is left
+    tight_bound: float = 4.0  # below it a search begins at single features as well; above it all starts ended alike
+    narrow_ratio: float = 4  # where weights are on fewer than one feature in so many, turns among these alone come
+    inner_turns: int = 20  # between those among all, so many of them
+
 
 SEARCH = SearchLimits()
 

@@ -28,7 +28,7 @@ LOSS_ROUNDING = 1e-9
 CONTRADICTION = 1e-7
 """A bound past a value by more than this share is no rounding: one of them is wrong."""
 
-SAME, NEARLY = 1e-6, 1e-3
+SAME_NUMBER, NEARLY = 1e-6, 1e-3
 """How much a number may differ from the same one computed again, from an exact spectrum and from an iteration."""
 
 
@@ -111,5 +111,9 @@ def same_promise(claimed: Guarantee, again: Guarantee | None, *, exact: bool) ->
     if again is None:
         return False
     words = (claimed.claim, claimed.strength, claimed.reference) == (again.claim, again.strength, again.reference)
-    close = partial(math.isclose, rel_tol=SAME if exact else NEARLY)
-    return words and close(claimed.limit, again.limit) and math.isclose(claimed.measured, again.measured, rel_tol=SAME)
+    close = partial(math.isclose, rel_tol=SAME_NUMBER if exact else NEARLY)
+    return (
+        words
+        and close(claimed.limit, again.limit)
+        and math.isclose(claimed.measured, again.measured, rel_tol=SAME_NUMBER)
+    )

@@ -11,13 +11,7 @@ import numpy as np
 
 from sparing.clustering.table import Table
 from sparing.results import Array, Indices
-from sparing.run import Budget
-
-GRID = 12
-"""Bounds that are tried."""
-
-PROBES = 60
-"""Bounds that are tried until one gives the number of features asked for."""
+from sparing.run import SEARCH, Budget
 
 Fit = TypeVar("Fit")
 
@@ -46,7 +40,7 @@ def bound_grid(n_features: int) -> Array:
     With very few features there is nothing below, and one of two would be left out whatever the data say.
     """
     highest = max(0.7 * math.sqrt(n_features), min(math.sqrt(n_features), 1.4))
-    return np.geomspace(min(1.2, highest), highest, GRID if highest > 1 else 1)
+    return np.geomspace(min(1.2, highest), highest, SEARCH.tried_bounds if highest > 1 else 1)
 
 
 def permutation_gap(
@@ -112,7 +106,7 @@ def bound_for_count(
     if not budget.expired:
         best_bound, best = low, solve(low)
         best_count = int(np.count_nonzero(weights(best)))
-    for _ in range(PROBES):
+    for _ in range(SEARCH.bound_probes):
         if best_count == wanted or high - low <= 1e-9 * high or budget.expired:
             break
         middle = math.sqrt(low * high)

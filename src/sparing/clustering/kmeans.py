@@ -15,17 +15,8 @@ from sparing.clustering.weights import uniform
 from sparing.linalg.rounding import BETTER
 from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
-from sparing.run import DEFAULT, Budget
+from sparing.run import DEFAULT, SEARCH, Budget
 from sparing.search.truncated_power import distinct_ranks
-
-DRIFT_TURNS, SAME_WEIGHTS = 15, 1e-4
-"""Where a walk ends: after so many turns, or where weights change by less than this share (as R's sparcl does)."""
-
-SINGLE_TURNS = 10
-"""Turns of k-means in one feature, from quantiles: a start needs no more."""
-
-LLOYD_TURNS = 300
-"""Turns of one k-means run; each lowers the loss, and few need more than a tenth."""
 
 DISTANCE_ROUNDING = 1e-12
 """Squared distances below this share of the squared norms of both ends are rounding."""
@@ -120,7 +111,7 @@ def lloyd(samples: WeightedSamples, labels: Indices, n_clusters: int, budget: Bu
     A cluster that loses all members restarts at the sample farthest from its mean.
     """
     norms = samples.norms()
-    for _ in range(LLOYD_TURNS):
+    for _ in range(SEARCH.lloyd_turns):
         if budget is not None and budget.expired:
             break
         means, counts = means_of(samples.values, labels, n_clusters)
@@ -281,13 +272,13 @@ def drifted(table: Table, n_clusters: int, bound: float, rng: np.random.Generato
     The criterion may fall on the way, which leads past answers where every change of single samples lowers it.
     """
     w, best, labels = uniform(table.shape[1], bound), -math.inf, np.zeros(table.shape[0], dtype=np.intp)
-    for _ in range(DRIFT_TURNS):
+    for _ in range(SEARCH.drift_turns):
         samples = WeightedSamples.of(table, w)
         found = lloyd(samples, seeded(samples, n_clusters, rng), n_clusters, budget)
         update, value = _suited(table, found, n_clusters, bound)
         if value > best:
             best, labels = value, found
-        if budget.expired or np.abs(update - w).sum() <= SAME_WEIGHTS * np.abs(w).sum():
+        if budget.expired or np.abs(update - w).sum() <= SEARCH.drift_change * np.abs(w).sum():
             break
         w = update
     return labels
@@ -307,7 +298,7 @@ def _divided(C: Array, n_clusters: int) -> tuple[Indices, Array]:
     n, p = C.shape
     places = ((np.arange(n_clusters) + 0.5) / n_clusters * n).astype(np.intp)
     centers, overall = np.sort(C, axis=0)[places], C.mean(axis=0)
-    for _ in range(SINGLE_TURNS):
+    for _ in range(SEARCH.single_turns):
         nearest, labels = np.full((n, p), np.inf), np.zeros((n, p), dtype=np.intp)
         for k, center in enumerate(centers):
             distance = np.abs(C - center)

@@ -16,17 +16,8 @@ from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.linalg.rounding import BETTER
 from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
-from sparing.run import DEFAULT, Budget
+from sparing.run import DEFAULT, SEARCH, Budget
 from sparing.search.truncated_power import distinct_ranks
-
-TIGHT_BOUND = 4.0
-"""Below this bound a search begins at single features as well; above it every start that was tried ended alike."""
-
-NARROW_RATIO = 4
-"""Where weights are on fewer than one in this many features, turns among these alone come between those among all."""
-
-INNER = 20
-"""Turns among the features in use before all are looked at again."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +54,7 @@ def alternate(
     tol: float,
     max_iter: int,
     budget: Budget | None = None,
-    narrow: float = NARROW_RATIO,
+    narrow: float = SEARCH.narrow_ratio,
 ) -> Weighting:
     """u <- Dw / |Dw|, w <- best weights for (D'u)_+, until w changes by less than ``tol`` of its norm.
 
@@ -84,7 +75,7 @@ def alternate(
             converged = True
         elif not D.is_quick and narrow * np.count_nonzero(w) < len(w):
             J = np.flatnonzero(w)
-            turns = min(INNER, max_iter - len(criteria))
+            turns = min(SEARCH.inner_turns, max_iter - len(criteria))
             inner = alternate(D.restricted(J), bound, w[J], tol=tol, max_iter=turns, budget=budget, narrow=narrow)
             criteria.extend(inner.criteria[:-1])
             w = np.zeros_like(w)
@@ -112,7 +103,7 @@ def starts(D: Dissimilarity, bound: float, singles: int = DEFAULT.single_starts)
         w = np.zeros(D.n_features)
         w[order[:many]] = uniform(many, bound)
         yield w
-    if bound < TIGHT_BOUND:
+    if bound < SEARCH.tight_bound:
         for j in order[: min(singles, D.n_features - 1)]:
             w = np.zeros(D.n_features)
             w[j] = 1.0
@@ -127,7 +118,7 @@ def best_weights(
     max_iter: int,
     budget: Budget | None = None,
     begin: Iterable[Array] | None = None,
-    narrow: float = NARROW_RATIO,
+    narrow: float = SEARCH.narrow_ratio,
     singles: int = DEFAULT.single_starts,
 ) -> Weighting:
     """The best end of several starts, or of those given."""
@@ -179,9 +170,6 @@ def spread(D: Dissimilarity, found: Weighting) -> float:
 AGREEMENT = 0.9
 """Adjusted Rand index from which on two clusterings count as the same."""
 
-BISECTIONS = 4
-"""Bounds tried between the last of the grid that disagrees and the first that agrees: a twentieth of a step is left."""
-
 Fit = TypeVar("Fit")
 
 
@@ -220,7 +208,7 @@ def fewest_agreeing(
             best, found = float(bound), fit
             break
     low = max([1.0, *bounds[bounds < best]])
-    for _ in range(BISECTIONS):
+    for _ in range(SEARCH.bound_bisections):
         if budget.expired or best <= low:
             break
         middle = math.sqrt(low * best)

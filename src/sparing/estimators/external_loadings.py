@@ -18,12 +18,10 @@ from sparing.methods.encoders.joint import core_features
 from sparing.objectives.joint import Alternation, LossAlternation, VarianceAlternation
 from sparing.proof.policy import prove
 from sparing.results import Array, Encoder, Problem
-from sparing.run import Budget
+from sparing.run import SEARCH, Budget
 from sparing.task import Task
 
 OBJECTIVES = ("loss", "variance")
-POLISH_SWEEPS = 200
-
 GUARD = 0.01
 """With swaps, components are kept from becoming near-copies of one another."""
 
@@ -170,9 +168,9 @@ def polish(
 
 def _candidates(final: Alternation, search: Alternation, H: Array, swaps: bool) -> list[Array]:
     """The loadings given, refitted, and improved by swaps."""
-    candidates = [H, final.refit(H, POLISH_SWEEPS)]
+    candidates = [H, final.refit(H, SEARCH.refits)]
     if swaps:
-        candidates.append(final.refit(search.improve(candidates[-1], POLISH_SWEEPS), POLISH_SWEEPS))
+        candidates.append(final.refit(search.improve(candidates[-1], SEARCH.refits), SEARCH.refits))
     return candidates
 
 

@@ -27,7 +27,7 @@ from sparing.methods.selectors.response import Response, TargetResponse
 from sparing.results import Array, Bound, Indices
 from sparing.task import Task
 
-DEFAULT_N_COMPONENTS, DEFAULT_N_NONZERO = 5, 10
+DEFAULT_EIGENFEATURES, DEFAULT_FEATURES = 5, 10
 
 REGRESSION_SELECTORS: dict[str, Any] = {
     **SELECTORS,
@@ -147,9 +147,9 @@ class SparsePCARegressor(
 
     def __init__(
         self,
-        n_components: int = DEFAULT_N_COMPONENTS,
+        n_components: int = DEFAULT_EIGENFEATURES,
         *,
-        n_nonzero: int = DEFAULT_N_NONZERO,
+        n_nonzero: int = DEFAULT_FEATURES,
         include: Any = None,
         exclude: Any = None,
         costs: Any = None,
@@ -269,9 +269,9 @@ class SparsePCARegressor(
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
         """Checked numbers of components and features; defaults that X is too narrow for are cut."""
         n_components, n_nonzero = count("n_components", self.n_components), count("n_nonzero", self.n_nonzero)
-        if n_components > n_features and n_components != DEFAULT_N_COMPONENTS:
+        if n_components > n_features and n_components != DEFAULT_EIGENFEATURES:
             raise errors.n_components_too_large(n_components, n_features)
-        if n_nonzero > n_features and n_nonzero != DEFAULT_N_NONZERO:
+        if n_nonzero > n_features and n_nonzero != DEFAULT_FEATURES:
             raise ValueError(
                 f"n_nonzero={n_nonzero} is outside [1, {n_features}]: X has n_features={n_features}. Pass an integer "
                 f"between 1 and {n_features}."

@@ -13,7 +13,7 @@ from sparing.linalg.rounding import EPS
 from sparing.linalg.signs import orientations
 from sparing.results import Array, Spectrum
 
-OVERSAMPLING, WIDTH, NARROWEST = 2, 4, 8
+EXTRA_COLUMNS, WIDTH, NARROWEST_BLOCK = 2, 4, 8
 """Columns of a block beyond the rank, at least; products of a multiple of four columns cost hardly more than of fewer,
 and products of eight hardly more than of four."""
 
@@ -44,7 +44,7 @@ def value_error(values: Array, residuals: Array, rank: int) -> float:
     """
     if rank >= len(values):
         return _kato_temple(values, residuals, 0.0)
-    ends = range(rank, min(rank + OVERSAMPLING + 1, len(values)))
+    ends = range(rank, min(rank + EXTRA_COLUMNS + 1, len(values)))
     return min(_kato_temple(values[:end], residuals[:end], float(values[end] + residuals[end])) for end in ends)
 
 
@@ -70,7 +70,7 @@ def block_krylov(
     best Ritz vectors), stopped when the error of the tail, total - sum of values, is below ``tolerance`` of the tail
     itself and ``min_blocks`` have been looked at.
     """
-    block = max(-(-(rank + OVERSAMPLING) // WIDTH) * WIDTH, NARROWEST)
+    block = max(-(-(rank + EXTRA_COLUMNS) // WIDTH) * WIDTH, NARROWEST_BLOCK)
     block = size if 2 * block > size else block  # there is no room for a second one: the first is the whole space
     start = np.linalg.qr(rng.standard_normal((size, block)))[0]
     rounding = 1e-13 * total

@@ -7,9 +7,7 @@ import numpy as np
 from sparing.linalg.signs import first_largest
 from sparing.objectives.variance import RayleighObjective, component_of
 from sparing.results import Array, Component, Indices
-
-GATHERED = 4096
-"""Features of all candidates together, up to which one read of the data serves them all (128 MiB)."""
+from sparing.run import SEARCH
 
 
 def best_component(objective: RayleighObjective, candidates: Array, *, refit: bool) -> Component:
@@ -45,6 +43,6 @@ def _kept(objective: RayleighObjective, V: Array) -> tuple[Component, Indices]:
 
 def _gathered(objective: RayleighObjective, J: Indices) -> tuple[RayleighObjective, Indices]:
     """The same problem on the features J alone, while they are few and a matrix of them is less than the data."""
-    if len(J) > GATHERED or objective.wide(J):
+    if len(J) > SEARCH.gathered_features or objective.wide(J):
         return objective, np.arange(objective.view.n_features)
     return objective.restricted(J), J

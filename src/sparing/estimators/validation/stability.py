@@ -29,7 +29,7 @@ CANDIDATES, SWAPS = 150, 4
 """Features that are compared with one another at most, the most frequent ones; swaps that are tried for two of them."""
 
 
-ALIKE, COMMON = 10, 0.5
+SUBSTITUTES, COMMON = 10, 0.5
 """Features that no half-sample chose may be in a group too: so many, of those with this share of variance in common."""
 
 
@@ -205,7 +205,7 @@ def _alike(known: DataMatrix, leader: int) -> list[int]:
     shared = np.square(known.gram_columns(np.array([leader]))[:, 0]) / max(float(squares[leader]), np.finfo(float).tiny)
     shared = np.divide(shared, squares, out=np.zeros(len(squares)), where=squares > 0)
     shared[leader] = 0.0
-    best = np.argsort(-shared, kind="stable")[:ALIKE]
+    best = np.argsort(-shared, kind="stable")[:SUBSTITUTES]
     return [int(j) for j in best[shared[best] > COMMON]]
 
 

@@ -22,15 +22,6 @@ from sparing.task import Task
 PRECISE = 1e-7
 """Error of the dense component's variance, as a share of what it leaves."""
 
-ABREAST, TRUNCATED_STEPS = 8, 4
-"""Counts that are tried at once, where one product with A serves them all; and truncated steps for each."""
-
-WORKING_SET = 512
-"""Features that are searched in memory: those that pull most, or twice as many as a path found to be enough."""
-
-RESOLUTION, SEARCHED = 500, 50
-"""Counts are found to the feature up to so many, above that to one in so many: by a path, and by searches for each."""
-
 
 def fewest_features(
     encode: Callable[[int], Encoder],
@@ -162,7 +153,9 @@ class _Fewest:
         if trials == 0 or self.run.budget.expired:
             return found
         x = found.vector(len(direction))
-        near = self.objective.gradient_candidates(x, max(WORKING_SET, 2 * len(found.support)), found.support)
+        near = self.objective.gradient_candidates(
+            x, max(SEARCH.fewest_working_set, 2 * len(found.support)), found.support
+        )
         features = np.union1d(found.support, near)
         inside = replace(self, objective=self.objective.restricted(features), start=self.start[features])
         fewer = inside._fewer(replace(found, support=np.searchsorted(features, found.support)), trials)
@@ -171,7 +164,7 @@ class _Fewest:
     def _fewer(self, found: Component, trials: int) -> Component:
         """By the solver from what a path found, which seldom is far too many; with so many counts tried at most."""
         too_few = 0
-        step = fine = max(1, len(found.support) // SEARCHED)
+        step = fine = max(1, len(found.support) // SEARCH.fewest_searched)
         while len(found.support) > 1 and trials and not self.run.budget.expired:
             trials -= 1
             trial = self._solved(fewer := max(len(found.support) - step, 1), found.vector(len(self.start)))
@@ -185,8 +178,8 @@ class _Fewest:
         """Several counts at once, each from the loadings known for more features: to the feature, or nearly."""
         too_few, x, reached = 0, direction, -np.inf
         while True:
-            counts = np.unique(np.linspace(too_few, count, ABREAST + 1).astype(np.intp)[1:])
-            values, X = self.objective.at_counts(x, counts, TRUNCATED_STEPS)
+            counts = np.unique(np.linspace(too_few, count, SEARCH.fewest_together + 1).astype(np.intp)[1:])
+            values, X = self.objective.at_counts(x, counts, SEARCH.fewest_truncated)
             kept = np.flatnonzero(values >= self.enough)
             if len(kept) == 0 and reached < self.enough and count < self.limit and not self.run.budget.expired:
                 too_few, count = count, min(2 * count, self.limit)
@@ -195,7 +188,7 @@ class _Fewest:
             if len(kept) or reached < self.enough:
                 count, x, reached = int(counts[best]), X[:, best], float(values[best])
             too_few = max([too_few, *counts[:best]]) if len(kept) else too_few
-            narrow = count - too_few <= max(1, count // RESOLUTION)
+            narrow = count - too_few <= max(1, count // SEARCH.fewest_resolution)
             if narrow or reached < self.enough or self.run.budget.expired:
                 support = np.flatnonzero(x)
                 return component_of(support, x[support], reached)

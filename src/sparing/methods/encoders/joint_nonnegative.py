@@ -19,11 +19,8 @@ from sparing.methods.solvers import Solver
 from sparing.objectives.joint import VarianceAlternation
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.results import Array, Encoder, Reference
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.task import Task
-
-SWEEPS, SWAPS = 15, 10
-"""Turns of all components, and exchanges of features in each."""
 
 TURN_GAIN, DISTINCT = 1e-7, 1e-9
 """Shares of what is captured that a turn must gain to be followed by another, and that tell two answers apart."""
@@ -105,15 +102,15 @@ class _Nonnegative(VarianceAlternation):
     def improve_by_turns(self, H: Array, sizes: Sequence[int]) -> Array:
         """Each direction climbed beside the others, until little changes."""
         value, work = self.captured(H), self.exchange_work
-        for _ in range(SWEEPS):
+        for _ in range(SEARCH.nonnegative_turns):
             if self.budget.expired:
                 break
             for j in range(H.shape[1]):
                 objective, size = self.without(np.delete(H, j, axis=1)), sizes[j]
                 cost = objective.exchange_cost(size)
                 climbed = objective.climbed(H[:, j], size)[1]
-                exchanged = objective.exchanged(climbed, size, min(SWAPS, int(work / cost)))[1]
-                work -= cost * (SWAPS if (exchanged != climbed).any() else 1)
+                exchanged = objective.exchanged(climbed, size, min(SEARCH.nonnegative_exchanges, int(work / cost)))[1]
+                work -= cost * (SEARCH.nonnegative_exchanges if (exchanged != climbed).any() else 1)
                 trial = H.copy()
                 trial[:, j] = exchanged
                 if self.captured(trial) > self.captured(H):

@@ -20,7 +20,7 @@ from sparing.run import SEARCH, Budget, Run
 from sparing.search.sharing import settled
 from sparing.task import Task
 
-TURN_GAIN, DISTINCT = 1e-9, 1e-6
+SHARING_GAIN, SHARINGS_APART = 1e-9, 1e-6
 """Share of the sum of variances that a turn must gain, and by which two answers differ."""
 
 
@@ -98,7 +98,7 @@ def _shared_out(view: DataMatrix, start: Array, sizes: list[int], restarts: int,
         if H.shape[1] < len(sizes) or not H.any(axis=0).all():
             continue
         value, H = _settled(view, H, sizes, run.budget)
-        if all(abs(value - known) > DISTINCT * known for known, _ in elite):
+        if all(abs(value - known) > SHARINGS_APART * known for known, _ in elite):
             elite = sorted([*elite, (value, H)], key=lambda pair: -pair[0])[: SEARCH.sharing_elite]
             run.budget.say(f"orthogonal components: {elite[0][0] / view.total:.4%} of the variance")
     return elite[0][1]
@@ -124,6 +124,6 @@ def _settled(view: DataMatrix, H: Array, sizes: list[int], budget: Budget) -> tu
     def pull(P: Array) -> Array:
         return np.where(objective.usable[:, None], np.maximum(P, 0.0), 0.0)
 
-    _, H = settled(view, H, sizes, pull, TURN_GAIN, budget)
+    _, H = settled(view, H, sizes, pull, SHARING_GAIN, budget)
     refined = np.column_stack([objective.settled(x)[1] for x in H.T]) if H.shape[1] else H
     return float(np.einsum("ij,ij->", refined, view.gram_matmat(refined))), refined

@@ -17,13 +17,7 @@ from sparing.objectives.joint import VarianceAlternation, keeps
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import GROWTH, RayleighObjective
 from sparing.results import Array, Encoder, Indices, Spectrum
-from sparing.run import Run
-
-SWEEPS = 10
-"""Turns of all components, at most."""
-
-SWAPS, LEAVING, COMING, MANY = 50, 4, 8, 100
-"""Swaps of one component at most, and features that may leave and come in each of them; fewer beyond so many."""
+from sparing.run import SEARCH, Run
 
 RIDGE = 0.01
 """Keeps components from becoming near-copies of one another, as in the search of all together."""
@@ -104,7 +98,7 @@ class Required:
         self, turns: VarianceAlternation, H: Array, wanted: list[Indices], sizes: list[int], run: Run
     ) -> Array:
         """Each component anew beside the others, until nothing gains; at first whether or not it gains."""
-        for sweep in range(SWEEPS):
+        for sweep in range(SEARCH.required_sweeps):
             before = turns.captured(H)
             for j, required in enumerate(wanted):
                 objective = self._beside(turns, np.delete(H, j, axis=1), run)
@@ -157,8 +151,9 @@ def _best_with(
 def _swapped(objective: RayleighObjective, support: Indices, n_fixed: int, run: Run) -> tuple[float, Array, Indices]:
     """Single swaps while they gain, of features that pull most for those missed least; the first ones stay."""
     value, v = objective.solve(support)
-    leaving, coming = (LEAVING, COMING) if len(support) <= MANY else (1, 2)
-    for _ in range(SWAPS if n_fixed < len(support) else 0):
+    is_long = len(support) > SEARCH.required_many
+    leaving, coming = (1, 2) if is_long else (SEARCH.required_leaving, SEARCH.required_coming)
+    for _ in range(SEARCH.required_swaps if n_fixed < len(support) else 0):
         if run.budget.expired:
             break
         x = np.zeros(objective.view.n_features)

@@ -21,16 +21,7 @@ from sparing.search.local import LocalSearch
 from sparing.search.truncated_power import column_starts, leading_directions, pool_of, truncated_powers
 from sparing.task import Task
 
-WHOLE, POOL, ROUNDS = 512, 128, 5
-"""Features up to which all are searched at once, the fewest searched at a time where there are more, and searches among
-those that pull most."""
-
-SCATTERED, SCATTERED_ENTRIES, KEPT_SUPPORTS, LARGEST, ALIKE = 64, 2 * 10**6, 8, 256, 0.5
-"""Features anywhere that are started from, up to four times as many where there are not too many features in all, and
-supports kept of what is reached, where so many of the largest variances are all above this share of the largest."""
-
-
-SLOW, SETTLED = 1e-5, 1e-9
+SLOW, SETTLED_LOADINGS = 1e-5, 1e-9
 """Growth in one step, as a share of the variance, that is not worth it: of the support, and of its loadings."""
 
 
@@ -77,7 +68,7 @@ class Auto:
         if n_nonzero >= len(usable) or len(usable) == 0:
             return best_component(whole, np.ones((view.n_features, 1)), refit=True)
         leading = leading_directions(view, 3, run.rng) if start is None else start
-        if view.n_features <= min(WHOLE, view.n_samples or WHOLE):
+        if view.n_features <= min(SEARCH.whole, view.n_samples or SEARCH.whole):
             whole = whole.restricted(np.arange(view.n_features))
         by_products = not isinstance(metric, OrthogonalTo)  # else nothing competes with the search in a pool
         share = run.effort.share_of(n_nonzero) if by_products else 1.0
@@ -92,7 +83,7 @@ class Auto:
             return max(rivals, key=lambda component: component.variance)
         known = [component.support for component in rivals]
         pool = np.arange(view.n_features)
-        if view.n_features > WHOLE:
+        if view.n_features > SEARCH.whole:
             room = n_nonzero + 3 * (n_nonzero if share == 1 else run.effort.full_search)
             size = max(_pool_size(view.n_features), room)
             reached = np.column_stack([forward, scattered]).any(axis=1)
@@ -108,9 +99,9 @@ class Auto:
 
     def _opened(self, whole: RayleighObjective, best: Indices) -> Indices:
         """A support after swaps with the features that pull it most, wherever they are."""
-        for _ in range(ROUNDS):
+        for _ in range(SEARCH.pool_searches):
             found = whole.component(best)
-            near = whole.gradient_candidates(found.vector(whole.view.n_features), POOL, found.support)
+            near = whole.gradient_candidates(found.vector(whole.view.n_features), SEARCH.pool, found.support)
             pool = np.append(found.support, near)
             _, places, _ = whole.restricted(pool).improved(np.arange(len(found.support)), self.max_swaps)
             if set(pool[places]) == set(best):
@@ -121,7 +112,7 @@ class Auto:
     @staticmethod
     def _forward(whole: RayleighObjective, n_nonzero: int, share: float) -> Array:
         """The direction of this share of the features, taken one by one from all: the rest may follow at once."""
-        if share == 1 and whole.view.n_features <= WHOLE:  # the search among all features begins with it
+        if share == 1 and whole.view.n_features <= SEARCH.whole:  # the search among all features begins with it
             return np.zeros((whole.view.n_features, 0))
         found = whole.component(whole.grown(max(1, round(share * n_nonzero))))
         return found.vector(whole.view.n_features)[:, None]
@@ -133,7 +124,7 @@ class Auto:
         of penalties. None on the way to something else.
         """
         few, view = run.effort.share_of(task.n_nonzero) == 1, whole.view
-        if not self.perturbations or isinstance(task.metric, OrthogonalTo) or (few and view.n_features <= WHOLE):
+        if not self.perturbations or isinstance(task.metric, OrthogonalTo) or (few and view.n_features <= SEARCH.whole):
             return []
         given = Task.of_component(view, task.n_nonzero, metric=task.metric, start=task.start)
         small = view.n_features * min(view.n_samples or view.n_features, view.n_features) <= SEARCH.penalty_entries
@@ -144,7 +135,7 @@ class Auto:
     def _alike(objective: RayleighObjective) -> bool:
         """Are variances so much alike, as those of correlations, that they do not tell which features to look at?"""
         variances = np.where(objective.usable, objective.view.gram_diagonal(), 0.0)
-        return bool(np.partition(variances, -LARGEST)[-LARGEST] > ALIKE * variances.max())
+        return bool(np.partition(variances, -SEARCH.many_large)[-SEARCH.many_large] > SEARCH.as_large * variances.max())
 
     def _scattered(self, objective: RayleighObjective, n_nonzero: int, share: float, run: Run) -> Array:
         """The best directions that truncated power reaches from single features anywhere, where that is worth it."""
@@ -152,7 +143,7 @@ class Auto:
         left_out = view.n_features - _pool_size(view.n_features)
         if not self.perturbations or left_out <= 0 or not self._alike(objective):
             return np.zeros((view.n_features, 0))
-        many = max(SCATTERED, min(4 * SCATTERED, SCATTERED_ENTRIES // view.n_features))
+        many = max(SEARCH.scattered, min(4 * SEARCH.scattered, SEARCH.scattered_entries // view.n_features))
         chosen = run.rng.permutation(usable)[: int(np.ceil(share * min(many, left_out)))]
 
         def best_of(starts: Array, steps: int) -> Array:
@@ -160,13 +151,13 @@ class Auto:
                 view, starts, n_nonzero, max_iter=steps, settled=2, budget=run.budget, allowed=objective.usable[:, None]
             )
             values = np.einsum("ij,ij->j", ends, view.gram_matmat(ends))
-            return ends[:, np.argsort(-values, kind="stable")[:KEPT_SUPPORTS]]
+            return ends[:, np.argsort(-values, kind="stable")[: SEARCH.kept_supports]]
 
         kept = list[Array]()
-        for at in range(0, len(chosen), SCATTERED):
+        for at in range(0, len(chosen), SEARCH.scattered):
             if kept and run.budget.expired:
                 break
-            some = chosen[at : at + SCATTERED]
+            some = chosen[at : at + SEARCH.scattered]
             starts = np.zeros((view.n_features, len(some)))
             starts[some, np.arange(len(some))] = 1.0
             kept.append(best_of(starts, 4))
@@ -195,7 +186,7 @@ class Auto:
         for _ in range(SEARCH.power_steps):
             y = view.gram_matmat(x)
             before, top = top, float(np.einsum("ij,ij->", x, y))
-            if top <= before * (1 + SETTLED):
+            if top <= before * (1 + SETTLED_LOADINGS):
                 break
             x = unit_columns(np.where(kept, y, 0.0))
         else:
@@ -208,4 +199,4 @@ class Auto:
 
 def _pool_size(n_features: int) -> int:
     """Features that are searched at a time: all of some hundreds, fewer of more, so that nothing jumps."""
-    return max(POOL, min(n_features, WHOLE * WHOLE // n_features))
+    return max(SEARCH.pool, min(n_features, SEARCH.whole**2 // n_features))

@@ -16,7 +16,7 @@ from sparing.search.best_component import best_component
 from sparing.search.truncated_power import leading_directions
 from sparing.task import Task
 
-ACCURACY = 1e-10
+PRECISION = 1e-10
 """Error of the leading eigenvalue as a share of what PCA loses, so that entries are ranked by more than chance."""
 
 
@@ -47,7 +47,7 @@ class MaxComponent:
         view = task.gram
         objective = RayleighObjective(view, task.metric)
         if view.is_psd:
-            leading = top_spectrum(view, 1, run.rng, tolerance=ACCURACY).basis
+            leading = top_spectrum(view, 1, run.rng, tolerance=PRECISION).basis
         else:
             leading = leading_directions(view, 3, run.rng)[:, :1]  # of three, the top one is not the most negative
         cut = keep_largest(np.where(objective.usable[:, None], leading, 0.0), task.n_nonzero)

@@ -23,7 +23,7 @@ from sparing.task import Task
 RANKS = (4, 6, 8, 10, 12, 16)
 """Ranks of the surrogates that are searched in turn, until one of them proves the best or its cells run out."""
 
-ACCURACY, MATRIX_STEPS, SHARE = 1e-7, 200, 0.6
+PROVED_CLOSE, MATRIX_STEPS, SHARE = 1e-7, 200, 0.6
 """How closely each surrogate is searched; iterations for the matrix that is searched; and what of the time that takes.
 """
 
@@ -115,7 +115,7 @@ class _Search:
         for rank in RANKS:
             if self.proved or left <= 0 or budget.expired:
                 break
-            effort = SphereSearch(rank, ACCURACY, left)
+            effort = SphereSearch(rank, PROVED_CLOSE, left)
             searched = search_surrogate(self.view, self.size, effort, nonnegative=True, budget=budget)
             witness = effort._replace(max_cells=2 * searched.cells)
             bound = Bound(searched.bound, "shifted_low_rank", "the shifted low rank bound", "always", witness)

@@ -20,11 +20,11 @@ from sparing.run import Budget, Run
 from sparing.search.truncated_power import leading_directions, pool_of, psd_shift
 from sparing.task import Task
 
-POOL = 512
+SMALLEST_TABLE = 512
 """Features that take part; of more, those of most variance and the largest in leading directions."""
 
-LARGEST_POOL = 4096
-"""Where twice as many as the nonzeros are more than ``POOL``: the matrix of the pool is formed."""
+LARGEST_TABLE = 4096
+"""Where twice as many as the nonzeros are more than ``SMALLEST_TABLE``: the matrix of the pool is formed."""
 
 PENALTIES_TRIED = 16
 """Penalties tried from one start, at most."""
@@ -223,7 +223,7 @@ def best_entry(alpha: float, c1: float, c2: float) -> float:
 def _pool(objective: NonnegativeObjective, n_nonzero: int, rng: np.random.Generator) -> Indices:
     """The features that take part."""
     view, usable = objective.view, np.flatnonzero(objective.usable)
-    size = max(POOL, min(2 * n_nonzero, LARGEST_POOL))
+    size = max(SMALLEST_TABLE, min(2 * n_nonzero, LARGEST_TABLE))
     if len(usable) <= size:
         return usable
     leading = np.where(objective.usable[:, None], leading_directions(view, 3, rng), 0.0)
