@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rotation import varimax
+from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import unit_columns
 from sparing.methods.encoders.disjoint import anywhere, perturbed
 from sparing.methods.encoders.joint_goals import JointVariances
@@ -20,11 +21,13 @@ from sparing.results import Array, Spectrum
 from sparing.run import SEARCH, Run
 from sparing.search.iterated import search, several_at_once
 from sparing.search.sharing import settled
-from sparing.search.truncated_power import pool_of
+from sparing.search.truncated_power import pool_of, truncated_powers, unit_vectors
 
 ROUGH = 1e-4
 """Share of the variance that a step of a start must gain: the search goes on from there."""
 
+OVERLAP = 0.1
+"""Share of a direction, at least, that no other has, to start from it beside them."""
 
 TRANSFER_GAIN = 1e-9
 """Share of the variance that moving features between components must gain."""
@@ -85,7 +88,7 @@ class JointSearch:
             given = [_in_places(H, self.goal.sizes) for H in known[len(found) :][:1] if H.shape[1] == self.goal.blocks]
             tried = [] if found else [first]
             if not level.budget.expired:
-                elite, more = self._level(elite, given, level)
+                elite, more = self._level(elite, given if known else self._from_anywhere(len(found), level), level)
                 tried += more
             best = [self.goal.best(tried, self.spectrum, at_least=[*best, *given])]
             found.append(LevelFound(self.goal.ordered(best[0]), tried))
@@ -150,6 +153,14 @@ class JointSearch:
             if start.shape[1] == self.goal.blocks and start.any(axis=0).all():
                 yield start
 
+    def _from_anywhere(self, number: int, run: Run) -> list[Array]:
+        """Components that principal components do not lead to; for the first effort above the least."""
+        if number != 1:
+            return []
+        goal = self.goal
+        found = scattered_components(goal.view, goal.blocks, max(goal.sizes), goal.ridge, run)
+        return [goal.cut(found)] if found.shape[1] == goal.blocks else []
+
     def _sequential(self) -> Array:
         """Components one after the other, by the next of the deflations."""
         deflation = next(self.deflations, None)
@@ -163,6 +174,41 @@ class JointSearch:
         out = np.zeros((self.goal.n_features, H.shape[1]))
         out[self.pool] = H
         return out
+
+
+def scattered_components(view: DataMatrix, n_components: int, n_nonzero: int, ridge: float, run: Run) -> Array:
+    """Components among those that truncated power reaches from single features anywhere; fewer where all are alike.
+
+    Principal components lead to few of them: where variances are alike, features that go together may matter to none.
+    """
+    usable = view.gram_diagonal() > 0
+    count = int(np.clip(SEARCH.scattered_entries // view.n_features, SEARCH.scattered_kept, SEARCH.scattered))
+    chosen = run.rng.permutation(np.flatnonzero(usable))[:count]
+    limits: dict[str, Any] = {"settled": 2, "budget": run.budget, "allowed": usable[:, None]}
+    firsts = [
+        truncated_powers(view, unit_vectors(view.n_features, some), n_nonzero, max_iter=1, **limits)
+        for some in np.array_split(chosen, -(-len(chosen) // SEARCH.scattered_kept))
+    ]
+    kept = max(SEARCH.scattered_kept, 6 * n_components)
+    found = together(view, np.column_stack(firsts), kept, ridge)
+    found = truncated_powers(view, found, n_nonzero, max_iter=SEARCH.scattered_steps, **limits)
+    return together(view, found, n_components, ridge)
+
+
+def together(view: DataMatrix, directions: Array, count: int, ridge: float) -> Array:
+    """Of unit directions (columns) one after the other, each the one that adds most to what those before it capture."""
+    C, W = directions.T @ directions, directions.T @ view.gram_matmat(directions)
+    chosen = list[int]()
+    for _ in range(min(count, len(C))):
+        along = np.linalg.solve(C[np.ix_(chosen, chosen)] + ridge * np.eye(len(chosen)), C[chosen])
+        left = 1 + ridge - np.einsum("ij,ij->j", C[chosen], along)
+        added = np.diagonal(W) - 2 * np.einsum("ij,ij->j", along, W[chosen])
+        added = added + np.einsum("ij,ij->j", along, W[np.ix_(chosen, chosen)] @ along)
+        worth = np.where(left > OVERLAP, added / np.maximum(left, OVERLAP), -np.inf)
+        if not (worth > 0).any():
+            break
+        chosen.append(first_largest(worth))
+    return directions[:, chosen]
 
 
 def _in_places(H: Array, sizes: Sequence[int]) -> Array:
