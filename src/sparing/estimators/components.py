@@ -262,7 +262,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         task = replace(Task.of_components(view, as_many, sizes), start=H)
         affordable = run.effort.joint_affordable(sum(sizes), view.n_features) >= SEARCH.least_affordable
         if isinstance(encoder, JointVariance) and len(sizes) > 1 and not affordable and encoder.max_cosine == 1:
-            return sizes, kept if encoder.constraint is not None else encoder.rotated(task, run)
+            return sizes, kept if encoder.constraint is not None else replace(encoder, swaps=False).encode(task, run)
         found: Encoder = encoder.encode(task, run)
         alone = len(sizes) == 1 and isinstance(encoder, Sequential)
         return sizes, kept if alone and kept.captured[0] > found.captured[0] else found

@@ -43,6 +43,9 @@ class JointVariance:
         principal component has less than a tenth of the first one's variance.
     max_cosine : float
         The largest |cosine| of two components, above 0; 1 is no limit.
+    swaps : bool
+        Search for better features. Without, free components are rotations of the principal ones, cut to size: their
+        tables of swaps are long where components have hundreds of features.
 
     Notes
     -----
@@ -56,6 +59,7 @@ class JointVariance:
     total: bool = False
     ridge: float = 0.01
     max_cosine: float = 1.0
+    swaps: bool = True
 
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
@@ -66,6 +70,8 @@ class JointVariance:
         them. Under a limit, supports that either search came upon get the best loadings that keep it.
         """
         whole = task.gram.cached()
+        if not self.swaps:
+            return self._rotated(task, run)
         if self.constraint is not None:
             return encoder_of(whole, self._search(task, whole, run).run()[-1].best, task.spectrum.total)
         again = replace(run.share(0.5), rng=deepcopy(run.rng))  # the orthogonal components of a fit of their own
@@ -75,11 +81,8 @@ class JointVariance:
             return encoder_of(whole, found[-1].best, task.spectrum.total)
         return encoder_of(whole, self._limited(task, whole, strict, run), task.spectrum.total)
 
-    def rotated(self, task: Task, run: Run) -> Encoder:
-        """The best of given directions and of principal components rotated and cut to size, with the best loadings.
-
-        Without the search, whose tables of swaps are long where components have hundreds of features.
-        """
+    def _rotated(self, task: Task, run: Run) -> Encoder:
+        """The best of given directions and of principal components rotated and cut to size, with the best loadings."""
         whole = task.gram.cached()
         goal = self._goal(task, whole)
         starts = [task.start, *islice(rotations(task.spectrum.basis, goal.cut, run.rng), SEARCH.rotated)]
