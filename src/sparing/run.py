@@ -314,10 +314,10 @@ class SearchLimits:
     sketched: int = 16  # swaps whose gain is estimated, of all that are known to gain
     shortlist: int = 256  # features outside the support that are looked at first; all of them before a search ends
     swap_work: float = 2e7  # swaps times their price: a table of features by nonzeros, and eigenvalues of nonzeros
-    scattered: int = 512  # features anywhere that joint starts are sought from: with half, nci60 (5, 10) keeps 1% less
-    scattered_entries: int = 4 * 10**6  # numbers in their directions: 32 MiB
-    scattered_kept: int = 64  # of these, after a step, those that go on; 6 for each component where they are many
-    scattered_steps: int = 8  # of these
+    joint_scattered: int = 512  # features anywhere that joint starts are sought from: with half, nci60 (5, 10) keeps 1% less
+    joint_scattered_entries: int = 4 * 10**6  # numbers in their directions: 32 MiB
+    joint_scattered_kept: int = 64  # of these, after a step, those that go on; 6 for each component where they are many
+    joint_scattered_steps: int = 8  # of these
     stride: int = 20  # forward selection takes one feature, and one in so many of those it has when they are many
     subspace_steps: int = 5  # block power steps to leading directions that starts are made of
     power_steps: int = 30  # for the loadings of many nonzeros
@@ -347,9 +347,7 @@ class SearchLimits:
     promising: int = 512  # the same, at least
     drawn: int = 4  # one in so many times features are shared out from single ones drawn by chance
     shared_starts: int = 2  # affordable starts for all of the effort's sharing; with 4, nci60 (10, 20) keeps 1.5% less
-    fewest_trials: int = (
-        16  # counts of features tried where min_variance is given; fewer as the solver has fewer starts
-    )
+    fewest_trials: int = 16  # counts tried where min_variance is given; fewer as the solver has fewer starts
     least_affordable: float = 0.1  # share of a joint start; with less, the fewest features are found without a search
     rotated: int = 2  # of the principal components then: by varimax and as they are, which others do not better
     moving: int = 2  # of the best answers, those whose features are moved between components
@@ -362,9 +360,7 @@ class SearchLimits:
     whole: int = 512  # features up to which the search for one component looks at all of them at once
     pool: int = 128  # the fewest that it looks at together where there are more
     pool_searches: int = 5  # among those that pull most
-    scattered: int = (
-        64  # features anywhere that it starts from; up to four times as many where features are not too many
-    )
+    scattered: int = 64  # features anywhere that it starts from; up to four times as many where affordable
     scattered_entries: int = 2 * 10**6  # of the Gram columns of these
     kept_supports: int = 8  # of what is reached from them
     many_large: int = 256  # so many of the largest variances are above the next share of the largest: then it does so

@@ -4,9 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.model_selection import GroupKFold
 
-from sparing import SparseEncoder, SparseEncoderCV, load_model, open_data, save_model, sparsity_path
+from sparing import (
+    SparseEncoder,
+    SparseEncoderCV,
+    SparsePCARegressor,
+    cross_validated,
+    load_model,
+    open_data,
+    save_model,
+    sparsity_path,
+    stability,
+)
 from sparing.data import as_view
 from sparing.errors import SparingWarning
 from sparing.estimators.validation.folds import folds_of
@@ -153,3 +164,30 @@ def test_pure_noise_ends_in_nothing_transfers():
 def test_bad_parameters_get_a_sentence(parameters, said):
     with pytest.raises((ValueError, TypeError), match=said):
         SparseEncoderCV(**{**QUICK, **parameters}).fit(planted(20))
+
+
+def test_half_of_the_features_are_left_to_judge():
+    """Where samples are many, held-out shares rise with every feature read: the last one would be judged alone."""
+    wine = load_wine().data
+    model = SparseEncoderCV(scale=True, **QUICK).fit(wine)
+    assert model.n_nonzero_ <= 6
+    assert len(model.path_.held_out) == 6
+    longer = SparseEncoderCV(n_nonzero=range(1, 13), scale=True, **QUICK).fit(wine)
+    assert longer.n_nonzero_ == 12  # the control: as many as are asked for
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (lambda X: SparseEncoderCV(n_nonzero=[]).fit(X), "n_nonzero=.* is empty"),
+        (lambda X: SparseEncoderCV(noise_variance=np.nan).fit(X), "is not finite; a number of at least 0 is needed"),
+        (lambda X: SparseEncoder(2, n_nonzero=3, noise_variance=np.inf).fit(X), "is not finite"),
+        (lambda X: SparseEncoderCV(cv=GroupKFold(3)).fit(X), "Pass groups"),
+        (lambda X: cross_validated(SparsePCARegressor(2, n_nonzero=3), X), "pass them as y"),
+        (lambda X: sparsity_path(np.cov(X.T), 2, cv=5, precomputed=True), "a covariance has none"),
+        (lambda X: stability(SparseEncoder(2, n_nonzero=3), X, n_resamples=1), "Pass 2 or more"),
+    ],
+)
+def test_what_cannot_be_held_out_gets_a_sentence(work, said, rng):
+    with pytest.raises(ValueError, match=said):
+        work(rng.standard_normal((20, 8)))

@@ -46,7 +46,8 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         Numbers of components to try; by default all up to 20. With one component per feature, nothing that was read is
         lost.
     n_nonzero : int or sequence of int, optional
-        Numbers of features to try; by default all up to 100.
+        Numbers of features to try; by default all up to 100, or to half of the features if that is less: the others
+        judge.
     noise_variance : "auto", float, array-like of shape (n_features,), dict by name or None, default="auto"
         Noise on the readings, as in :class:`SparseEncoder`; "auto" tries 0, .03, .1, .3, 1, 3 and 10 mean variances.
     cv : int, splitter of scikit-learn or pairs of indices, default=5
@@ -169,7 +170,8 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         rules = checked_rules(names, Counted(), **{rule: getattr(self, rule) for rule in RULES})
         folds = folds_of(self.cv, rows.shape[0], groups=sample_groups, random_state=self.random_state)
         longest = min(rules.most_features(rows.shape[1]), rows.shape[1])
-        sizes = _tried("n_nonzero", self.n_nonzero, max(len(rules.required), 1), longest, LONGEST_SUPPORT)
+        half = max(rows.shape[1] // 2, 1)
+        sizes = _tried("n_nonzero", self.n_nonzero, max(len(rules.required), 1), longest, min(LONGEST_SUPPORT, half))
         ranks = _tried("n_components", self.n_components, 1, rows.shape[1], min(MOST_COMPONENTS, int(sizes.max())))
         view = as_view(rows, preprocessing, sample_weight)
         check_has_variance(view, preprocessing.center)
@@ -237,7 +239,9 @@ def _tried(name: str, value: Any, least: int, most: int, default: int) -> Indice
     if value is None:
         return np.arange(min(least, most), max(min(default, most), min(least, most)) + 1)
     numbers = np.unique([count(name, each) for each in (value if np.ndim(value) else [value])])
-    if len(numbers) == 0 or numbers[0] < least or numbers[-1] > most:
+    if len(numbers) == 0:
+        raise ValueError(f"{name}={value!r} is empty. Pass the numbers to try, or None for all.")
+    if numbers[0] < least or numbers[-1] > most:
         raise ValueError(
             f"{name}={value!r} has a number outside [{least}, {most}]: X has no more features that may be read, or "
             f"include asks for more. Pass numbers in that range, or leave {name} out."

@@ -219,6 +219,11 @@ def sparsity_path(
     >>> path.smallest(min_variance=0.95)
     3
     """
+    if cv is not None and precomputed:
+        raise ValueError(
+            "cv leaves samples out in turn, and a covariance has none. Pass the samples themselves, with "
+            "precomputed=False, or leave cv out."
+        )
     preprocessing = preprocessing_from(center, scale, precomputed, missing)
     rows = as_rows(X)
     names = feature_names_of(X, rows)

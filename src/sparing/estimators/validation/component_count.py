@@ -120,7 +120,7 @@ def component_count(
     view = check_has_variance(as_view(rows, preprocessing), center)
     folds = folds_of(cv, n, random_state=random_state)
     with fit_context(view, most):
-        longest = min(READ * most, d)
+        longest = min(READ * most, max(d // 2, 1))  # the others judge
         grid = path_grid(
             view, folds, noise_levels("auto"), most, longest, run, n_jobs=n_jobs if rows.is_local else None
         )

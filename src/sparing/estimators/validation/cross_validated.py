@@ -139,6 +139,8 @@ def cross_validated(
             "cross_validated leaves samples out in turn, but a covariance has none. Pass the samples themselves, with "
             "precomputed=False."
         )
+    if y is None and _predicts(estimator):
+        raise ValueError(f"{type(estimator).__name__} predicts targets: pass them as y, one for each sample of X.")
     rows = named_rows(X)
     folds = folds_of(cv, rows.shape[0], y, groups)
     targets = None if y is None else np.asarray(y)

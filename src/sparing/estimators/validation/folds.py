@@ -38,7 +38,13 @@ def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_
             f"cv={cv!r} was passed; a number of folds, a splitter of scikit-learn such as GroupKFold, or pairs of "
             "indices (train, test) are needed."
         ) from refused
-    found = list(check_cv(pairs).split(np.zeros((n_samples, 1)), y, groups))
+    splitter = check_cv(pairs)
+    if groups is None and "Group" in type(splitter).__name__:
+        raise ValueError(
+            f"{type(splitter).__name__} keeps samples together that belong together, and nothing says which do. Pass "
+            "groups (of SparseEncoderCV, fit(X, sample_groups=...)): a label for each sample."
+        )
+    found = list(splitter.split(np.zeros((n_samples, 1)), y, groups))
     if not found or any(len(train) == 0 or len(test) == 0 for train, test in found):
         raise ValueError(f"cv={cv!r} leaves a training or test set empty. Use fewer folds.")
     return [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in found]

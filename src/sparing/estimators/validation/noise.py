@@ -38,6 +38,8 @@ def checked_noise(value: Any, names: Sequence[str]) -> Noise | str:
         if value < 0:
             raise ValueError(f"noise_variance={value!r} is negative, but a variance cannot be; {_ALLOWED}")
         return float(value)
+    if isinstance(value, float | np.floating):
+        raise ValueError(f"noise_variance={value!r} is not finite; {_ALLOWED}")
     variances = values_by_feature("noise_variance", value, names, "0 for one that is measured without noise")
     return variances if (variances > 0).any() else 0.0
 

@@ -134,7 +134,9 @@ def stability(
     n, names = rows.shape[0], feature_names_of(X, rows)
     if n < 4:
         raise ValueError(f"X has {n} sample(s): halves of at least 2 are needed. Pass more samples.")
-    halves = random_halves(n, count("n_resamples", n_resamples), rng)
+    if count("n_resamples", n_resamples) < 2:
+        raise ValueError(f"n_resamples={n_resamples}: halves of the samples come in pairs. Pass 2 or more.")
+    halves = random_halves(n, n_resamples, rng)
     found = over_folds(_half, ((estimator, rows, *half) for half in halves), n_jobs if rows.is_local else None)
     supports, kept, inside = (
         [each[0] for each in found],

@@ -182,16 +182,16 @@ def scattered_components(view: DataMatrix, n_components: int, n_nonzero: int, ri
     Principal components lead to few of them: where variances are alike, features that go together may matter to none.
     """
     usable = view.gram_diagonal() > 0
-    count = int(np.clip(SEARCH.scattered_entries // view.n_features, SEARCH.scattered_kept, SEARCH.scattered))
+    count = int(np.clip(SEARCH.joint_scattered_entries // view.n_features, SEARCH.joint_scattered_kept, SEARCH.joint_scattered))
     chosen = run.rng.permutation(np.flatnonzero(usable))[:count]
     limits: dict[str, Any] = {"settled": 2, "budget": run.budget, "allowed": usable[:, None]}
     firsts = [
         truncated_powers(view, unit_vectors(view.n_features, some), n_nonzero, max_iter=1, **limits)
-        for some in np.array_split(chosen, -(-len(chosen) // SEARCH.scattered_kept))
+        for some in np.array_split(chosen, -(-len(chosen) // SEARCH.joint_scattered_kept))
     ]
-    kept = max(SEARCH.scattered_kept, 6 * n_components)
+    kept = max(SEARCH.joint_scattered_kept, 6 * n_components)
     found = together(view, np.column_stack(firsts), kept, ridge)
-    found = truncated_powers(view, found, n_nonzero, max_iter=SEARCH.scattered_steps, **limits)
+    found = truncated_powers(view, found, n_nonzero, max_iter=SEARCH.joint_scattered_steps, **limits)
     return together(view, found, n_components, ridge)
 
 
