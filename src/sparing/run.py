@@ -314,7 +314,7 @@ class SearchLimits:
     sketched: int = 16  # swaps whose gain is estimated, of all that are known to gain
     shortlist: int = 256  # features outside the support that are looked at first; all of them before a search ends
     swap_work: float = 2e7  # swaps times their price: a table of features by nonzeros, and eigenvalues of nonzeros
-    joint_scattered: int = 512  # features anywhere that joint starts are sought from: with half, nci60 (5, 10) keeps 1% less
+    joint_scattered: int = 512  # features anywhere that joint starts come from: with half, nci60 (5, 10) keeps 1% less
     joint_scattered_entries: int = 4 * 10**6  # numbers in their directions: 32 MiB
     joint_scattered_kept: int = 64  # of these, after a step, those that go on; 6 for each component where they are many
     joint_scattered_steps: int = 8  # of these

@@ -182,7 +182,9 @@ def scattered_components(view: DataMatrix, n_components: int, n_nonzero: int, ri
     Principal components lead to few of them: where variances are alike, features that go together may matter to none.
     """
     usable = view.gram_diagonal() > 0
-    count = int(np.clip(SEARCH.joint_scattered_entries // view.n_features, SEARCH.joint_scattered_kept, SEARCH.joint_scattered))
+    count = int(
+        np.clip(SEARCH.joint_scattered_entries // view.n_features, SEARCH.joint_scattered_kept, SEARCH.joint_scattered)
+    )
     chosen = run.rng.permutation(np.flatnonzero(usable))[:count]
     limits: dict[str, Any] = {"settled": 2, "budget": run.budget, "allowed": usable[:, None]}
     firsts = [
