@@ -237,7 +237,7 @@ def targets_wrong_shape(shape: tuple[int, ...]) -> ValueError:
     """y is a single number, has more than two axes or no column."""
     return ValueError(
         f"y has shape {shape}; one number per row of X is needed, shape (n_samples,), or one column per target, shape "
-        "(n_samples, n_targets). Reshape y; y.reshape(len(y), -1) makes a table of anything."
+        "(n_samples, n_targets). Reshape y; y.reshape(len(y), -1) has two dimensions for any y."
     )
 
 

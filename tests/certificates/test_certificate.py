@@ -203,7 +203,7 @@ def test_forged_comparisons_with_pca_are_found():
         "which these data do not have": {"pca_variance": 1.01 * certificate.pca_variance},
         "do not have": {"pca_variance_error": certificate.pca_variance},
         "with 1 of PCA": {"n_asked": 1},
-        "it is about 60 samples, here are 50": {"n_samples": 60},
+        "it is about 60 samples, but X has 50": {"n_samples": 60},
     }
     for said, changed in forged.items():
         checked = dataclasses.replace(certificate, **changed).recheck(X)

@@ -32,7 +32,7 @@ def test_promises_of_theorems_are_computed_again(change, certificate, data):
     altered = replace(certificate, guarantees=(replace(certificate.guarantees[0], **change),))
     again = altered.recheck(*data)
     assert not again
-    assert "is not what that promises here" in str(again)
+    assert "does not match the theorem here" in str(again)
 
 
 def test_promises_are_neither_left_out_nor_added(certificate, data):
@@ -41,8 +41,8 @@ def test_promises_are_neither_left_out_nor_added(certificate, data):
 
 
 def test_features_and_rank_are_counted(certificate, data):
-    assert "it speaks of 3 features and uses 6" in str(replace(certificate, n_nonzero=3).recheck(*data))
-    assert "it speaks of fits of rank 1, its own has 2" in str(
+    assert "it states 3 features and uses 6" in str(replace(certificate, n_nonzero=3).recheck(*data))
+    assert "it states rank 1, and its fit has rank 2" in str(
         replace(certificate, n_components=1, pca_value=_pca_of_one(certificate, data)).recheck(*data)
     )
 

@@ -122,7 +122,7 @@ def test_forgeries_are_found(rng):
         "a stream has no promise": replace(good, guarantees=(PROMISE,)),
         "PCA keeps at most": replace(good, pca_variance=0.9 * (good.total - least)),
         "with 1 of PCA": replace(good, n_asked=1),
-        "samples, here are": replace(good, n_samples=7),
+        "samples, but X has": replace(good, n_samples=7),
     }
     for said, certificate in forged.items():
         assert said in str(certificate.recheck(X)), said

@@ -244,9 +244,9 @@ class Certificate:
         if not abs(value - self.value) <= 1e-6 * self.value + 1e-10 * self.total:
             return f" for these data: it claims {self._named} {self.value:.6g}, found {value:.6g}"
         if (rule := broken_rule(self.problem, self.support, self.loadings, pca)) is not None:
-            return f": its loadings are not among those it speaks of: {rule}"
+            return f": its loadings violate the constraints that it states: {rule}"
         if not self.problem.rules.permits(self.support):
-            return ": its features break the rules on features that it speaks of"
+            return ": its features break the rules that it states"
         return None
 
     def _unproved(self, view: DataMatrix, value: float, bound: float, pca: Spectrum, unit: float) -> str | None:
@@ -255,17 +255,17 @@ class Certificate:
             proved = f"only {bound:.6g} is proved" if math.isfinite(bound) else "of which nothing is proved"
             return f": it claims the bound {self.bound:.6g}, {proved}"
         if self.witness.reached and not self._is_reached(Task(view, self.problem).readable(), unit):
-            return ": it says that some result has the value of its bound, and none on the supports that it names does"
+            return ": it claims that a result attains its bound, but none on the supports that it names does"
         inside = Task(view, self.problem).readable().gram
         if not self._is_firm(inside, pca if inside is view else fresh_spectrum(inside, pca.rank), unit):
-            return f": its bound is said to hold '{self.strength}', which is more than is proved"
+            return f": it claims strength '{self.strength}', which is more than is proved"
         if not self._pca_agrees(pca, unit):
             return f": it claims {self._named} {self.pca_value:.6g} for PCA, which these data do not have"
         if not counts_for_none(self.nothing, pca, unit):
             return f": it treats {self.nothing:.6g} as zero"
         for promise in self.guarantees:
             if not same_promise(promise, self._promise_again(promise, view, pca), exact=pca.exact):
-                return f": what it says of {promise.reference} is not what that promises here"
+                return f": its statement of {promise.reference} does not match the theorem here"
         return None
 
     def _miscompared(self, view: DataMatrix, pca: Spectrum, unit: float) -> str | None:
@@ -280,7 +280,7 @@ class Certificate:
         if not (not_less and not_more and error_agrees(self.pca_variance_error, asked, unit)):
             return f": it claims that PCA keeps {self.pca_variance:.6g}, which these data do not have"
         if self.n_samples is not None and self.n_samples != view.signal.n_samples:
-            return f": it is about {self.n_samples} samples, here are {view.signal.n_samples or 0}"
+            return f": it is about {self.n_samples} samples, but X has {view.signal.n_samples or 0}"
         return None
 
     def _follows(self, claimed: float, value: float, bound: float) -> bool:

@@ -155,7 +155,7 @@ class ReconstructionCertificate(Certificate):
 
     def _unlike(self, view: DataMatrix, value: float, pca: Spectrum, unit: float) -> str | None:
         if (view.n_samples or 0) != self.n_samples:
-            return f": it is about {self.n_samples} data points, here are {view.n_samples or 0}"
+            return f": it is about {self.n_samples} data points, but X has {view.n_samples or 0}"
         return super()._unlike(view, value, pca, unit)
 
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:

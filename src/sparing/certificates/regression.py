@@ -124,7 +124,7 @@ class RegressionCertificate:
         rank = int(np.linalg.matrix_rank(self.coefficients, rtol=FLAT)) if self.coefficients.size else 0
         pca_is_exact = spectrum.exact  # an iteration may settle on other components where eigenvalues nearly tie
         checks = {
-            f"it is about targets of norm {self.total:.6g}, these have {again.total:.6g}": (
+            f"it is about targets of norm {self.total:.6g}, but these data have {again.total:.6g}": (
                 abs(again.total - self.total) <= 1e-6 * self.total
             ),
             f"it claims the residual {self.value:.6g}, these data have {again.value:.6g}": (
@@ -133,10 +133,12 @@ class RegressionCertificate:
             f"it claims {self.pca_value:.6g} for PCA regression, found {again.pca_value:.6g}": (
                 not pca_is_exact or abs(again.pca_value - self.pca_value) <= 1e-6 * self.pca_value + rounding
             ),
-            f"it is about {self.n_samples} samples, here are {again.n_samples}": again.n_samples == self.n_samples,
-            f"it speaks of {self.n_nonzero} features and uses {used}": used <= self.n_nonzero,
-            f"it speaks of fits of rank {self.n_components}, its own has {rank}": rank <= self.n_components,
-            "what it says of a theorem is not what that promises here": self._promises_agree(again, exact=pca_is_exact),
+            f"it is about {self.n_samples} samples, but X has {again.n_samples}": again.n_samples == self.n_samples,
+            f"it states {self.n_nonzero} features and uses {used}": used <= self.n_nonzero,
+            f"it states rank {self.n_components}, and its fit has rank {rank}": rank <= self.n_components,
+            "its statement of a theorem does not match the theorem here": self._promises_agree(
+                again, exact=pca_is_exact
+            ),
             "a theorem's limit is exceeded": all(guarantee.holds for guarantee in again.guarantees),
         }
         said = f"holds: residual {again.value:.6g}, PCA regression leaves {again.pca_value:.6g}"
@@ -301,5 +303,5 @@ def _promised(c: RegressionCertificate, guarantee: Guarantee) -> str:
     if guarantee.limit < c.total:
         return f"{guarantee}."
     return (
-        f"{guarantee}. That limit is above the norm of the targets, {c.total:.4g}: here the theorem promises nothing."
+        f"{guarantee}. That limit is above the norm of the targets, {c.total:.4g}: the theorem guarantees nothing here."
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def other_data(claimed: float, found: float) -> str:
     """Why a certificate does not hold where the data are not those it is about."""
-    differ = f"it is about data of variance {claimed:.6g}, these have {found:.6g}"
+    differ = f"it is about data of variance {claimed:.6g}, but these data have {found:.6g}"
     return f": {differ}. If the fit had sample_weight, pass the same"
 
 

@@ -56,7 +56,7 @@ class StreamCertificate(Certificate):
         if not value <= self.value * (1 + 1e-9) + slack:
             return f" for these data: it claims a loss of at most {self.value:.6g}, found {value:.6g}"
         if (rule := broken_rule(self.problem, self.support, self.loadings, pca)) is not None:
-            return f": its loadings are not among those it speaks of: {rule}"
+            return f": its loadings violate the constraints that it states: {rule}"
         return None
 
     def _unproved_of(self, value: float, pca: Spectrum, unit: float) -> str | None:
@@ -79,7 +79,7 @@ class StreamCertificate(Certificate):
         if not asked.least_variance * unit <= self.pca_variance * (1 + 1e-6) + 1e-9 * self.total:
             return f": it claims that PCA keeps at most {self.pca_variance:.6g}, which is not so"
         if self.n_samples != view.n_samples:
-            return f": it is about {self.n_samples} samples, here are {view.n_samples or 0}"
+            return f": it is about {self.n_samples} samples, but X has {view.n_samples or 0}"
         return None
 
     def _lines(self) -> list[str]:

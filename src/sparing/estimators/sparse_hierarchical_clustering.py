@@ -276,7 +276,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise ValueError(
                 f"n_clusters={self.n_clusters!r} and distance_threshold={self.distance_threshold!r}: exactly one of "
-                "them cuts the tree. Pass n_clusters=None with a distance_threshold, or leave distance_threshold=None."
+                f"them must be given. Pass n_clusters=None with a distance_threshold, or leave distance_threshold=None."
             )
         threshold = self.distance_threshold
         if threshold is not None and (not is_number(threshold) or threshold < 0):
