@@ -386,7 +386,9 @@ class SearchLimits:
     tried_bounds: int = 12  # of weights, where the gap statistic chooses one
     bound_probes: int = 60  # bounds that are tried until one gives the number of features asked for
     bound_bisections: int = 4  # between a bound that disagrees and one that agrees: a twentieth of a step is left
-    tight_bound: float = 4.0  # below it a search begins at single features as well; above it all starts ended alike
+    tight_bound: float = (
+        4.0  # up to it a search begins at all single features that it may, above at fewer: starts end alike
+    )
     narrow_ratio: float = 4  # where weights are on fewer than one feature in so many, turns among these alone come
     inner_turns: int = 20  # between those among all, so many of them
 

@@ -184,3 +184,14 @@ def test_a_path_without_time_costs_one_fit(rng):
     for bound, found in zip(bounds, path, strict=True):
         assert found.weights.sum() <= bound * (1 + 1e-12)
         assert not found.converged
+
+
+@pytest.mark.parametrize(("bound", "below"), [(2.5, 0.975), (4.2, 0.993)])
+def test_one_start_for_each_feature_finds_nothing_better(bound, below, shared):
+    """The start that the paper has ends up to 3% lower, also where the bound is no longer tight."""
+    X = shared("movement_libras.npz").astype(float)[:150]
+    D = distances((X - X.mean(axis=0)) / X.std(axis=0, ddof=1))
+    settings = {"tol": 1e-4, "max_iter": 100}
+    found = best_weights(D, bound, **settings).criterion
+    assert best_weights(D, bound, begin=np.eye(90)[::2], **settings).criterion <= found * (1 + 1e-4)
+    assert best_weights(D, bound, begin=[uniform(90, bound)], **settings).criterion < below * found  # the control

@@ -103,11 +103,10 @@ def starts(D: Dissimilarity, bound: float, singles: int = DEFAULT.single_starts)
         w = np.zeros(D.n_features)
         w[order[:many]] = uniform(many, bound)
         yield w
-    if bound < SEARCH.tight_bound:
-        for j in order[: min(singles, D.n_features - 1)]:
-            w = np.zeros(D.n_features)
-            w[j] = 1.0
-            yield w
+    for j in order[: min(math.ceil(singles * min(SEARCH.tight_bound / bound, 1.0) ** 2), D.n_features - 1)]:
+        w = np.zeros(D.n_features)
+        w[j] = 1.0
+        yield w
 
 
 def best_weights(
