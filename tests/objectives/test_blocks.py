@@ -158,3 +158,12 @@ def test_long_supports_need_no_matrix_for_each_component(rng):
     np.testing.assert_allclose(values, leading(B, M, near, False)[0], rtol=1e-9)
     quotients = np.einsum("si,sij,sj->s", v, B, v) / np.einsum("si,sij,sj->s", v, M, v)
     np.testing.assert_allclose(values, quotients, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.0])
+def test_a_direction_that_leaves_less_than_nothing_stays_a_direction(scale):
+    """An exhausted Krylov space has vectors of zeros: their quotient of 0 is above that of every direction here."""
+    start = scale * np.eye(12)[:1]
+    values, v = leading(-np.eye(12)[None], np.eye(12)[None], start, False)
+    np.testing.assert_allclose(v, start)
+    np.testing.assert_allclose(values, -scale, atol=1e-12)

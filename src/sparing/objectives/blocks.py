@@ -270,17 +270,20 @@ def _of_krylov(
         V[:, step] = np.divide(w, length, out=np.zeros_like(w), where=length > NONE_BESIDE)
         BV[:, step], MV[:, step] = products(V[:, step])
         if step == 0:
-            rho = np.einsum("si,si->s", V[:, 0], BV[:, 0]) / np.einsum("si,si->s", V[:, 0], MV[:, 0])
+            length, rho = np.einsum("si,si->s", V[:, 0], MV[:, 0]), np.einsum("si,si->s", V[:, 0], BV[:, 0])
+            rho = np.divide(rho, length, out=np.zeros_like(rho), where=length > 0)
         if step < KRYLOV:
             w = BV[:, step] - rho[:, None] * MV[:, step]
             w = w if inverse is None else (inverse @ w[:, :, None])[:, :, 0]
             w = w / np.maximum(np.linalg.norm(w, axis=1, keepdims=True), LEAST_FLOAT)
     Vt = V.transpose(0, 2, 1)
-    inside = MV @ Vt
-    inside[:, np.arange(KRYLOV + 1), np.arange(KRYLOV + 1)] += ~V.any(axis=2)
-    values, c = _top(BV @ Vt, inside)
+    numerator, inside, each, unused = BV @ Vt, MV @ Vt, np.arange(KRYLOV + 1), ~V.any(axis=2)
+    nothing = 2 * np.minimum(rho, 0.0) - LEAST_FLOAT  # charges may leave less than nothing of all that is a direction
+    numerator[:, each, each] += unused * nothing[:, None]
+    inside[:, each, each] += unused
+    values, c = _top(numerator, inside)
     v = (c[:, None, :] @ V)[:, 0]
-    return values, v / np.linalg.norm(v, axis=1, keepdims=True)
+    return values, v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), LEAST_FLOAT)
 
 
 def _top(B: Array, M: Array) -> tuple[Array, Array]:

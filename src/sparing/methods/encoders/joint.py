@@ -124,7 +124,7 @@ def _searched(goal: JointLosses, known: Sequence[Array], spectrum: Spectrum, num
         return [*known[1:]]
     readable = np.where(goal.usable[:, None], spectrum.basis[:, :k], 0.0) if goal.rules else spectrum.basis[:, :k]
     turned = rotations(readable, goal.cut, run.rng, named=number == 0)
-    more = list(islice(turned, int(np.clip(affordable, 2, 2 * effort.joint_starts))))
+    more = list(islice(turned, int(np.clip(affordable, 2, effort.loss_starts))))
     units = [unit_columns(H * goal.lengths[:, None]) for H in [*known[: 2 + int(affordable)], *more]]
     rows, loadings = zip(*(goal.slots(H, H) for H in units if H.shape[1] == k), strict=True)
     descents = 0 if len(goal.rules.required) else int(np.clip(affordable, 0, 2 * effort.joint_descents))
