@@ -83,9 +83,11 @@ class OrthogonalDual:
         if not problem.shared_support and not run.budget.expired:
             start, sizes = split(A, Y, k), [min(problem.n_nonzero, view.n_features)] * k
             rounds = effort.part_rounds(effort.orthogonal_rounds, len(A)) if self.rounds is None else self.rounds
-            better = shared_part(A, sizes, start, rounds=rounds, budget=run.budget)
-            # the second is better for the true lambda^(r), not for every bound
-            found += [self._proved(task, PART, unit * W) for W in (start, better)]
+            part = shared_part(A, sizes, start, rounds=rounds, budget=run.budget)
+            found.append(self._proved(task, PART, unit * part))
+            # a part is better than the one before for the true lambda^(r), not for every bound
+            if part is not start and found[1].value > found[0].value:
+                found.append(self._proved(task, PART, unit * start))
         return min(found, key=lambda bound: bound.value)
 
     def _proved(self, task: Task, kind: str, matrix: Array) -> Bound:

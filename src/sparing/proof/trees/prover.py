@@ -10,6 +10,7 @@ import numpy as np
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.objectives.variance import RayleighObjective
+from sparing.proof.relaxations.fantope import cutting_directions, simple_directions
 from sparing.proof.trees.probing import LEAST_GAP, least_gap
 from sparing.proof.trees.refuter import Refuter, Step
 from sparing.proof_effort import LIMITS, SCHEDULES
@@ -229,7 +230,11 @@ def bound_of_one_component(A: Array, size: int) -> float:
     values = np.linalg.eigvalsh(A)
     shift = max(-float(values[0]), 0.0)  # the same for all unit x
     view = view_of_gram(A + shift * np.eye(len(A)))
-    start = RayleighObjective(view).grown(size)
+    start = np.zeros(0, dtype=np.intp)
+    if values[-1] > values[0]:  # a start that is not the best costs more nodes than the search for a good one
+        _, directions = cutting_directions(A, size, simple_directions(len(A), size), Budget(), 0)
+        start = np.flatnonzero(directions[0])
+    start = RayleighObjective(view).grown(size, start)
     proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=LIMITS.single_nodes, budget=Budget())
     rounding = 8 * len(A) * EPS * float(np.abs(values).max())
     return min(proof.bound - shift, float(values[-1])) + rounding
