@@ -16,7 +16,7 @@ from sparing.data import Preprocessing, Rows
 from sparing.estimators.base import Fit
 from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.feature_rules import UNCOUNTED, Counted, features_of
-from sparing.estimators.few_passes import Reading, reading_of
+from sparing.estimators.few_passes import CHOSEN, Reading, reading_of
 from sparing.estimators.inputs import named_or_numbered
 from sparing.estimators.parameters import (
     checked_components,
@@ -64,7 +64,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _reading(self, rows: Rows, algorithm: Any, preprocessing: Preprocessing, run: Run) -> Reading:
         """How often the rows will be read."""
         k, n_nonzero = self._counts(*rows.shape[::-1])
-        possible = n_nonzero is not None and not isinstance(algorithm, TwoSided)  # which reads samples as well
+        possible = n_nonzero is not None and not isinstance(algorithm, TwoSided) and self.exclude is None
         together = 0 if n_nonzero is None else self._together(k, n_nonzero)
         return reading_of(rows, self.passes, possible, together, run.rng, preprocessing)
 
@@ -188,7 +188,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         return Counted("n_nonzero", None if self.n_nonzero is None else max(each), sum(each))
 
     def _prove(self, fit: Fit[Any], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
-        run = _proving(fit)
+        run = _proving(fit, task)
         if self.solver == "exact" and self._constraint is not None:  # no solver has searched all components for a proof
             run = replace(run, effort=replace(run.effort, proof=EFFORTS["thorough"].proof))
         inside, among = readable(_compared(task), found, run)
@@ -207,9 +207,13 @@ class ComponentsEstimator(EncodingEstimator[Any]):
 
     def _certify(self, fit: Fit[Any], task: Task, found: Encoder, bounds: list[Bound]) -> None:
         certificate = variance_certificate(
-            _compared(task), found, fit.preprocessing, _proving(fit), bounds=bounds, asked=task.spectrum
+            _compared(task), found, fit.preprocessing, _proving(fit, task), bounds=bounds, asked=task.spectrum
         )
-        self.certificate_ = self._annotated(certificate, fit.view, fit.algorithm, fit.run)
+        certificate = self._annotated(certificate, task.gram, fit.algorithm, fit.run)
+        if task.gram is not fit.view:  # but one that knows the Gram columns of features chosen from a sketch
+            note = CHOSEN.format(fit.view.passes, "the variance of the components")
+            certificate = replace(certificate, notes=(*certificate.notes, note))
+        self.certificate_ = certificate
         self.variance_kept_ = certificate.variance_kept
 
     def _annotated(
@@ -304,7 +308,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _publish(self, fit: Fit[Any], task: Task, found: Encoder) -> None:
         super()._publish(fit, task, found)
         H = self.components_.T
-        images = fit.view.gram_matmat(H)
+        images = task.gram.gram_matmat(H)
         self.variance_: Array = np.einsum("ij,ij->j", H, images) * covariance_unit(fit.view)
         within = float(np.trace(np.linalg.pinv(H.T @ H, rtol=REPEATED, hermitian=True) @ (H.T @ images)))
         self.variance_kept_ = task.spectrum.variance_kept(task.spectrum.total - within)
@@ -347,9 +351,9 @@ def _among_all(found: Encoder, kept: Indices, view: DataMatrix, total: float) ->
     return TwoSidedEncoder(*parts, found.rows, explained=whole.explained)
 
 
-def _proving(fit: Fit[Any]) -> Run:
+def _proving(fit: Fit[Any], task: Task) -> Run:
     """What may be spent on bounds: after few passes nothing, as those that cost something read the data again."""
-    if fit.view.sketch is None:
+    if task.gram is fit.view:
         return fit.run
     effort = fit.run.effort
     return replace(fit.run, budget=Budget(), effort=replace(effort, proof=replace(effort.proof, cost=0.0)))

@@ -15,7 +15,7 @@ from sparing.certificates import certify_loss
 from sparing.data import Preprocessing, Rows
 from sparing.estimators.base import Fit, too_few, too_many
 from sparing.estimators.feature_rules import UNCOUNTED, Counted
-from sparing.estimators.few_passes import Reading, reading_of
+from sparing.estimators.few_passes import CHOSEN, Reading, reading_of
 from sparing.estimators.parameters import (
     checked_components,
     feature_count,
@@ -52,7 +52,6 @@ from sparing.task import Task
 
 DEFAULT_MIN_VARIANCE = 0.9
 Strategy = Batch | Iterative | Joint
-CHOSEN = "The features were chosen in {} passes over the data, from a sketch of them; their loss is exact."
 
 
 class SparseEncoder(StreamingEncoder[Strategy]):
@@ -464,7 +463,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         task = replace(task, target=asked.leading(task.problem.n_components))
         promise = None if few or fit.rules else _promise(fit.algorithm, task)
         certificate = certify_loss(task, found, bounds, fit.preprocessing, promise=promise, asked=asked)
-        notes = (CHOSEN.format(fit.view.passes),) if few else ()
+        notes = (CHOSEN.format(fit.view.passes, "their loss"),) if few else ()
         self.certificate_ = replace(certificate, notes=notes)
         self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
         self.variance_kept_ = self.certificate_.variance_kept

@@ -276,9 +276,11 @@ def _of_krylov(
             w = w if inverse is None else (inverse @ w[:, :, None])[:, :, 0]
             w = w / np.maximum(np.linalg.norm(w, axis=1, keepdims=True), LEAST_FLOAT)
     Vt = V.transpose(0, 2, 1)
-    inside = MV @ Vt
-    inside[:, np.arange(KRYLOV + 1), np.arange(KRYLOV + 1)] += ~V.any(axis=2)
-    values, c = _top(BV @ Vt, inside)
+    inside, products_with = MV @ Vt, BV @ Vt
+    absent, diagonal = ~V.any(axis=2), np.arange(KRYLOV + 1)  # directions that the space has no room for
+    inside[:, diagonal, diagonal] += absent
+    products_with[:, diagonal, diagonal] -= absent * (1.0 + np.abs(products_with).max(axis=(1, 2)))[:, None]
+    values, c = _top(products_with, inside)
     v = (c[:, None, :] @ V)[:, 0]
     return values, v / np.linalg.norm(v, axis=1, keepdims=True)
 
