@@ -111,9 +111,9 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed and the answer
         is the usual one, in two passes; otherwise features are chosen from a sketch, in three passes over dense and
-        five over sparse data (``batch``, greedy selectors), for an excess loss within about 3% of the usual one; the
-        loss and the certificate stay exact. One more pass with ``missing="mean"``; at most 100 features with
-        ``min_variance`` or ``max_loss``. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
+        five over sparse data (greedy selectors), for an excess loss within about 3% of the usual one; the loss and the
+        certificate stay exact. One more pass with ``missing="mean"``; at most 100 features where the fewest are sought,
+        which is for ``batch`` alone. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
