@@ -179,15 +179,15 @@ def test_the_size_of_dense_rows_is_that_of_their_numbers(fewer, few):
 
 
 def test_auto_never_refuses(rng):
-    X, joint = counts(rng, 100), clone(ANY).set_params(strategy="joint")
+    X, dual = counts(rng, 100), clone(ANY).set_params(selector="dual_set")
     with pytest.raises(ValueError, match="passes='any'"):
-        clone(joint).set_params(passes="few").fit(X)
-    same(clone(joint).set_params(passes="auto").fit(Stored(X, module.LARGE_BYTES)), joint.fit(X))
+        clone(dual).set_params(passes="few").fit(X)
+    same(clone(dual).set_params(passes="auto").fit(Stored(X, module.LARGE_BYTES)), dual.fit(X))
 
 
 @pytest.mark.parametrize(
     "other",
-    [{"strategy": "iterative"}, {"strategy": "joint"}, {"selector": "dual_set"}, {"strategy": Batch(sketch=30)}],
+    [{"strategy": "joint", "n_nonzero": None}, {"selector": "dual_set"}, {"strategy": Batch(sketch=30)}],
 )
 def test_methods_without_a_few_pass_form_get_a_sentence(other, wide):
     with pytest.raises(ValueError, match=r"passes='few' with more than 1024 features .* or passes='any'"):
@@ -442,7 +442,41 @@ def test_components_of_few_features_in_two_readings(kind, X):
     assert few.certificate_.recheck(X)
 
 
-@pytest.mark.parametrize("kind", [SparsePCA, NonnegativeSparsePCA])
-def test_components_of_many_features_need_any_number(kind, wide):
+@pytest.mark.parametrize("strategy", ["iterative", "joint"])
+def test_components_with_features_of_their_own(strategy, wide, rng):
+    """A strategy chooses among candidates beside what stands for the others: nearly as well, and exactly as said."""
+    config = {"strategy": strategy, "n_nonzero": [4, 3, 2]}
+    for Z, readings in ((wide, 3), (counts(rng), 5)):
+        rows = CountedRows(Z, 30)
+        found, wanted = (clone(model).set_params(**config) for model in (FEW, ANY))
+        close(found.fit(rows), wanted.fit(Z), Z)
+        assert found.n_passes_ == rows.readings - rows.first_block == readings
+        assert sorted(np.count_nonzero(found.components_, axis=1)) == [2, 3, 4]
+        assert f"chosen in {readings} passes over the data, from a sketch" in found.certificate_.details()
+    refused, wanted = found.support_[:2], next(j for j in range(D) if j not in found.support_)
+    support = clone(found).set_params(include=[wanted], exclude=refused).fit(wide).support_
+    assert wanted in support
+    assert not set(refused) & set(support)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SparsePCA(3, n_nonzero=6), SparsePCA(3, n_nonzero_total=15, constraint="orthogonal"), NonnegativeSparsePCA(2)],
+)
+def test_components_of_many_features(model, wide, rng):
+    model = clone(model).set_params(effort="quick")
+    for Z, readings in ((wide, 3), (counts(rng), 5)):
+        rows = CountedRows(Z, 30)
+        found, wanted = clone(model).set_params(passes="few").fit(rows), clone(model).set_params(passes="any").fit(Z)
+        assert found.n_passes_ == rows.readings - rows.first_block == readings
+        assert found.certificate_.value >= 0.98 * wanted.certificate_.value
+        assert found.certificate_.recheck(Z)
+        assert "the variance of the components is exact" in found.certificate_.details()
+        if getattr(model, "constraint", None) is not None:
+            np.testing.assert_allclose(found.components_ @ found.components_.T, np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize("other", [{"exclude": [0]}, {"n_rows": 9}, {"n_nonzero": None, "min_variance": 0.3}])
+def test_components_that_need_any_number(other, wide):
     with pytest.raises(ValueError, match="passes='any'"):
-        kind(2, n_nonzero=5, passes="few").fit(wide)
+        SparsePCA(2, n_nonzero=5, passes="few").set_params(**other).fit(wide)

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import linalg
 
-from sparing.objectives.blocks import FORMED, BlockCapture, Quotients, leading
+from sparing.objectives.blocks import DIRECT, FORMED, BlockCapture, Quotients, leading
 
 D = 14
 
@@ -167,3 +167,13 @@ def test_a_direction_that_leaves_less_than_nothing_stays_a_direction(scale):
     values, v = leading(-np.eye(12)[None], np.eye(12)[None], start, False)
     np.testing.assert_allclose(v, start)
     np.testing.assert_allclose(values, -scale, atol=1e-12)
+
+
+def test_a_matrix_without_variance_leaves_the_direction_where_it_is():
+    """The space that grows from it has one direction: the others must not win with nothing."""
+    size = DIRECT + 1
+    near = np.eye(size)[:2]
+    for A in (np.zeros((2, size, size)), np.stack([-1e-20 * np.eye(size)] * 2)):
+        values, v = leading(A, np.stack([np.eye(size)] * 2), near, whiten=False)
+        np.testing.assert_allclose(np.abs(v), near)
+        np.testing.assert_allclose(values, 0.0, atol=1e-15)

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_wine
 
+from sparing import SparsePCA
 from sparing.data import Preprocessing, as_view
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
@@ -104,3 +105,12 @@ def test_components_in_another_order_are_the_same_optimum():
     ends = np.array([[1, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]])
     elite.admit(ends, np.array([1.0, 2.0, 3.0]), np.zeros((3, 4)), np.ones(3, dtype=bool))
     assert [found.value for found in elite.best] == [3.0, 2.0]
+
+
+def test_a_covariance_of_more_features_than_starts_look_at():
+    """Starts are sought among the most promising features, where the matrix is at hand as well."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 6)) @ rng.standard_normal((6, 600)) + rng.standard_normal((80, 600))
+    config = {"n_components": 3, "n_nonzero": 4, "effort": "quick", "certify": False}
+    of_covariance = SparsePCA(precomputed=True, **config).fit(np.cov(X, rowvar=False))
+    assert of_covariance.variance_kept_ == pytest.approx(SparsePCA(**config).fit(X).variance_kept_, rel=0.01)

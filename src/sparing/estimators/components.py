@@ -12,26 +12,29 @@ import numpy as np
 from sparing import errors
 from sparing.certificates import VarianceCertificate, variance_certificate
 from sparing.certificates.variance import covariance_unit, proved, readable
+from sparing.data import Preprocessing, Rows
 from sparing.estimators.base import Fit
 from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.feature_rules import UNCOUNTED, Counted, features_of
+from sparing.estimators.few_passes import CHOSEN, Reading, reading_of
 from sparing.estimators.inputs import named_or_numbered
 from sparing.estimators.parameters import (
     checked_components,
     count,
     feature_counts,
 )
-from sparing.gram import DataMatrix
+from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg import top_spectrum
 from sparing.linalg.loss import REPEATED
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import CONSTRAINTS, Deflation, DisjointDeflation, GeneralizedDeflation
-from sparing.methods.encoders import JointVariance, Sequential, fewest_in_turn
+from sparing.methods.encoders import CandidatePool, FewPasses, JointVariance, Sequential, TwoSided, fewest_in_turn
 from sparing.methods.encoders.required import Required
+from sparing.methods.selectors import Greedy
 from sparing.methods.solvers import Solver
 from sparing.proof.answers import better_of
 from sparing.results import Array, Bound, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
-from sparing.run import EFFORTS, SEARCH, Run
+from sparing.run import EFFORTS, SEARCH, Budget, Run
 from sparing.task import Task
 
 DEFAULT_N_NONZERO = 10
@@ -58,6 +61,13 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     _nonnegative: ClassVar[bool] = False
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_", "row_components_")
 
+    def _reading(self, rows: Rows, algorithm: Any, preprocessing: Preprocessing, run: Run) -> Reading:
+        """How often the rows will be read."""
+        k, n_nonzero = self._counts(*rows.shape[::-1])
+        possible = n_nonzero is not None and not isinstance(algorithm, TwoSided) and self.exclude is None
+        together = 0 if n_nonzero is None else self._together(k, n_nonzero)
+        return reading_of(rows, self.passes, possible, together, run.rng, preprocessing)
+
     @abstractmethod
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
         """What the certificate is about: any components with as many features as these may have."""
@@ -81,6 +91,8 @@ class ComponentsEstimator(EncodingEstimator[Any]):
 
     def _solve(self, fit: Fit[Any]) -> tuple[Task, Encoder]:
         view, run, allowed = fit.view, fit.run, fit.rules.allowed
+        if view.sketch is not None:
+            return self._in_few_passes(fit)
         pca = top_spectrum(view, fit.n_components, run.rng)
         inside, spectrum, required = view, pca, fit.rules.required
         if allowed is not None:  # what is not read counts for PCA alone
@@ -90,15 +102,37 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         n_nonzero, found = self._found(fit, inside, spectrum, required)
         if allowed is not None:
             found = _among_all(found, kept, view, pca.total)
+        return self._asked(fit, view, pca, n_nonzero, found), found
+
+    def _in_few_passes(self, fit: Fit[Any]) -> tuple[Task, Encoder]:
+        """Components of candidates from a sketch, whose variances are exact."""
+        view, run, k = fit.view, fit.run, fit.n_components
+        pool = CandidatePool.read(view, FewPasses(Greedy()), k, self._together(k, fit.n_nonzero), run, fit.rules)
+        inside = view_of_gram(pool.gram)
+        required = np.searchsorted(pool.features, fit.rules.required)
+        n_nonzero, chosen = self._found(fit, inside, top_spectrum(inside, k, run.rng), required)
+        found, pca, known = pool.measured(chosen, k)
+        return self._asked(fit, known, pca, n_nonzero, found), found
+
+    def _together(self, n_components: int, n_nonzero: int | list[int]) -> int:
+        """Features of all components."""
+        if isinstance(n_nonzero, int):
+            return n_nonzero if self.n_nonzero_total is not None else n_components * n_nonzero
+        return sum(n_nonzero)
+
+    def _asked(
+        self, fit: Fit[Any], view: DataMatrix, pca: Spectrum, n_nonzero: int | list[int], found: Encoder
+    ) -> Task:
+        """What the certificate is about: any components with as many features as these may have."""
         if self._nonnegative and found.loadings.min(initial=0.0) < 0:
             raise ValueError(
                 f"solver={getattr(self, 'solver', None)!r} returned negative loadings. NonnegativeSparsePCA takes "
                 "solvers whose loadings are all at least zero: one of those that it names, or your own."
             )
-        problem = self._problem(n_nonzero, found, view.n_features)
+        problem, allowed = self._problem(n_nonzero, found, view.n_features), fit.rules.allowed
         if allowed is not None:
             problem = replace(problem, n_nonzero=min(problem.n_nonzero, int(allowed.sum()) * problem.n_components))
-        return Task(view, replace(problem, rules=fit.rules), pca), found
+        return Task(view, replace(problem, rules=fit.rules), pca)
 
     def _found(
         self, fit: Fit[Any], view: DataMatrix, spectrum: Spectrum, required: Indices
@@ -154,7 +188,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         return Counted("n_nonzero", None if self.n_nonzero is None else max(each), sum(each))
 
     def _prove(self, fit: Fit[Any], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
-        run = fit.run
+        run = _proving(fit, task)
         if self.solver == "exact" and self._constraint is not None:  # no solver has searched all components for a proof
             run = replace(run, effort=replace(run.effort, proof=EFFORTS["thorough"].proof))
         inside, among = readable(_compared(task), found, run)
@@ -173,9 +207,13 @@ class ComponentsEstimator(EncodingEstimator[Any]):
 
     def _certify(self, fit: Fit[Any], task: Task, found: Encoder, bounds: list[Bound]) -> None:
         certificate = variance_certificate(
-            _compared(task), found, fit.preprocessing, fit.run, bounds=bounds, asked=task.spectrum
+            _compared(task), found, fit.preprocessing, _proving(fit, task), bounds=bounds, asked=task.spectrum
         )
-        self.certificate_ = self._annotated(certificate, fit.view, fit.algorithm, fit.run)
+        certificate = self._annotated(certificate, task.gram, fit.algorithm, fit.run)
+        if task.gram is not fit.view:  # but one that knows the Gram columns of features chosen from a sketch
+            note = CHOSEN.format(fit.view.passes, "the variance of the components")
+            certificate = replace(certificate, notes=(*certificate.notes, note))
+        self.certificate_ = certificate
         self.variance_kept_ = certificate.variance_kept
 
     def _annotated(
@@ -270,7 +308,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _publish(self, fit: Fit[Any], task: Task, found: Encoder) -> None:
         super()._publish(fit, task, found)
         H = self.components_.T
-        images = fit.view.gram_matmat(H)
+        images = task.gram.gram_matmat(H)
         self.variance_: Array = np.einsum("ij,ij->j", H, images) * covariance_unit(fit.view)
         within = float(np.trace(np.linalg.pinv(H.T @ H, rtol=REPEATED, hermitian=True) @ (H.T @ images)))
         self.variance_kept_ = task.spectrum.variance_kept(task.spectrum.total - within)
@@ -311,3 +349,11 @@ def _among_all(found: Encoder, kept: Indices, view: DataMatrix, total: float) ->
         return whole
     parts = whole.support, whole.loadings, whole.decoder, whole.captured, whole.loss
     return TwoSidedEncoder(*parts, found.rows, explained=whole.explained)
+
+
+def _proving(fit: Fit[Any], task: Task) -> Run:
+    """What may be spent on bounds: after few passes nothing, as those that cost something read the data again."""
+    if task.gram is fit.view:
+        return fit.run
+    effort = fit.run.effort
+    return replace(fit.run, budget=Budget(), effort=replace(effort, proof=replace(effort.proof, cost=0.0)))

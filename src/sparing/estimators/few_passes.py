@@ -15,6 +15,9 @@ from sparing.data.sketch import Condensed, CountSketch, sketch_of
 PASSES = ("auto", "any", "few")
 """How often the data may be read."""
 
+CHOSEN = "The features were chosen in {} passes over the data, from a sketch of them; {} is exact."
+"""A note of certificates."""
+
 LARGE_BYTES = 2**32
 """Bytes of rows outside of memory (4 GiB) from which ``passes="auto"`` means few. On a cluster it always does: a
 pass of many small tasks takes longer there than the work in it."""
@@ -54,9 +57,10 @@ def gram_or_rows(rows: Rows, *, passes: Any, precomputed: bool) -> Reading:
     few = _few(rows, passes) and not precomputed
     if few and rows.shape[1] > NARROW and passes == "few":
         raise ValueError(
-            f"passes='few' with more than {NARROW} features is for SparseEncoder with strategy='batch', "
-            "selector='auto' or 'greedy' and no sketch, which chooses one set of features for all components from a "
-            "sketch. Use that, or passes='any', with which X is read as often as the method needs."
+            f"passes='few' with more than {NARROW} features is for SparseEncoder with selector='auto' or 'greedy', no "
+            "sketch and, unless strategy='batch', a given n_nonzero; and for SparsePCA and NonnegativeSparsePCA with a "
+            "number of features and without n_rows and exclude. Use these, or passes='any', with which X is read as "
+            "often as the method needs."
         )
     return Reading(rows, gram=few and rows.shape[1] <= NARROW)
 

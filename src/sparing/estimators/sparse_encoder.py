@@ -15,7 +15,7 @@ from sparing.certificates import certify_loss
 from sparing.data import Preprocessing, Rows
 from sparing.estimators.base import Fit, too_few, too_many
 from sparing.estimators.feature_rules import UNCOUNTED, Counted
-from sparing.estimators.few_passes import Reading, reading_of
+from sparing.estimators.few_passes import CHOSEN, Reading, reading_of
 from sparing.estimators.parameters import (
     checked_components,
     feature_count,
@@ -31,6 +31,7 @@ from sparing.linalg.theorem_bounds import PROMISES
 from sparing.methods.encoders import (
     STRATEGIES,
     Batch,
+    CandidatePool,
     FewPasses,
     Iterative,
     Joint,
@@ -51,7 +52,6 @@ from sparing.task import Task
 
 DEFAULT_MIN_VARIANCE = 0.9
 Strategy = Batch | Iterative | Joint
-CHOSEN = "The features were chosen in {} passes over the data, from a sketch of them; their loss is exact."
 
 
 class SparseEncoder(StreamingEncoder[Strategy]):
@@ -111,9 +111,9 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed and the answer
         is the usual one, in two passes; otherwise features are chosen from a sketch, in three passes over dense and
-        five over sparse data (``batch``, greedy selectors), for an excess loss within about 3% of the usual one; the
-        loss and the certificate stay exact. One more pass with ``missing="mean"``; at most 100 features with
-        ``min_variance`` or ``max_loss``. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
+        five over sparse data (greedy selectors), for an excess loss within about 3% of the usual one; the loss and the
+        certificate stay exact. One more pass with ``missing="mean"``; at most 100 features where the fewest are sought,
+        which is for ``batch`` alone. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
@@ -242,10 +242,10 @@ class SparseEncoder(StreamingEncoder[Strategy]):
 
     def _reading(self, rows: Rows, algorithm: Strategy, preprocessing: Preprocessing, run: Run) -> Reading:
         """How often the rows will be read."""
-        n_nonzero = self._counts(*rows.shape[::-1])[1]
-        possible = isinstance(algorithm, Batch) and isinstance(algorithm.selector, Greedy) and algorithm.sketch is None
-        possible = possible and self.noise_variance is None
-        most = n_nonzero if isinstance(n_nonzero, int) else MOST
+        k, n_nonzero = self._counts(*rows.shape[::-1])
+        possible = isinstance(algorithm.selector, Greedy) and getattr(algorithm, "sketch", None) is None
+        possible = possible and self.noise_variance is None and (n_nonzero is not None or self._shares_features)
+        most = MOST if n_nonzero is None else self._together(k, n_nonzero)
         return reading_of(rows, self.passes, possible, most, run.rng, preprocessing)
 
     def _solve(self, fit: Fit[Strategy]) -> tuple[Task, Encoder]:
@@ -277,12 +277,18 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _in_few_passes(self, fit: Fit[Strategy]) -> tuple[Encoder, Spectrum, DataMatrix]:
         """Encoder and spectrum, and a view that knows the Gram columns which the certificate needs."""
         view, n_nonzero = fit.view, fit.n_nonzero
-        selector = Greedy(swaps=n_nonzero is not None)  # a nested order, where the fewest features are sought
-        found, spectrum, selection = FewPasses(selector).encode(
+        shared = FewPasses(Greedy(swaps=n_nonzero is not None))  # a nested order, where the fewest features are sought
+        if not isinstance(fit.algorithm, Batch):
+            together = self._together(fit.n_components, n_nonzero)
+            pool = CandidatePool.read(view, shared, fit.n_components, together, fit.run, fit.rules)
+            task = pool.task(fit.n_components, n_nonzero, fit.run, fit.rules)
+            found, spectrum, known = pool.measured(fit.algorithm.encode(task, fit.run), fit.n_components)
+            return found.including(fit.rules.required), spectrum, known
+        found, spectrum, selection = shared.encode(
             view, fit.n_components, n_nonzero, fit.run, enough=self._enough(), rules=fit.rules
         )
         known = view.cached(selection.columns, selection.gram_columns)
-        orthonormal = isinstance(fit.algorithm, Batch) and fit.algorithm.orthonormal
+        orthonormal = fit.algorithm.orthonormal
         return orthonormalised(found) if orthonormal else found, spectrum, known
 
     def _shortcoming(self, fit: Fit[Strategy], task: Task) -> str | None:
@@ -315,10 +321,14 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         """What a choice of noise is for; where components have features of their own, for all of them together."""
         if fit.n_nonzero is None:
             return Ask(fit.n_components, None, self._enough(), fit.rules)
-        together = fit.n_nonzero if self._shares_features else int(np.sum(fit.n_nonzero))
-        if not self._shares_features and isinstance(fit.n_nonzero, int):
-            together *= fit.n_components
+        together = self._together(fit.n_components, fit.n_nonzero)
         return Ask(fit.n_components, min(together, fit.view.n_features), rules=fit.rules)
+
+    def _together(self, n_components: int, n_nonzero: int | list[int]) -> int:
+        """Features of all components."""
+        if isinstance(n_nonzero, int):
+            return n_nonzero if self._shares_features else n_components * n_nonzero
+        return sum(n_nonzero)
 
     def _enough(self) -> Enough:
         """When a number of features is enough, where it is not given."""
@@ -453,7 +463,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         task = replace(task, target=asked.leading(task.problem.n_components))
         promise = None if few or fit.rules else _promise(fit.algorithm, task)
         certificate = certify_loss(task, found, bounds, fit.preprocessing, promise=promise, asked=asked)
-        notes = (CHOSEN.format(fit.view.passes),) if few else ()
+        notes = (CHOSEN.format(fit.view.passes, "their loss"),) if few else ()
         self.certificate_ = replace(certificate, notes=notes)
         self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
         self.variance_kept_ = self.certificate_.variance_kept

@@ -94,8 +94,9 @@ class SparsePCA(ComponentsEstimator):
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed first, for the
-        same answer in two passes; with more features, the method reads X as often as it needs. ``auto``: few where X
-        has at most 1024 features, and is a Dask array, or larger than 4 GiB and not in memory.
+        same answer in two passes; otherwise components are sought among candidates from a sketch, in three passes over
+        dense and five over sparse data, and their variances are exact (not with ``min_variance``,
+        ``n_rows`` or ``exclude``). ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).

@@ -29,9 +29,12 @@ def symmetric(view: DataMatrix, H: Array) -> Array:
     The total is tr((H'H)^-1 H'AH), that of every orthonormal basis of the span. Components that repeat one another
     share what one of them has.
     """
-    U, values, Vt = np.linalg.svd(H, full_matrices=False)
-    kept = values > np.sqrt(REPEATED) * values[0]
-    return _along(view, U[:, kept] @ Vt[kept])
+    used = np.flatnonzero(H.any(axis=1))  # elsewhere zeros stay zeros, without rounding
+    U, values, Vt = np.linalg.svd(H[used], full_matrices=False)
+    kept = values > np.sqrt(REPEATED) * values.max(initial=0.0)
+    Q = np.zeros_like(H)
+    Q[used] = U[:, kept] @ Vt[kept]
+    return _along(view, Q)
 
 
 def symmetric_total(view: DataMatrix, H: Array) -> float:

@@ -17,7 +17,7 @@ from sparing.data.stream import SketchedGram
 from sparing.estimators.few_passes import sketch_length
 from sparing.linalg import top_spectrum
 from sparing.linalg.krylov import RitzSpace
-from sparing.methods.encoders import Batch, FewPasses
+from sparing.methods.encoders import Batch, CandidatePool, FewPasses
 from sparing.methods.encoders import few_passes as module
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked
 from sparing.methods.selectors import DualSet, Greedy
@@ -262,3 +262,20 @@ class Endless(CountedRows):
             rng = np.random.default_rng(start)
             rows = rng.standard_normal((100, len(self.mixing)), dtype=np.float32) @ self.mixing
             yield DenseBlock(rows + rng.standard_normal(rows.shape, dtype=np.float32), start)
+
+
+def test_what_stands_for_other_features_has_their_products(rng):
+    """Along all directions it does so exactly: A^2 of the candidates comes from the small matrix."""
+    X = rng.standard_normal((40, 12)) * np.arange(1, 13)
+    A, features = X.T @ X, np.array([1, 4, 5, 9])
+    basis = np.linalg.eigh(A)[1][:, ::-1]
+    for count, error in ((12, 1e-12), (10, 0.02)):
+        V = basis[:, :count]
+        pool = CandidatePool(
+            as_view(X, Preprocessing(center=False)), features, A[np.ix_(features, features)], V, A @ V, RitzSpace(V)
+        )
+        G = pool.beside_the_rest().gram()
+        assert G.shape == (4 + count, 4 + count)
+        squares = (A @ A)[np.ix_(features, features)]
+        np.testing.assert_allclose((G @ G)[:4, :4], squares, atol=error * squares.max())
+        assert np.linalg.eigvalsh(G)[0] >= -1e-12 * np.linalg.norm(G)

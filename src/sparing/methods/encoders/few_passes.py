@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -92,9 +93,9 @@ class FewPasses:
         limit = max(min(MOST, rules.most_features(view.n_features)), len(rules.required))
         most = limit if n_nonzero is None else n_nonzero
         rank = min(n_components, most)
-        surrogate, target, space = self._surrogate(view, n_components, rank)
+        surrogate, target, space = self.surrogate(view, n_components, rank)
         run.budget.say(f"sketch of {surrogate.n_samples} rows after {view.passes} passes")
-        pool = self._candidates(surrogate, target, most, run, rules)
+        pool = self.candidates(surrogate, target, most, run, rules)
         del surrogate, target
         block, image = view.one_pass(GramBlock(pool), GramProduct(space.wanted))
         space.absorb(image)
@@ -112,7 +113,7 @@ class FewPasses:
         selection = Selection(core[chosen], columns[:, chosen])
         return encoder_on(selection, spectrum.rank, spectrum.total).including(rules.required), pca, selection
 
-    def _surrogate(self, view: DataMatrix, n_components: int, rank: int) -> tuple[DataMatrix, Spectrum, RitzSpace]:
+    def surrogate(self, view: DataMatrix, n_components: int, rank: int) -> tuple[DataMatrix, Spectrum, RitzSpace]:
         """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
         rows, _, has_leading = view.take_sketch()
         if has_leading:
@@ -128,15 +129,27 @@ class FewPasses:
         parts = completed(rows, space, view.gram_diagonal())
         return view_of_sketch(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
 
-    def _candidates(self, surrogate: Any, target: Spectrum, n_nonzero: int, run: Run, rules: Rules) -> Indices:
-        """Features that may be chosen: those that gain most before, between and after the choices on the sketch."""
+    def candidates(
+        self,
+        surrogate: Any,
+        target: Spectrum,
+        n_nonzero: int,
+        run: Run,
+        rules: Rules,
+        *,
+        also: Sequence[Indices] = (),
+    ) -> Indices:
+        """Features that may be chosen: those that gain most before, between and after the choices on the sketch.
+
+        ``also`` are other orders of features, whose first may be chosen, too.
+        """
         size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
         spanned = Subspace(target.basis, target.cross, target.gram)  # no squares: a sketch only names candidates
         quick = replace(run, effort=run.effort.levels[0])
         chosen = self.selector.select(Task.of_columns(surrogate, n_nonzero, spanned, rules), quick)
         usable = rules.usable(surrogate.n_features)
         state = Spanning(target.cross, surrogate.gram_diagonal(), n_nonzero)
-        rankings = [chosen.columns]
+        rankings = [chosen.columns, *(order[usable[order]][:size] for order in also)]
         for some in np.array_split(np.arange(len(chosen.columns)), min(STAGES, n_nonzero)):
             rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))
             state.extend(chosen.columns[some], chosen.gram_columns[:, some])

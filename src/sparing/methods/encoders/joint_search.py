@@ -61,7 +61,7 @@ class JointSearch:
         if wanted < goal.n_features:  # starts only: all other features come in when working sets are selected
             self.pool = pool_of(goal.view, wanted, spectrum.basis)
             self.spectrum = replace(spectrum, basis=spectrum.basis[self.pool])
-        if not goal.view.has_gram:  # hundreds of products follow
+        if wanted < goal.n_features or not goal.view.has_gram:  # hundreds of products follow
             block = goal.view.restricted(self.pool)
             self.view = view_of_gram(block.gram(), is_psd=block.is_psd, psd_slack=block.psd_slack)
         self.solver = FirstOnce(solver, self.view)
