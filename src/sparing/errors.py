@@ -108,7 +108,7 @@ def not_an_integer(name: str, value: object) -> TypeError:
 
 def not_positive(name: str, value: object) -> ValueError:
     """A count below one."""
-    return ValueError(f"{name}={value!r} must be at least 1.")
+    return ValueError(f"{name}={value!r} must be at least 1. Pass a positive integer.")
 
 
 def not_a_flag(name: str, value: object) -> TypeError:

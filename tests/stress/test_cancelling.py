@@ -285,7 +285,7 @@ def test_a_full_disk_while_a_model_is_saved(share, tmp_path_factory):
     real = os.fdopen
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writing.os, "fdopen", lambda *args: Full(real(*args), int(share * size)))
-        with pytest.raises(UnwritableError, match=r"no space left on device.*make room"):
+        with pytest.raises(UnwritableError, match=r"no space left on device.*free some space"):
             save_model(new, file)
     assert file.read_bytes() == there
     assert list(file.parent.iterdir()) == [file]

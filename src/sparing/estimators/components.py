@@ -28,7 +28,8 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.loss import REPEATED
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import CONSTRAINTS, Deflation, DisjointDeflation, GeneralizedDeflation
-from sparing.methods.encoders import CandidatePool, FewPasses, JointVariance, Sequential, TwoSided, fewest_in_turn
+from sparing.methods.encoders import JointVariance, Sequential, TwoSided, fewest_in_turn
+from sparing.methods.encoders.candidate_pool import CandidatePool
 from sparing.methods.encoders.required import Required
 from sparing.methods.selectors import Greedy
 from sparing.methods.solvers import Solver
@@ -107,7 +108,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _in_few_passes(self, fit: Fit[Any]) -> tuple[Task, Encoder]:
         """Components of candidates from a sketch, whose variances are exact."""
         view, run, k = fit.view, fit.run, fit.n_components
-        pool = CandidatePool.read(view, FewPasses(Greedy()), k, self._together(k, fit.n_nonzero), run, fit.rules)
+        pool = CandidatePool.read(view, Greedy(), k, self._together(k, fit.n_nonzero), run, fit.rules)
         inside = view_of_gram(pool.gram)
         required = np.searchsorted(pool.features, fit.rules.required)
         n_nonzero, chosen = self._found(fit, inside, top_spectrum(inside, k, run.rng), required)

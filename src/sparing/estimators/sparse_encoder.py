@@ -31,7 +31,6 @@ from sparing.linalg.theorem_bounds import PROMISES
 from sparing.methods.encoders import (
     STRATEGIES,
     Batch,
-    CandidatePool,
     FewPasses,
     Iterative,
     Joint,
@@ -39,6 +38,7 @@ from sparing.methods.encoders import (
     fewest_for_each,
 )
 from sparing.methods.encoders.batch import orthonormalised
+from sparing.methods.encoders.candidate_pool import CandidatePool
 from sparing.methods.encoders.few_passes import MOST
 from sparing.methods.encoders.path import nested_path
 from sparing.methods.selectors import SELECTORS, CountSketch, DualSet, Exact, Greedy, applicable_theorem
@@ -277,14 +277,14 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _in_few_passes(self, fit: Fit[Strategy]) -> tuple[Encoder, Spectrum, DataMatrix]:
         """Encoder and spectrum, and a view that knows the Gram columns which the certificate needs."""
         view, n_nonzero = fit.view, fit.n_nonzero
-        shared = FewPasses(Greedy(swaps=n_nonzero is not None))  # a nested order, where the fewest features are sought
+        selector = Greedy(swaps=n_nonzero is not None)  # a nested order, where the fewest features are sought
         if not isinstance(fit.algorithm, Batch):
             together = self._together(fit.n_components, n_nonzero)
-            pool = CandidatePool.read(view, shared, fit.n_components, together, fit.run, fit.rules)
+            pool = CandidatePool.read(view, selector, fit.n_components, together, fit.run, fit.rules)
             task = pool.task(fit.n_components, n_nonzero, fit.run, fit.rules)
             found, spectrum, known = pool.measured(fit.algorithm.encode(task, fit.run), fit.n_components)
             return found.including(fit.rules.required), spectrum, known
-        found, spectrum, selection = shared.encode(
+        found, spectrum, selection = FewPasses(selector).encode(
             view, fit.n_components, n_nonzero, fit.run, enough=self._enough(), rules=fit.rules
         )
         known = view.cached(selection.columns, selection.gram_columns)

@@ -1,7 +1,6 @@
 """Many directions at once: encoders built from selectors and solvers, which they hold as fields."""
 
 from sparing.methods.encoders.batch import Batch
-from sparing.methods.encoders.candidate_pool import CandidatePool
 from sparing.methods.encoders.disjoint import Disjoint
 from sparing.methods.encoders.doubly_sparse import DoublySparse
 from sparing.methods.encoders.elastic_net import ElasticNet
@@ -23,7 +22,6 @@ STRATEGIES: dict[str, type[Batch | Iterative | Joint]] = {"batch": Batch, "itera
 __all__ = [
     "STRATEGIES",
     "Batch",
-    "CandidatePool",
     "Disjoint",
     "DoublySparse",
     "ElasticNet",

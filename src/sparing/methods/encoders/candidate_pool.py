@@ -13,7 +13,8 @@ from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg import top_spectrum
 from sparing.linalg.krylov import RitzSpace
 from sparing.linalg.span import encoder_of
-from sparing.methods.encoders.few_passes import FewPasses, ranked
+from sparing.methods.encoders.few_passes import candidates, ranked, surrogate_of
+from sparing.methods.selectors import Selector
 from sparing.results import Array, Encoder, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
@@ -24,7 +25,7 @@ from sparing.task import Task
 class CandidatePool:
     """Candidates whose Gram matrix is known exactly, so that any method may choose among them in memory.
 
-    They are those of :class:`FewPasses` for as many features as all components have together. The reading that computes
+    They are those of ``FewPasses`` for as many features as all components have together. The reading that computes
     their Gram matrix multiplies the leading directions V of the data as well: the scores ``X V`` stand for all other
     features where these are to be rebuilt. A last reading computes the Gram columns of the chosen features, and with
     them components and what they are worth exactly.
@@ -51,14 +52,14 @@ class CandidatePool:
 
     @classmethod
     def read(
-        cls, view: DataMatrix, shared: FewPasses, n_components: int, together: int, run: Run, rules: Rules = NO_RULES
+        cls, view: DataMatrix, selector: Selector, n_components: int, together: int, run: Run, rules: Rules = NO_RULES
     ) -> Self:
         """From all readings but the last, for so many components with so many features together."""
         together = min(together, rules.most_features(view.n_features))
-        surrogate, target, space = shared.surrogate(view, n_components, n_components)
+        surrogate, target, space = surrogate_of(view, n_components, n_components)
         run.budget.say(f"sketch of {surrogate.n_samples} rows after {view.passes} passes")
         longest = [ranked(np.abs(direction), len(direction)) for direction in target.basis.T]
-        features = shared.candidates(surrogate, target, together, run, rules, also=longest)
+        features = candidates(selector, surrogate, target, together, run, rules, also=longest)
         del surrogate, target
         wanted = space.wanted
         gram, image = view.one_pass(GramBlock(features), GramProduct(wanted))

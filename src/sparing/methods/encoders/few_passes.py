@@ -93,9 +93,9 @@ class FewPasses:
         limit = max(min(MOST, rules.most_features(view.n_features)), len(rules.required))
         most = limit if n_nonzero is None else n_nonzero
         rank = min(n_components, most)
-        surrogate, target, space = self.surrogate(view, n_components, rank)
+        surrogate, target, space = surrogate_of(view, n_components, rank)
         run.budget.say(f"sketch of {surrogate.n_samples} rows after {view.passes} passes")
-        pool = self.candidates(surrogate, target, most, run, rules)
+        pool = candidates(self.selector, surrogate, target, most, run, rules)
         del surrogate, target
         block, image = view.one_pass(GramBlock(pool), GramProduct(space.wanted))
         space.absorb(image)
@@ -113,49 +113,6 @@ class FewPasses:
         selection = Selection(core[chosen], columns[:, chosen])
         return encoder_on(selection, spectrum.rank, spectrum.total).including(rules.required), pca, selection
 
-    def surrogate(self, view: DataMatrix, n_components: int, rank: int) -> tuple[DataMatrix, Spectrum, RitzSpace]:
-        """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
-        rows, _, has_leading = view.take_sketch()
-        if has_leading:
-            space = RitzSpace(leading_directions(rows, n_components + EXTRA_DIRECTIONS))
-            surrogate = view_of_sketch([rows], np.maximum(view.gram_diagonal() - column_squares(rows), 0.0))
-            guess = RitzSpace(space.wanted)
-            guess.absorb(surrogate.gram_matmat(guess.wanted))
-            return surrogate, guess.spectrum(surrogate, rank), space
-        directions = max(n_components + EXTRA_DIRECTIONS, min(DIRECTIONS, SPACE_ENTRIES // view.n_features))
-        space = RitzSpace(leading_directions(rows, directions))
-        for _ in range(2):
-            space.absorb(view.one_pass(GramProduct(space.wanted))[0])
-        parts = completed(rows, space, view.gram_diagonal())
-        return view_of_sketch(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
-
-    def candidates(
-        self,
-        surrogate: Any,
-        target: Spectrum,
-        n_nonzero: int,
-        run: Run,
-        rules: Rules,
-        *,
-        also: Sequence[Indices] = (),
-    ) -> Indices:
-        """Features that may be chosen: those that gain most before, between and after the choices on the sketch.
-
-        ``also`` are other orders of features, whose first may be chosen, too.
-        """
-        size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
-        spanned = Subspace(target.basis, target.cross, target.gram)  # no squares: a sketch only names candidates
-        quick = replace(run, effort=run.effort.levels[0])
-        chosen = self.selector.select(Task.of_columns(surrogate, n_nonzero, spanned, rules), quick)
-        usable = rules.usable(surrogate.n_features)
-        state = Spanning(target.cross, surrogate.gram_diagonal(), n_nonzero)
-        rankings = [chosen.columns, *(order[usable[order]][:size] for order in also)]
-        for some in np.array_split(np.arange(len(chosen.columns)), min(STAGES, n_nonzero)):
-            rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))
-            state.extend(chosen.columns[some], chosen.gram_columns[:, some])
-        rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))
-        return np.union1d(merged(rankings, size), rules.required)
-
     def _core(
         self, pool_view: DataMatrix, pool: Indices, target: Spectrum, n_nonzero: int, run: Run, rules: Rules
     ) -> tuple[Indices, int]:
@@ -170,6 +127,51 @@ class FewPasses:
         others = np.argsort(-gains, kind="stable")[:CORE]
         core: Indices = pool[np.concatenate([chosen.columns, others[gains[others] > 0]])]
         return core, len(chosen.columns)
+
+
+def surrogate_of(view: DataMatrix, n_components: int, rank: int) -> tuple[DataMatrix, Spectrum, RitzSpace]:
+    """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
+    rows, _, has_leading = view.take_sketch()
+    if has_leading:
+        space = RitzSpace(leading_directions(rows, n_components + EXTRA_DIRECTIONS))
+        surrogate = view_of_sketch([rows], np.maximum(view.gram_diagonal() - column_squares(rows), 0.0))
+        guess = RitzSpace(space.wanted)
+        guess.absorb(surrogate.gram_matmat(guess.wanted))
+        return surrogate, guess.spectrum(surrogate, rank), space
+    directions = max(n_components + EXTRA_DIRECTIONS, min(DIRECTIONS, SPACE_ENTRIES // view.n_features))
+    space = RitzSpace(leading_directions(rows, directions))
+    for _ in range(2):
+        space.absorb(view.one_pass(GramProduct(space.wanted))[0])
+    parts = completed(rows, space, view.gram_diagonal())
+    return view_of_sketch(parts, np.zeros(view.n_features)), space.spectrum(view, rank), space
+
+
+def candidates(
+    selector: Selector,
+    surrogate: Any,
+    target: Spectrum,
+    n_nonzero: int,
+    run: Run,
+    rules: Rules,
+    *,
+    also: Sequence[Indices] = (),
+) -> Indices:
+    """Features that may be chosen: those that gain most before, between and after the choices on the sketch.
+
+    ``also`` are other orders of features, whose first may be chosen, too.
+    """
+    size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
+    spanned = Subspace(target.basis, target.cross, target.gram)  # no squares: a sketch only names candidates
+    quick = replace(run, effort=run.effort.levels[0])
+    chosen = selector.select(Task.of_columns(surrogate, n_nonzero, spanned, rules), quick)
+    usable = rules.usable(surrogate.n_features)
+    state = Spanning(target.cross, surrogate.gram_diagonal(), n_nonzero)
+    rankings = [chosen.columns, *(order[usable[order]][:size] for order in also)]
+    for some in np.array_split(np.arange(len(chosen.columns)), min(STAGES, n_nonzero)):
+        rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))
+        state.extend(chosen.columns[some], chosen.gram_columns[:, some])
+    rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))
+    return np.union1d(merged(rankings, size), rules.required)
 
 
 def fewest(
