@@ -18,8 +18,8 @@ from sparing.estimators.few_passes import sketch_length
 from sparing.linalg import top_spectrum
 from sparing.linalg.krylov import RitzSpace
 from sparing.methods.encoders import Batch, FewPasses
-from sparing.methods.encoders.candidate_pool import CandidatePool
 from sparing.methods.encoders import few_passes as module
+from sparing.methods.encoders.candidate_pool import CandidatePool
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.objectives.shared import SharedCapture
