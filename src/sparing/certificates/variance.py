@@ -126,7 +126,6 @@ def variance_certificate(
     bounds, parts = list(proved(inside, among, run) if bounds is None else bounds), list[Certificate]()
     if len(found.loadings) > 1:
         known, rules = dict[int, list[Bound]](), Rules(allowed=task.rules.allowed)
-        beside = replace(run, effort=run.effort.below or run.effort)  # bounds of parts come after that of all
 
         def of_one(number: int, n_nonzero: int) -> tuple[Task, list[Bound]]:
             nonnegative, d = task.problem.nonnegative, task.gram.n_features
@@ -134,7 +133,7 @@ def variance_certificate(
             if n_nonzero not in known:
                 asked = replace(problem, n_features=inside.gram.n_features, rules=NO_RULES)
                 alone = Task(inside.gram, asked, inside.spectrum.leading(1))
-                known[n_nonzero] = prove(alone, single(among, number), beside)
+                known[n_nonzero] = prove(alone, single(among, number), run)
             return Task(task.gram, problem, task.spectrum.leading(1)), known[n_nonzero]
 
         for number in range(len(found.loadings)):
