@@ -46,15 +46,11 @@ class ProofEffort:
     shifts: int = 12  # shared parts (A - mu I)_+ that are tried, each by simple bounds [efforts]
 
     def tree_nodes(self, n_features: int) -> int:
-        """Nodes of the deletion tree; none where a single one costs more than all may.
+        """Nodes of the deletion tree, of losses or of variances; none where a single one costs more than all may.
 
         Decompositions cost d^3 each; to set up as many arrays as for one node takes as long as those of 44 features.
         """
         return int(self.tree_work / (44**3 + n_features**3))
-
-    def eigenvalue_nodes(self, n_features: int) -> int:
-        """Nodes of the same tree for variances of several components: a twelfth of a second [gaps]."""
-        return self.tree_nodes(n_features) // 3
 
     def dual_steps(self, n_features: int, *, unhurried: int = 64) -> int:
         """Steps of a relaxation: all of them up to so many features, a millisecond each, then fewer."""

@@ -175,7 +175,9 @@ class EigenvalueTree:
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and the support it started from."""
         effort = run.effort.proof
-        nodes = effort.eigenvalue_nodes(task.gram.n_features) if self.max_nodes is None else self.max_nodes
+        nodes = effort.tree_nodes(task.gram.n_features) if self.max_nodes is None else self.max_nodes
+        if self.max_nodes is None and task.problem.orthogonal:
+            nodes //= 4  # other bounds are closer there [gaps]
         if not self.applies(task) or nodes < 1:
             return None
         found = _of_eigenvalues(task, incumbent.support, nodes, run.budget)
