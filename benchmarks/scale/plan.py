@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from sparing.estimators.few_passes import sketch_length
-from sparing.methods.encoders.few_passes import CORE, DIRECTIONS, EXTRA_DIRECTIONS, SMALLEST_POOL, SPACE_ENTRIES
+from sparing.run import SEARCH
 
 ROWS, FEATURES, WORDS = 10**9, 10**6, 100
 COMPONENTS, NONZERO = 10, 100
@@ -29,14 +29,14 @@ def seconds_for_each_nonzero() -> float:
 
 def results_of_passes(directions: int, sketch: int) -> dict[str, float]:
     """Bytes of what each pass finds."""
-    candidates = max(SMALLEST_POOL, 8 * NONZERO)
+    candidates = max(SEARCH.sketch_pool, 8 * NONZERO)
     products = DOUBLE * directions * FEATURES
     return {
         "1": (SINGLE * sketch + DOUBLE * 3) * FEATURES,
         "2": products,
         "3": products,
         "4": DOUBLE * candidates**2 + products,
-        "5": DOUBLE * (NONZERO + CORE) * FEATURES + products,
+        "5": DOUBLE * (NONZERO + SEARCH.sketch_core) * FEATURES + products,
     }
 
 
@@ -53,7 +53,8 @@ def network(results: dict[str, float]) -> None:
 
 
 def main() -> None:
-    directions = max(COMPONENTS + EXTRA_DIRECTIONS, min(DIRECTIONS, SPACE_ENTRIES // FEATURES))
+    affordable = min(SEARCH.sketch_directions, SEARCH.sketch_entries // FEATURES)
+    directions = max(COMPONENTS + SEARCH.sketch_beside, affordable)
     sketch = sketch_length(False, NONZERO, FEATURES)
     data, results = DOUBLE * ROWS * WORDS, results_of_passes(directions, sketch)
     print(f"Plan: {ROWS:,} x {FEATURES:,}, {data / 1e12:.1f} TB, {directions} directions, sketch of {sketch} rows")
@@ -62,7 +63,7 @@ def main() -> None:
         f"  worker: share {data / WORKERS / 1e9:.0f} GB, chunk {data / CHUNKS / 1e9:.0f} GB, two sketches "
         f"{2 * SINGLE * sketch * FEATURES / 1e9:.1f} GB"
     )
-    held = [SINGLE * sketch, 2 * DOUBLE * directions, 2 * DOUBLE * NONZERO, DOUBLE * (NONZERO + CORE)]
+    held = [SINGLE * sketch, 2 * DOUBLE * directions, 2 * DOUBLE * NONZERO, DOUBLE * (NONZERO + SEARCH.sketch_core)]
     parts = " + ".join(f"{each * FEATURES / 1e9:.1f}" for each in held)
     print(f"  client: {parts} = {sum(held) * FEATURES / 1e9:.1f} GB")
     rate = seconds_for_each_nonzero()

@@ -295,9 +295,10 @@ EXHAUSTIVE = Effort(
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """Counts and sizes of the search that do not depend on the effort; those in brackets are parts of ``make bench``.
+    """Counts, sizes and thresholds of search and validation that do not depend on the effort.
 
-    What has no brackets was set by hand, and no benchmark depends on it.
+    Names in brackets are parts of ``make bench``, ``few_passes`` one of ``make bench-scale``. What has no brackets was
+    set by hand, and no benchmark depends on it.
     """
 
     population: int = 16  # supports that climb together: more gain little, and leave the cache when long [searches]
@@ -384,6 +385,41 @@ class SearchLimits:
     nonnegative_turns: int = 15  # of all nonnegative components
     nonnegative_exchanges: int = 10  # of features in each
 
+    swap_entries: int = 2**17  # of a table of swaps that are worked on together: more leave the cache
+    quotient_decomposed: int = 8  # features up to which quotients come from decompositions
+    quotient_steps: int = 4  # of the Krylov spaces that they come from beyond
+    quotient_formed: int = 64  # features up to which matrices of quotients are formed, which is quicker than products
+    shared_scanned: int = 4  # features whose swaps are scored for each one wanted: those that add most on their own
+    shared_scored: int = 2**14  # swaps that are scored anyway: a few milliseconds
+    shared_power_steps: int = 2  # block power steps that sharpen the score of a swap [searches]
+    cheapest: float = 1e-3  # share of the mean cost that a feature counts as costing at least, where gains are weighed
+    noticed: float = 1e-8  # share of a value that a step must gain with loadings: by less, they still converge
+
+    grown_columns: int = 128  # in memory while forward selection adds columns,
+    grown_entries: float = 2.5e5  # and their entries beyond that, where rows are few
+    backward_features: int = 1000  # from which backward elimination begins at most: it decomposes the whole matrix
+    backward_single: int = 250  # up to which one goes at a time; of more, a tenth of what is above at once
+    power_penalties: int = 8  # of generalized power that are tried at once: one product with A serves them all
+    power_rounds: int = 7  # each divides their range by one more than these: seven leave two parts in ten million
+    nspca_features: int = 512  # that take part; of more, those of most variance and the largest in leading directions
+    nspca_most_features: int = 4096  # where twice the nonzeros are more than these: their matrix is formed
+    nspca_penalties: int = 16  # tried from one start, at most
+    nspca_jump: float = 1e-3  # share of a penalty within which the count jumps from too many features to too few
+    nspca_near: float = 1.1  # by how much the second penalty differs from one that served another start
+    nspca_change: float = 1e-4  # of an entry in a sweep, as a share of the norm, that ends an ascent
+    spannogram_sets: int = 10_000  # looked at without further thought; else features are settled first, which pays
+    spannogram_rank: int = 12  # up to which cells of directions are few enough for that
+    net_draws: int = 1_000_000  # random directions that an accuracy may ask for
+    net_entries: int = 2**20  # of products with them, in memory at a time
+
+    sketch_beside: int = 6  # directions followed beside the components, where passes are few
+    sketch_directions: int = 64  # followed in sparse data, whose spectra are flat [few_passes]
+    sketch_entries: int = 2**24  # of these: fewer directions where features are very many (128 MiB)
+    sketch_features: int = 100  # at most, where the fewest for some loss are sought
+    sketch_core: int = 64  # beside the chosen ones, whose Gram columns let the loss judge the last swaps [few_passes]
+    sketch_pool: int = 700  # candidates whose Gram matrix is computed exactly, at least [few_passes]
+    sketch_stages: int = 8  # of a choice on the sketch, after which those that gain most become candidates [few_passes]
+
     lloyd_turns: int = 300  # of one run of k-means; each lowers the loss, and few need more than a tenth
     single_turns: int = 10  # of k-means in one feature, from quantiles: a start needs no more
     drift_turns: int = 15  # after which a walk of k-means ends, as R's sparcl does,
@@ -396,6 +432,24 @@ class SearchLimits:
     )
     narrow_ratio: float = 4  # where weights are on fewer than one feature in so many, turns among these alone come
     inner_turns: int = 20  # between those among all, so many of them
+
+    substitutes_verified: int = 8  # for each one asked for: those that span most of what is missing
+    chance_quantile: float = 0.95  # of eigenvalues of permuted features, above which one is more than chance
+    permuted_entries: int = 2**23  # of X; of wider tables random features, the same with and without permutation
+    read_features: int = 3  # for each component tried, at most, where components are judged by held-out samples
+    noise_levels: tuple[float, ...] = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # in mean variances [new_samples]
+    noise_folds: int = 5  # of that choice
+    selector_folds: int = 5  # of the choice of a selector,
+    selector_samples: int = 10  # and the fewest different samples that are divided into them
+    selector_errors: float = 2.0  # standard errors by which another must be better than the first: with less, chance
+    # decides on small data (docs, papers, "choices that look at the targets")
+    selector_entries: int = 2**21  # of X that are looked at, 16 MiB: of more, an even share of the samples
+    reliable_share: float = 0.5  # of half-samples that choose a feature, or one of a group, above which it is reliable
+    together_share: float = 0.1  # of the times that one of two is chosen; both more often: neither replaces the other
+    grouped_features: int = 150  # compared with one another at most, the most frequent ones
+    grouped_swaps: int = 4  # tried for two of them
+    group_unchosen: int = 10  # features in a group that no half-sample chose, at most
+    group_common: float = 0.5  # share of variance that these have in common with it
 
 
 SEARCH = SearchLimits()

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import linalg
 
-from sparing.objectives.blocks import DIRECT, FORMED, BlockCapture, Quotients, leading
+from sparing.objectives.blocks import BlockCapture, Quotients, leading
+from sparing.run import SEARCH
 
 D = 14
 
@@ -144,7 +145,7 @@ def test_one_feature_more_gains_at_least_its_score(seed):
 
 def test_long_supports_need_no_matrix_for_each_component(rng):
     """Quotients by products with the parts of B_b and M_b are those of the matrices themselves."""
-    d, k, r = 100, 3, FORMED + 6
+    d, k, r = 100, 3, SEARCH.quotient_formed + 6
     objective, _, _ = problem(5, loss=False, blocks=k, d=d)
     supports = np.array([np.concatenate([rng.choice(d, r, replace=False) for _ in range(k)]) for _ in range(2)])
     _, state = objective.fitted(supports)
@@ -171,7 +172,7 @@ def test_a_direction_that_leaves_less_than_nothing_stays_a_direction(scale):
 
 def test_a_matrix_without_variance_leaves_the_direction_where_it_is():
     """The space that grows from it has one direction: the others must not win with nothing."""
-    size = DIRECT + 1
+    size = SEARCH.quotient_decomposed + 1
     near = np.eye(size)[:2]
     for A in (np.zeros((2, size, size)), np.stack([-1e-20 * np.eye(size)] * 2)):
         values, v = leading(A, np.stack([np.eye(size)] * 2), near, whiten=False)

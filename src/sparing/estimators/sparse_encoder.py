@@ -39,7 +39,6 @@ from sparing.methods.encoders import (
 )
 from sparing.methods.encoders.batch import orthonormalised
 from sparing.methods.encoders.candidate_pool import CandidatePool
-from sparing.methods.encoders.few_passes import MOST
 from sparing.methods.encoders.path import nested_path
 from sparing.methods.selectors import SELECTORS, CountSketch, DualSet, Exact, Greedy, applicable_theorem
 from sparing.methods.selectors.count_sketch import promise_of_sketch
@@ -47,7 +46,7 @@ from sparing.methods.settings import check_settings
 from sparing.proof.answers import better_of
 from sparing.proof.policy import prove
 from sparing.results import Bound, Encoder, Enough, Indices, Problem, Spectrum
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.task import Task
 
 DEFAULT_MIN_VARIANCE = 0.9
@@ -245,7 +244,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         k, n_nonzero = self._counts(*rows.shape[::-1])
         possible = isinstance(algorithm.selector, Greedy) and getattr(algorithm, "sketch", None) is None
         possible = possible and self.noise_variance is None and (n_nonzero is not None or self._shares_features)
-        most = MOST if n_nonzero is None else self._together(k, n_nonzero)
+        most = SEARCH.sketch_features if n_nonzero is None else self._together(k, n_nonzero)
         return reading_of(rows, self.passes, possible, most, run.rng, preprocessing)
 
     def _solve(self, fit: Fit[Strategy]) -> tuple[Task, Encoder]:

@@ -16,19 +16,13 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from sparing.results import Array, Indices
-
-CACHED = 2**17
-"""Entries of a table of swaps that are worked on together: more leave the cache."""
+from sparing.run import SEARCH
 
 LEAST_RIDGE = 1e-9
 """The least ridge: a component that is wholly in the span of the others adds nothing, whatever rounding says."""
 
 DEFINITE = (0.0, 1e-6, 1e-3)
 """Ridges, of a diagonal of ones, for matrices that rounding made indefinite."""
-
-DIRECT, KRYLOV, FORMED = 8, 4, 64
-"""Features up to which quotients come from decompositions; steps of the Krylov spaces beyond; and features up to which
-their matrices are formed, which is quicker than products with the parts of them."""
 
 APART = 1e-7
 """Share of a feature that M must leave beside the others, or a swap is no gain but rounding: above twice the ridge of
@@ -116,7 +110,7 @@ class BlockCapture:
         Of many features B_b and M_b are never formed where M is the identity: they are B and I less what is of rank k.
         """
         warm = bool(near.any(axis=1).all())
-        if not warm or self.metric is not None or places.shape[1] <= FORMED:
+        if not warm or self.metric is not None or places.shape[1] <= SEARCH.quotient_formed:
             B, M = self.quotient(places, inside, Z, Y, Q, QWQ)
             return leading(B, M, near if warm else None, self.metric is not None)
         Zt, Yt = Z.transpose(0, 2, 1), Y.transpose(0, 2, 1)
@@ -147,7 +141,7 @@ class BlockCapture:
         n_supports, n_slots = supports.shape
         count = self.size if candidates is None else candidates.shape[-1]
         out = np.empty((n_supports, self.blocks, n_slots // self.blocks, count))
-        step = max(1, CACHED // (out.shape[2] * count))
+        step = max(1, SEARCH.swap_entries // (out.shape[2] * count))
         everything = np.arange(self.size)[None]
         for first in range(0, n_supports * self.blocks, step):
             pairs = np.arange(first, min(first + step, n_supports * self.blocks))
@@ -246,7 +240,7 @@ def leading(B: Array, M: Array, near: Array | None, whiten: bool) -> tuple[Array
     Else the best of a Krylov space that starts at the direction given, so that nothing gets worse: decompositions of
     large matrices would take most of the time, and what is left is found in further turns.
     """
-    if near is None or B.shape[-1] <= DIRECT:
+    if near is None or B.shape[-1] <= SEARCH.quotient_decomposed:
         values, v = _top(B, M)
         return values, v / np.linalg.norm(v, axis=1, keepdims=True)
 
@@ -260,10 +254,11 @@ def _of_krylov(
     products: Callable[[Array], tuple[Array, Array]], near: Array, inverse: Array | None
 ) -> tuple[Array, Array]:
     """The best of a Krylov space that starts at the directions given, by products of directions with B and M."""
-    V = np.zeros((len(near), KRYLOV + 1, near.shape[1]))
+    steps = SEARCH.quotient_steps
+    V = np.zeros((len(near), steps + 1, near.shape[1]))
     BV, MV = np.zeros_like(V), np.zeros_like(V)
     w = near
-    for step in range(KRYLOV + 1):
+    for step in range(steps + 1):
         for _ in range(2 if step else 0):
             w = w - ((V[:, :step] @ w[:, :, None]).transpose(0, 2, 1) @ V[:, :step])[:, 0]
         length = np.linalg.norm(w, axis=1, keepdims=True)
@@ -272,12 +267,12 @@ def _of_krylov(
         if step == 0:
             length, rho = np.einsum("si,si->s", V[:, 0], MV[:, 0]), np.einsum("si,si->s", V[:, 0], BV[:, 0])
             rho = np.divide(rho, length, out=np.zeros_like(rho), where=length > 0)
-        if step < KRYLOV:
+        if step < steps:
             w = BV[:, step] - rho[:, None] * MV[:, step]
             w = w if inverse is None else (inverse @ w[:, :, None])[:, :, 0]
             w = w / np.maximum(np.linalg.norm(w, axis=1, keepdims=True), LEAST_FLOAT)
     Vt = V.transpose(0, 2, 1)
-    numerator, inside, each, unused = BV @ Vt, MV @ Vt, np.arange(KRYLOV + 1), ~V.any(axis=2)
+    numerator, inside, each, unused = BV @ Vt, MV @ Vt, np.arange(steps + 1), ~V.any(axis=2)
     nothing = 2 * np.minimum(rho, 0.0) - LEAST_FLOAT  # charges may leave less than nothing of all that is a direction
     numerator[:, each, each] += unused * nothing[:, None]
     inside[:, each, each] += unused

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.linalg.rounding import NOTHING
-from sparing.objectives.blocks import CACHED, LEAST_FLOAT, leading, plane
+from sparing.objectives.blocks import LEAST_FLOAT, leading, plane
 from sparing.results import Array, Indices
+from sparing.run import SEARCH
 
 KEPT = 1e-10
 """Inner products of unit vectors below this are zero."""
@@ -152,7 +153,7 @@ class ConstrainedBlocks:
         n, n_slots = supports.shape
         k, count = self.blocks, self.size if candidates is None else candidates.shape[-1]
         out = np.empty((n, k, n_slots // k, count))
-        step = max(1, CACHED // (out.shape[2] * count))
+        step = max(1, SEARCH.swap_entries // (out.shape[2] * count))
         everything = np.arange(self.size)[None]
         for first in range(0, n * k, step):
             s, b = np.divmod(np.arange(first, min(first + step, n * k)), k)

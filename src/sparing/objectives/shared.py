@@ -18,6 +18,7 @@ from sparing.gram.base import runs
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rooms, Rules
+from sparing.run import SEARCH
 from sparing.task import Target
 
 UNIT_RIDGE = 1e-11
@@ -25,16 +26,6 @@ UNIT_RIDGE = 1e-11
 
 DEFINITE = (1e2, 1e5, 1e8, 1e11, 1e14)
 """Factors of the ridge until a Gram matrix that rounding made indefinite has its Cholesky factors."""
-
-SCANNED, SCORED = 4, 2**14
-"""Features whose swaps are scored for each one that is wanted, those that would add most on their own; and swaps that
-are scored anyway, a few milliseconds."""
-
-CHEAP = 1e-3
-"""A feature counts as costing at least this share of the mean cost, where gains are weighed against costs."""
-
-POWER_STEPS = 2
-"""Block power steps that sharpen the score of a swap."""
 
 LEFT_OF_SWAP = 1e-9
 """Share of a unit column that must be left beside the others, or a swap is no gain but rounding."""
@@ -108,7 +99,7 @@ class SharedCapture:
         The components of a support, the new feature in the place of the old one, go through block power steps in
         the span of the new support. What any k directions there capture is a lower bound.
         """
-        return _Swaps(self, SharedState(*state), supports, slots, taken).values(POWER_STEPS)
+        return _Swaps(self, SharedState(*state), supports, slots, taken).values(SEARCH.shared_power_steps)
 
     def extended(self, support: Indices, may: NDArray[np.bool_] | None = None) -> Indices:
         """One feature more, the one that adds most to what the components capture now, of those that may come."""
@@ -326,7 +317,7 @@ class CapturedVariance:
         for strip in runs(self.n_features, 8 * len(support)):
             added[strip] = added_gains(unscaled, known[places, strip], images[:, strip], squares[strip])
         added[~self._varies], added[support] = -np.inf, -np.inf
-        scanned = min(max(SCANNED * width, SCORED // len(support)), len(added))
+        scanned = min(max(SEARCH.shared_scanned * width, SEARCH.shared_scored // len(support)), len(added))
         some = np.argpartition(-added, scanned - 1)[:scanned]
         some = some[added[some] > -np.inf]
         rows = known[np.ix_(places, some)] / np.multiply.outer(norms, self._norms[some])
@@ -337,7 +328,7 @@ class CapturedVariance:
 
 def prices_of(costs: Array) -> Array:
     """What gains are divided by, where costs count: positive also for what costs nothing."""
-    return np.maximum(costs, CHEAP * costs.mean()) if costs.any() else np.ones_like(costs)
+    return np.maximum(costs, SEARCH.cheapest * costs.mean()) if costs.any() else np.ones_like(costs)
 
 
 def greedy_supports(

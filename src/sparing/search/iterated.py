@@ -26,10 +26,6 @@ SAME = 1e-10
 """Share of a value by which a round must better it."""
 
 
-NOTICED = 1e-8
-"""Share of a value that a step must gain where loadings go along: by less, they still converge."""
-
-
 class Problem(Protocol):
     """Supports among all features of a view: working sets in memory, and a look at what is outside.
 
@@ -220,7 +216,7 @@ def several_at_once(problem: _Several, descents: int, effort: Effort) -> Plan:
         problem.blocks,
         descents,
         in_every_set=False,
-        growth=NOTICED,
+        growth=SEARCH.noticed,
         race=True,
         work=effort.joint_work,
     )

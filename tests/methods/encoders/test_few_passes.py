@@ -18,19 +18,18 @@ from sparing.estimators.few_passes import sketch_length
 from sparing.linalg import top_spectrum
 from sparing.linalg.krylov import RitzSpace
 from sparing.methods.encoders import Batch, FewPasses
-from sparing.methods.encoders import few_passes as module
 from sparing.methods.encoders.candidate_pool import CandidatePool
 from sparing.methods.encoders.few_passes import completed, fewest, leading_directions, merged, ranked
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.objectives.shared import SharedCapture
 from sparing.results import Enough
-from sparing.run import QUICK, Run
+from sparing.run import QUICK, SEARCH, Run
 from sparing.task import Task
 
 
 def few(X, k, r, *, scale=False, length=None, cuts=700, max_loss=1.0):
     rows = CountedRows(X, cuts)
-    length = length or sketch_length(rows.is_dense, r or module.MOST, rows.shape[1])
+    length = length or sketch_length(rows.is_dense, r or SEARCH.sketch_features, rows.shape[1])
     view = StandardizedRows(rows, scale=scale, sketch=sketch_of(rows, length, 7, scale=scale))
     run = Run(np.random.default_rng(1), effort=QUICK)
     found, spectrum, selection = FewPasses(Greedy()).encode(view, k, r, run, enough=Enough(max_loss=max_loss))
@@ -248,7 +247,7 @@ def test_memory_grows_as_promised(rng):
         tracemalloc.stop()
     numbers = (peaks[1] - peaks[0]) / 8 / 4000
     block = 3 * 100 / 2  # a hundred rows in single precision, as they are made
-    assert numbers < length + 4 * (k + module.EXTRA_DIRECTIONS) + 2 * (r + module.CORE) + block
+    assert numbers < length + 4 * (k + SEARCH.sketch_beside) + 2 * (r + SEARCH.sketch_core) + block
 
 
 class Endless(CountedRows):

@@ -13,8 +13,7 @@ from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity, Whole
 from sparing.methods.solvers import Greedy
-from sparing.methods.solvers.greedy import BACKWARD_LIMIT
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.task import Task
 
 PITPROPS = [1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190]
@@ -146,6 +145,7 @@ def test_an_expired_budget_and_few_useful_features(direction, rng):
 def test_what_cannot_be_done_is_said():
     with pytest.raises(ValueError, match="direction='sideways' is not known"):
         Greedy("sideways")
-    wide = as_view(np.random.default_rng(0).standard_normal((5, BACKWARD_LIMIT + 1)), Preprocessing(center=False))
+    X = np.random.default_rng(0).standard_normal((5, SEARCH.backward_features + 1))
+    wide = as_view(X, Preprocessing(center=False))
     with pytest.raises(ValueError, match="direction='forward'"):
         solve("backward", wide, 3)

@@ -21,9 +21,7 @@ from sparing.linalg import encoder_on, top_spectrum
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Indices, Selection, Spectrum
 from sparing.rules import NO_RULES, Rules
-
-TRIED = 8
-"""Candidates that are verified for each substitute that is asked for: those that span most of what is missing."""
+from sparing.run import SEARCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +109,7 @@ def alternatives(model: Any, X: Any, *, n_alternatives: int = 3) -> Alternatives
     allowed = rules.usable(view.n_features) if rules else np.ones(view.n_features, dtype=bool)
     with fit_context(view, k):
         pca = top_spectrum(view, k, np.random.default_rng(0))
-        (tried,) = candidates(known, pca, [support], allowed, TRIED * wanted)
+        (tried,) = candidates(known, pca, [support], allowed, SEARCH.substitutes_verified * wanted)
         known.gram_columns(np.unique(np.concatenate([support, *tried])))
         substitutes = np.full((len(support), wanted), -1, dtype=np.intp)
         shares, without = np.full((len(support), wanted), np.nan), np.zeros(len(support))

@@ -17,15 +17,7 @@ from sparing.estimators.validation.transfer import transfers
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.results import Array
-
-QUANTILE = 0.95
-"""Eigenvalues above this quantile of those of permuted features are more than chance, in parallel analysis."""
-
-PERMUTED_ENTRIES = 2**23
-"""Entries of X that are permuted; of wider tables random features, the same with and without permutation."""
-
-READ = 3
-"""Features that are read for each component tried, at most, where components are judged by held-out samples."""
+from sparing.run import SEARCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +112,7 @@ def component_count(
     view = check_has_variance(as_view(rows, preprocessing), center)
     folds = folds_of(cv, n, random_state=random_state)
     with fit_context(view, most):
-        longest = min(READ * most, max(d // 2, 1))  # the others judge
+        longest = min(SEARCH.read_features * most, max(d // 2, 1))  # the others judge
         grid = path_grid(
             view, folds, noise_levels("auto"), most, longest, run, n_jobs=n_jobs if rows.is_local else None
         )
@@ -141,10 +133,11 @@ def component_count(
 def _parallel(view: DataMatrix, most: int, n_permutations: int, rng: np.random.Generator) -> tuple[int, Array]:
     """How many leading eigenvalues exceed those of permuted features, and what they have to exceed."""
     n, d = view.n_samples or 0, view.n_features
-    some = np.arange(d) if n * d <= PERMUTED_ENTRIES else np.sort(rng.choice(d, PERMUTED_ENTRIES // n, replace=False))
+    most_entries = SEARCH.permuted_entries
+    some = np.arange(d) if n * d <= most_entries else np.sort(rng.choice(d, most_entries // n, replace=False))
     X = view.columns(some)
     chance = np.array([_leading(rng.permuted(X, axis=0), most) for _ in range(n_permutations)])
-    limit = np.quantile(chance, QUANTILE, axis=0)
+    limit = np.quantile(chance, SEARCH.chance_quantile, axis=0)
     exceeds = _leading(X, most) > limit
     return int(exceeds.argmin()) if not exceeds.all() else most, limit
 

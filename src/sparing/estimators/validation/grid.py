@@ -10,14 +10,14 @@ import numpy as np
 
 from sparing.estimators.validation.folds import Fold, over_folds, standard_error
 from sparing.estimators.validation.held_out import held_out_shares, pca_shares
-from sparing.estimators.validation.noise import NOISE_LEVELS, Noise, mean_variance
+from sparing.estimators.validation.noise import Noise, mean_variance
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.eigen import with_uniform_noise
 from sparing.methods.encoders.path import nested_order
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ class NoiseLevel:
 
 def noise_levels(noise: Noise | str) -> list[NoiseLevel]:
     """What is tried: the grid for "auto", else what was given."""
-    return [NoiseLevel(level) for level in NOISE_LEVELS] if isinstance(noise, str) else [NoiseLevel(variance=noise)]
+    if isinstance(noise, str):
+        return [NoiseLevel(level) for level in SEARCH.noise_levels]
+    return [NoiseLevel(variance=noise)]
 
 
 @dataclass(frozen=True, eq=False)

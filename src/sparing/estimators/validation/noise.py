@@ -17,13 +17,7 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders.path import nested_order
 from sparing.results import Array, Enough
 from sparing.rules import NO_RULES, Rules
-from sparing.run import Run
-
-NOISE_LEVELS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""Multiples of the mean variance of the features that ``noise_variance="auto"`` chooses from."""
-
-AUTO_FOLDS = 5
-"""Folds of that choice."""
+from sparing.run import SEARCH, Run
 
 Noise = float | Array | None
 
@@ -80,16 +74,16 @@ def chosen_noise(view: DataMatrix, ask: Ask, run: Run) -> float:
             "or a number: the variance of the noise in the units of the covariance."
         )
     n = view.n_samples or 0
-    folds = KFold(min(AUTO_FOLDS, n), shuffle=True, random_state=int(run.rng.integers(2**31)))
-    kept = np.zeros((folds.n_splits, len(NOISE_LEVELS)))
+    folds = KFold(min(SEARCH.noise_folds, n), shuffle=True, random_state=int(run.rng.integers(2**31)))
+    kept = np.zeros((folds.n_splits, len(SEARCH.noise_levels)))
     for f, (train, test) in enumerate(folds.split(np.zeros(n))):
         fitted, new = view.split(train, test)
         if fitted.total > 0:
-            kept[f] = [_kept(with_noise(fitted, level), new, ask, run) for level in NOISE_LEVELS]
+            kept[f] = [_kept(with_noise(fitted, level), new, ask, run) for level in SEARCH.noise_levels]
         run.budget.say(f"noise: fold {f + 1} of {folds.n_splits}")
     best = int(np.argmax(kept.mean(axis=0)))
-    run.budget.say(f"noise of {NOISE_LEVELS[best]:g} mean variances keeps most of new samples")
-    return NOISE_LEVELS[best] * mean_variance(view)
+    run.budget.say(f"noise of {SEARCH.noise_levels[best]:g} mean variances keeps most of new samples")
+    return SEARCH.noise_levels[best] * mean_variance(view)
 
 
 def _kept(train: DataMatrix, test: DataMatrix, ask: Ask, run: Run) -> float:

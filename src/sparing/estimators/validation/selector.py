@@ -14,18 +14,8 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression
 from sparing.methods.selectors import Selector
 from sparing.results import Array, Indices
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.task import Task
-
-FOLDS, FEWEST = 5, 10
-"""Folds, and the fewest different samples that are divided into them."""
-
-FIRMLY = 2.0
-"""Standard errors by which a selector must be better than the first: with less, chance decides on small data (docs,
-papers, "choices that look at the targets")."""
-
-ENTRIES = 2**21
-"""Numbers of X that are looked at, 16 MiB: of more, an even share of the samples."""
 
 STEP_APART = 1e-9
 """Scores closer than this share of their range are those of copies of one sample."""
@@ -33,7 +23,7 @@ STEP_APART = 1e-9
 GAIN_ROUNDING = 1e-9
 """A squared error that is smaller by less than this share of the targets' squares is as large."""
 
-EVEN = [(np.arange(FOLDS - 1), np.arange(1))]
+EVEN = [(np.arange(SEARCH.selector_folds - 1), np.arange(1))]
 """Folds of one size, whatever copies of samples do to it."""
 
 
@@ -58,9 +48,12 @@ def best_selector(
         return first
     rows, places = _sorted(task, targets)
     n_different = len(np.unique(places))
-    if n_different < max(FEWEST, FOLDS * (task.n_nonzero + 1) / (FOLDS - 1)):  # else fits on any features are perfect
+    n_folds = SEARCH.selector_folds
+    determined = n_folds * (task.n_nonzero + 1) / (n_folds - 1)  # with fewer, fits on any features are perfect
+    if n_different < max(SEARCH.selector_samples, determined):
         return first
-    folds = [(np.flatnonzero(places % FOLDS != fold), np.flatnonzero(places % FOLDS == fold)) for fold in range(FOLDS)]
+    fold_of = places % n_folds
+    folds = [(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(n_folds)]
     view, other = task.gram.sampled(rows), None if on is None else on.sampled(rows)
     known = replace(targets, values=targets.values[rows], roots=None if targets.roots is None else targets.roots[rows])
     quick = replace(run, effort=run.effort.levels[0], rng=np.random.default_rng(0))  # the fit's own draws stay the same
@@ -78,7 +71,7 @@ def _firmly_best(errors: Array) -> int:
     """The selector of least error, by fold, of those that are better than the first by two standard errors."""
     gains = errors[:, :1] - errors
     mean = gains.mean(axis=0)
-    firm = mean > FIRMLY * standard_error(gains, EVEN) + GAIN_ROUNDING
+    firm = mean > SEARCH.selector_errors * standard_error(gains, EVEN) + GAIN_ROUNDING
     return int(np.argmax(np.where(firm, mean, 0.0)))
 
 
@@ -92,7 +85,7 @@ def _sorted(task: Task, targets: Targets) -> tuple[Indices, Indices]:
     steps = np.diff(scores)
     place = np.append(0, np.cumsum(steps > STEP_APART * steps.sum()))[: len(rows)]  # of equals the same
     n_different = int(place[-1]) + 1 if len(rows) else 0
-    n_most = int(ENTRIES // task.gram.n_features * n_different / max(len(rows), 1))
+    n_most = int(SEARCH.selector_entries // task.gram.n_features * n_different / max(len(rows), 1))
     if n_most < n_different:
         taken = np.linspace(0, n_different - 1, max(n_most, 1)).astype(np.intp)
         rows, place = rows[np.isin(place, taken)], np.searchsorted(taken, place[np.isin(place, taken)])

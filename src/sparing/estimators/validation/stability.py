@@ -18,19 +18,7 @@ from sparing.estimators.validation.folds import named_rows, over_folds, random_h
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.results import Array, Indices, Selection
-
-CHOSEN_RELIABLY = 0.5
-"""A feature, or one of a group, that more than this share of the half-samples choose is chosen reliably."""
-
-TOGETHER = 0.1
-"""Features of which both are chosen in more than this share of the times that one is do not stand for one another."""
-
-CANDIDATES, SWAPS = 150, 4
-"""Features that are compared with one another at most, the most frequent ones; swaps that are tried for two of them."""
-
-
-SUBSTITUTES, COMMON = 10, 0.5
-"""Features that no half-sample chose may be in a group too: so many, of those with this share of variance in common."""
+from sparing.run import SEARCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +59,9 @@ class Stability:
         """
         if self.kept <= 0:
             return np.zeros(0, dtype=np.intp)
-        chosen = {int(j) for j in np.flatnonzero(self.frequency > CHOSEN_RELIABLY)}
+        chosen = {int(j) for j in np.flatnonzero(self.frequency > SEARCH.reliable_share)}
         of_groups = zip(self.groups, self.group_frequency, strict=True)
-        chosen |= {int(group[0]) for group, share in of_groups if share > CHOSEN_RELIABLY}
+        chosen |= {int(group[0]) for group, share in of_groups if share > SEARCH.reliable_share}
         return np.array(sorted(chosen), dtype=np.intp)
 
     def __str__(self) -> str:
@@ -183,7 +171,7 @@ def _view(estimator: Any, rows: Rows, noise: float | Array) -> DataMatrix:
 def _groups(view: DataMatrix, supports: list[Indices], chosen: Any, k: int, spread: float) -> list[Indices]:
     """Interchangeable features: each group has those that can stand for its most frequent one."""
     counts = chosen.sum(axis=0)
-    candidates = np.argsort(-counts, kind="stable")[:CANDIDATES]
+    candidates = np.argsort(-counts, kind="stable")[: SEARCH.grouped_features]
     known, total = view.cached(), view.total
     free, groups = [int(j) for j in candidates[counts[candidates] > 0]], []
     known.gram_columns(np.array(free))
@@ -192,7 +180,8 @@ def _groups(view: DataMatrix, supports: list[Indices], chosen: Any, k: int, spre
         leader, group = free.pop(0), []
         for j in [*free, *(j for j in _alike(known, leader) if j not in free and j not in taken)]:
             both, either = (chosen[:, leader] & chosen[:, j]).sum(), (chosen[:, leader] | chosen[:, j]).sum()
-            if both <= TOGETHER * either and _swap(known, supports, int(leader), int(j), k, total) <= spread:
+            rarely_both = both <= SEARCH.together_share * either
+            if rarely_both and _swap(known, supports, int(leader), int(j), k, total) <= spread:
                 group.append(j)
         taken |= {leader, *group}
         if group:
@@ -207,13 +196,13 @@ def _alike(known: DataMatrix, leader: int) -> list[int]:
     shared = np.square(known.gram_columns(np.array([leader]))[:, 0]) / max(float(squares[leader]), np.finfo(float).tiny)
     shared = np.divide(shared, squares, out=np.zeros(len(squares)), where=squares > 0)
     shared[leader] = 0.0
-    best = np.argsort(-shared, kind="stable")[:SUBSTITUTES]
-    return [int(j) for j in best[shared[best] > COMMON]]
+    best = np.argsort(-shared, kind="stable")[: SEARCH.group_unchosen]
+    return [int(j) for j in best[shared[best] > SEARCH.group_common]]
 
 
 def _swap(known: DataMatrix, supports: list[Indices], i: int, j: int, k: int, total: float) -> float:
     """By how much what is kept changes where one feature takes the place of another, in the choices that have one."""
-    having = [support for support in supports if (i in support) != (j in support)][:SWAPS]
+    having = [support for support in supports if (i in support) != (j in support)][: SEARCH.grouped_swaps]
     changes = []
     for support in having:
         old, new = (i, j) if i in support else (j, i)

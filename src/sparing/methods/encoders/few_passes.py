@@ -22,28 +22,9 @@ from sparing.objectives.shared import SharedCapture
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Encoder, Enough, Indices, Reference, Selection, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.search.descent import local_optimum
 from sparing.task import Task
-
-EXTRA_DIRECTIONS = 6
-"""Directions followed beside the components."""
-
-DIRECTIONS, SPACE_ENTRIES = 64, 2**24
-"""Directions followed in sparse data, whose spectra are flat; fewer where features are very many (128 MiB)."""
-
-MOST = 100
-"""Features at most, where the fewest for some loss are sought."""
-
-CORE = 64
-"""Features beside the chosen ones whose Gram columns are computed as well: the loss itself judges the last swaps."""
-
-
-SMALLEST_POOL = 700
-"""Candidates whose Gram matrix is computed exactly, at least."""
-
-STAGES = 8
-"""How often, while features are chosen on the sketch, those that gain most are noted as candidates."""
 
 AS_PCA = Enough(max_loss=1.0)
 """Nothing but PCA's own loss is small enough."""
@@ -90,7 +71,7 @@ class FewPasses:
 
         Without ``n_nonzero``, the fewest features (of at most 100) whose loss is small enough.
         """
-        limit = max(min(MOST, rules.most_features(view.n_features)), len(rules.required))
+        limit = max(min(SEARCH.sketch_features, rules.most_features(view.n_features)), len(rules.required))
         most = limit if n_nonzero is None else n_nonzero
         rank = min(n_components, most)
         surrogate, target, space = surrogate_of(view, n_components, rank)
@@ -124,7 +105,7 @@ class FewPasses:
         state = Spanning(local.cross, pool_view.gram_diagonal(), len(chosen.columns))
         state.extend(chosen.columns, chosen.gram_columns)
         gains = state.gains()
-        others = np.argsort(-gains, kind="stable")[:CORE]
+        others = np.argsort(-gains, kind="stable")[: SEARCH.sketch_core]
         core: Indices = pool[np.concatenate([chosen.columns, others[gains[others] > 0]])]
         return core, len(chosen.columns)
 
@@ -133,12 +114,13 @@ def surrogate_of(view: DataMatrix, n_components: int, rank: int) -> tuple[DataMa
     """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
     rows, _, has_leading = view.take_sketch()
     if has_leading:
-        space = RitzSpace(leading_directions(rows, n_components + EXTRA_DIRECTIONS))
+        space = RitzSpace(leading_directions(rows, n_components + SEARCH.sketch_beside))
         surrogate = view_of_sketch([rows], np.maximum(view.gram_diagonal() - column_squares(rows), 0.0))
         guess = RitzSpace(space.wanted)
         guess.absorb(surrogate.gram_matmat(guess.wanted))
         return surrogate, guess.spectrum(surrogate, rank), space
-    directions = max(n_components + EXTRA_DIRECTIONS, min(DIRECTIONS, SPACE_ENTRIES // view.n_features))
+    affordable = min(SEARCH.sketch_directions, SEARCH.sketch_entries // view.n_features)
+    directions = max(n_components + SEARCH.sketch_beside, affordable)
     space = RitzSpace(leading_directions(rows, directions))
     for _ in range(2):
         space.absorb(view.one_pass(GramProduct(space.wanted))[0])
@@ -160,14 +142,14 @@ def candidates(
 
     ``also`` are other orders of features, whose first may be chosen, too.
     """
-    size = min(max(SMALLEST_POOL, 8 * n_nonzero), surrogate.n_features)
+    size = min(max(SEARCH.sketch_pool, 8 * n_nonzero), surrogate.n_features)
     spanned = Subspace(target.basis, target.cross, target.gram)  # no squares: a sketch only names candidates
     quick = replace(run, effort=run.effort.levels[0])
     chosen = selector.select(Task.of_columns(surrogate, n_nonzero, spanned, rules), quick)
     usable = rules.usable(surrogate.n_features)
     state = Spanning(target.cross, surrogate.gram_diagonal(), n_nonzero)
     rankings = [chosen.columns, *(order[usable[order]][:size] for order in also)]
-    for some in np.array_split(np.arange(len(chosen.columns)), min(STAGES, n_nonzero)):
+    for some in np.array_split(np.arange(len(chosen.columns)), min(SEARCH.sketch_stages, n_nonzero)):
         rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))
         state.extend(chosen.columns[some], chosen.gram_columns[:, some])
     rankings.append(ranked(np.where(usable, state.gains(), 0.0), size))

@@ -28,9 +28,6 @@ VISIBLE = 1e-9
 RELIABLE = 1e-4
 """Where PCA's loss is a smaller share of the total, captured variances are compared by the loss once more."""
 
-POOL, POOL_ENTRIES = 128, 2.5e5
-"""Columns in memory while columns are added, and how many entries there may be beyond that where rows are few."""
-
 
 @dataclass(frozen=True)
 class Greedy:
@@ -153,7 +150,8 @@ class _Candidates:
 def _pool(known: DataMatrix, state: Spanning, allowed: NDArray[np.bool_] | None) -> Indices:
     """The columns that gain most, and those that are chosen; all of them where A is in memory."""
     d = known.n_features
-    width = int(max(POOL, min(POOL_ENTRIES / (known.n_samples or d), max(d / 5, 1024)))) + len(state.chosen)
+    affordable = min(SEARCH.grown_entries / (known.n_samples or d), max(d / 5, 1024))
+    width = int(max(SEARCH.grown_columns, affordable)) + len(state.chosen)
     if known.has_gram or width >= d:
         return np.arange(d)
     gains = state.gains() if allowed is None else np.where(allowed, state.gains(), 0.0)

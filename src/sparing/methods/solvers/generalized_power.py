@@ -16,16 +16,10 @@ from sparing.gram import DataMatrix
 from sparing.linalg.truncation import keep_largest
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Reference
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.truncated_power import leading_directions, psd_shift, unit_vectors
 from sparing.task import Task
-
-PENALTIES = 8
-"""Penalties that are tried at once: one product with A serves them all."""
-
-ROUNDS = 7
-"""Each divides the range of the penalty by PENALTIES + 1; seven leave two parts in ten million."""
 
 CONVERGED = 1e-10
 """Growth of the penalised objective, as a share of it, that ends an iteration."""
@@ -141,8 +135,9 @@ class PenaltyPath:
         """
         low, high = 0.0, float(np.sqrt(self.worth.max(initial=0.0)))  # beyond the longest column nothing is left
         above = below = np.zeros(self.view.n_features)
-        for place in range(ROUNDS):
-            steps = np.arange(PENALTIES) / PENALTIES if place == 0 else np.arange(1, PENALTIES + 1) / (PENALTIES + 1)
+        together = SEARCH.power_penalties
+        for place in range(SEARCH.power_rounds):
+            steps = np.arange(together) / together if place == 0 else np.arange(1, together + 1) / (together + 1)
             levels = low + (high - low) * steps
             W = self.ends(start, levels, budget)
             counts = np.count_nonzero(W, axis=0)

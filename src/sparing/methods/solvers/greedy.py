@@ -14,17 +14,11 @@ from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import TIE
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.search.truncated_power import leading_directions
 from sparing.task import Task
 
 DIRECTIONS = ("forward", "backward", "approximate")
-
-BACKWARD_LIMIT = 1000
-"""The most features from which backward elimination begins: it decomposes the whole matrix."""
-
-ONE_BY_ONE = 250
-"""Features from which on backward elimination removes one at a time; of more, a tenth of what is above at once."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +59,11 @@ class Greedy:
         if n_nonzero >= len(usable):
             return objective.component(usable)
         if self.direction == "backward":
-            if len(usable) > BACKWARD_LIMIT:
+            if len(usable) > SEARCH.backward_features:
                 raise ValueError(
                     "Greedy(direction='backward') begins with all features and decomposes their whole matrix, for at "
-                    f"most {BACKWARD_LIMIT} features; X has {len(usable)}. Use direction='forward', which begins with "
-                    "none, or solver='auto'."
+                    f"most {SEARCH.backward_features} features; X has {len(usable)}. Use direction='forward', which "
+                    "begins with none, or solver='auto'."
                 )
             return objective.component(_pruned(objective, usable, n_nonzero, run.budget))
         first = _first(objective, task.start, run.rng)
@@ -130,7 +124,7 @@ def _pruned(objective: RayleighObjective, support: Indices, size: int, budget: B
     """Remove the feature without which the quotient stays largest, again and again; the last of equals."""
     while len(support) > size:
         values, T = _decomposed(objective, support)
-        at_once = len(support) if budget.expired else max((len(support) - ONE_BY_ONE) // 10, 1)
+        at_once = len(support) if budget.expired else max((len(support) - SEARCH.backward_single) // 10, 1)
         gone = least_missed(values[::-1], T[:, ::-1], min(at_once, len(support) - size))
         support = np.delete(support, gone)
     return support

@@ -16,28 +16,9 @@ from sparing.methods.settings import check_settings
 from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.search.truncated_power import leading_directions, pool_of, psd_shift
 from sparing.task import Task
-
-SMALLEST_TABLE = 512
-"""Features that take part; of more, those of most variance and the largest in leading directions."""
-
-LARGEST_TABLE = 4096
-"""Where twice as many as the nonzeros are more than ``SMALLEST_TABLE``: the matrix of the pool is formed."""
-
-PENALTIES_TRIED = 16
-"""Penalties tried from one start, at most."""
-
-JUMP = 1e-3
-"""Penalties this close, as a share, of which one leaves too many features and one too few: the count jumps there."""
-
-NEAR = 1.1
-"""By how much the second penalty differs from one that served another start."""
-
-ENTRY_CHANGE = 1e-4
-"""Largest change of an entry in a sweep, as a share of the norm, that ends an ascent."""
-
 
 SHIFT_SHARE = 1e-6
 """Share of the shift that a matrix without anything above zero is measured by, in place of its eigenvalue."""
@@ -136,7 +117,7 @@ class Nspca:
         if np.count_nonzero(above) <= n_nonzero:
             return [best], guess
         low, high, reached, beta, near = 0.0, ascent.limit, 0, 0.0, guess
-        for place in range(PENALTIES_TRIED):
+        for place in range(SEARCH.nspca_penalties):
             beta = (low + high) / 2 if near is None else near
             u = ascent.end(x, beta, order, budget)
             count = int(np.count_nonzero(u))
@@ -146,9 +127,10 @@ class Nspca:
                 high = beta
                 if count > reached:
                     reached, best = count, u
-            if count == n_nonzero or high - low <= JUMP * high or budget.expired:
+            if count == n_nonzero or high - low <= SEARCH.nspca_jump * high or budget.expired:
                 break
-            near = beta * (NEAR if count > n_nonzero else 1 / NEAR) if place == 0 and guess is not None else None
+            change = SEARCH.nspca_near if count > n_nonzero else 1 / SEARCH.nspca_near
+            near = beta * change if place == 0 and guess is not None else None
         ends = [best] if reached else []
         return [*ends, keep_largest(above[:, None], n_nonzero)[:, 0]] if self.refit else ends, beta
 
@@ -174,7 +156,7 @@ class Ascent:
         u = x.copy()
         for _ in range(self.max_iter):
             moved = self.sweep(u, beta, order)
-            if moved <= ENTRY_CHANGE * np.linalg.norm(u) or budget.expired:
+            if moved <= SEARCH.nspca_change * np.linalg.norm(u) or budget.expired:
                 break
         return u
 
@@ -223,7 +205,7 @@ def best_entry(alpha: float, c1: float, c2: float) -> float:
 def _pool(objective: NonnegativeObjective, n_nonzero: int, rng: np.random.Generator) -> Indices:
     """The features that take part."""
     view, usable = objective.view, np.flatnonzero(objective.usable)
-    size = max(SMALLEST_TABLE, min(2 * n_nonzero, LARGEST_TABLE))
+    size = max(SEARCH.nspca_features, min(2 * n_nonzero, SEARCH.nspca_most_features))
     if len(usable) <= size:
         return usable
     leading = np.where(objective.usable[:, None], leading_directions(view, 3, rng), 0.0)

@@ -11,14 +11,8 @@ from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.proof.sphere.spannogram import LowRank, leading_factors
 from sparing.results import Array, Component, Reference
-from sparing.run import Budget, Run
+from sparing.run import SEARCH, Budget, Run
 from sparing.task import Task
-
-FEW_SETS = 10_000
-"""Sets that are looked at without further thought; otherwise features are settled first, which pays."""
-
-NARROWED = 12
-"""Ranks up to which cells of directions are few enough for that."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ class Spannogram:
     def _optimum(self, V: Array, n_nonzero: int, budget: Budget) -> Array:
         """The best x for VV'; zero where V has no columns."""
         problem = LowRank.of(V, n_nonzero)
-        if problem.n_sets > FEW_SETS and V.shape[1] <= NARROWED:
+        if problem.n_sets > SEARCH.spannogram_sets and V.shape[1] <= SEARCH.spannogram_rank:
             problem = problem.narrowed(budget)
         if problem.n_sets > self.max_sets and not budget.expired:
             raise ValueError(

@@ -14,13 +14,8 @@ from sparing.methods.solvers.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative, positive_part
 from sparing.proof.sphere.spannogram import leading_factors
 from sparing.results import Array, Component, Reference
-from sparing.run import Run
+from sparing.run import SEARCH, Run
 from sparing.task import Task
-
-MAX_DRAWS = 1_000_000
-
-DIRECTION_ENTRIES = 2**20
-"""Entries of Vc, for many c, in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +68,10 @@ class SpannogramNet:
         if V.any():
             failure = 1 / view.n_features if self.failure is None else self.failure
             draws = draws_needed(V.shape[1], self.accuracy, failure)
-            if draws > MAX_DRAWS:
+            if draws > SEARCH.net_draws:
                 raise ValueError(
                     f"SpannogramNet(rank={V.shape[1]}, accuracy={self.accuracy:g}) needs {float(draws):.3g} random "
-                    f"directions; {MAX_DRAWS} are allowed. Pass a lower rank or a larger accuracy, or use "
+                    f"directions; {SEARCH.net_draws} are allowed. Pass a lower rank or a larger accuracy, or use "
                     "solver='spannogram', which is exact."
                 )
             best = best_of_net(V, task.n_nonzero, draws, run)
@@ -101,7 +96,7 @@ def best_of_net(V: Array, n_nonzero: int, draws: int, run: Run) -> Array:
     d, m = V.shape
     best, value, left = np.zeros((d, 1)), 0.0, draws
     while left > 0:
-        count = min(left, max(DIRECTION_ENTRIES // (2 * d), 1))
+        count = min(left, max(SEARCH.net_entries // (2 * d), 1))
         entries = V @ run.rng.standard_normal((m, count))
         X = positive_part(np.column_stack([entries, -entries]), n_nonzero)
         values = np.square(V.T @ X).sum(axis=0)
