@@ -49,6 +49,11 @@ class Budget:
         return Budget(now + part * (self.deadline - now), self.nodes, self.progress, self.interruption)
 
     @property
+    def left(self) -> float | None:
+        """Seconds that are left, as a limit that can be passed on; None without a deadline."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), math.ulp(0.0))
+
+    @property
     def interrupted(self) -> bool:
         """Did the user ask for what there is?"""
         return bool(self.interruption)

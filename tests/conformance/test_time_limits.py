@@ -19,6 +19,7 @@ from sparing import (
     DoublySparseEncoder,
     NonnegativeSparsePCA,
     SparseEncoder,
+    SparseEncoderCV,
     SparseHierarchicalClustering,
     SparseKMeans,
     SparsePCA,
@@ -66,6 +67,7 @@ FITS = {
     "nonnegative, exact": lambda X, **limit: NonnegativeSparsePCA(4, n_nonzero=12, solver="exact", **LONG, **limit).fit(
         X
     ),
+    "encoder, cross-validated": lambda X, **limit: SparseEncoderCV(range(1, 5), **LONG, **limit).fit(X),
     "doubly sparse": lambda X, **limit: DoublySparseEncoder(4, n_nonzero=12, **LONG, **limit).fit(X),
     "columns": lambda X, **limit: ColumnSelector(12, 4, **LONG, **limit).fit(X),
     "regressor": lambda X, **limit: SparsePCARegressor(4, n_nonzero=12, **LONG, **limit).fit(X, X[:, :2]),
@@ -74,6 +76,7 @@ FITS = {
     "k-means": lambda X, **limit: SparseKMeans(3, n_features=12, **LONG, **limit).fit(X),
     "k-means, auto": lambda X, **limit: SparseKMeans(3, **LONG, **limit).fit(X),
     "path": lambda X, **limit: sparsity_path(X, 4, **LONG, **limit),
+    "path, cross-validated": lambda X, **limit: sparsity_path(X, 4, cv=5, **LONG, **limit),
     "certify": lambda X, **limit: certify(loadings(X), X, **LONG, **limit),
     "certify, variance": lambda X, **limit: certify(loadings(X), X, objective="variance", **LONG, **limit),
     "polish": lambda X, **limit: polish(loadings(X), X, swaps=True, **limit),

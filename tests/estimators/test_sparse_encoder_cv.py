@@ -1,5 +1,8 @@
 """Numbers of components and features and the noise, chosen together by paths."""
 
+from itertools import count
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +26,7 @@ from sparing.errors import SparingWarning
 from sparing.estimators.validation.folds import folds_of
 from sparing.estimators.validation.grid import NoiseLevel, path_grid
 from sparing.plots import SparsityPathDisplay
-from sparing.run import Run
+from sparing.run import Budget, Run
 
 
 def planted(n, seed=0, d=80, k=3, noise=1.5):
@@ -121,6 +124,31 @@ def test_a_fold_of_the_grid_is_the_path_of_its_rows():
         u = np.setdiff1d(np.arange(80), J)
         share = 1 - np.square(new - rebuilt)[:, u].sum() / np.square(new[:, u]).sum()
         assert found.unread[1, level, 3, 1] == pytest.approx(share, abs=1e-8)
+
+
+def test_folds_that_ended_in_time_decide(monkeypatch):
+    view, levels, folds = as_view(planted(30)), [NoiseLevel(), NoiseLevel(0.3)], folds_of(5, 30)
+    every = path_grid(view, folds, levels, 2, 4, Run(np.random.default_rng(0)))
+    ticks = count()
+    monkeypatch.setattr("sparing.run.time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    with pytest.warns(SparingWarning, match="3 of 5 folds are used, each with 2 of 2 levels of noise"):
+        some = path_grid(view, folds, levels, 2, 4, Run(np.random.default_rng(0), Budget(deadline=5.5)))
+    np.testing.assert_array_equal(some.unread, every.unread[:3])  # the fourth ended between its two noises
+    np.testing.assert_array_equal(some.pca, every.pca[:3])
+    assert len(some.folds) == 3
+
+
+def test_without_any_time_left_the_first_fold_decides():
+    X = planted(30, d=20)
+    with pytest.warns(SparingWarning, match="time_limit ended cross-validation: 1 of 5 folds"):
+        model = SparseEncoderCV((1, 2), n_nonzero=(3, 5), effort="quick", time_limit=1e-9).fit(X)
+    assert model.n_splits_ == 1
+    assert set(model.cv_results_["param_noise_variance"]) == {model.noise_variance_} == {0.0}
+    assert np.isnan(model.held_out_se_)
+    assert model.certificate_.recheck(X)
+    assert model.get_params()["time_limit"] == 1e-9
+    with pytest.raises(ValueError, match="time_limit=0 must be a positive number of seconds"):
+        SparseEncoderCV(time_limit=0).fit(X)
 
 
 def test_files_groups_rules_and_saved_models(tmp_path):

@@ -59,6 +59,9 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         Rules on features, as in :class:`SparseEncoder`.
     n_jobs : int, optional
         Number of folds to run in parallel.
+    time_limit : float, optional
+        Seconds for everything. Cross-validation has half of them: when they are over, the folds that ended decide, at
+        least the first one, and a warning says how many. The fit on all samples has the rest.
     center, scale, certify, missing, effort, random_state, verbose
         As in :class:`SparseEncoder`.
 
@@ -80,6 +83,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
     best_index_ : int
         The choice, in ``cv_results_``.
     n_splits_ : int
+        Number of folds that were judged; all of them without a ``time_limit``.
     components_, decoder_, support_, variance_kept_, feature_r2_, loss_, loss_ratio_, certificate_, mean_, scale_
         And all other attributes of the :class:`SparseEncoder` fitted on all samples.
 
@@ -122,6 +126,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         certify: bool = True,
         missing: str = "error",
         effort: str = "default",
+        time_limit: float | None = None,
         random_state: Any = 0,
         verbose: bool = False,
     ) -> None:
@@ -142,6 +147,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         self.certify = certify
         self.missing = missing
         self.effort = effort
+        self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
 
@@ -182,29 +188,29 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
                 noise_levels(noise),
                 int(ranks.max()),
                 int(sizes.max()),
-                run,
+                run.share(1 / 2),
                 rules=rules,
                 n_jobs=self.n_jobs if rows.is_local else None,
             )
         level, size, rank = fewest_within_one_error(grid, sizes, ranks, self.rule)
         variances = [each.of(view) for each in grid.levels]
-        self._refit(X, sample_weight, int(ranks[rank]), int(sizes[size]), variances[level])
+        chosen = {"n_components": int(ranks[rank]), "n_nonzero": int(sizes[size]), "noise_variance": variances[level]}
+        self._refit(X, sample_weight, {**chosen, "time_limit": run.budget.left})
         self.cv_results_, self.best_index_ = _results(grid, sizes, ranks, variances, (level, size, rank))
-        self.n_splits_, at = len(folds), (level, int(sizes[size]) - 1, int(ranks[rank]) - 1)
+        self.n_splits_, at = len(grid.folds), (level, int(sizes[size]) - 1, int(ranks[rank]) - 1)
         self.held_out_, self.held_out_se_ = float(grid.mean[at]), float(grid.error[at])
         self.path_ = self._path(X, grid, at)
         warn_nothing_transfers(self.held_out_, self.held_out_se_, stacklevel=4)
         return self
 
-    def _refit(self, X: Any, sample_weight: Any, n_components: int, n_nonzero: int, noise: Any) -> None:
-        """All samples, with what was chosen."""
+    def _refit(self, X: Any, sample_weight: Any, chosen: dict[str, Any]) -> None:
+        """All samples, with what was chosen, in the time that is left."""
         own = self.get_params(deep=False)
         known = SparseEncoder().get_params(deep=False)
         shared = {name: value for name, value in own.items() if name in known}
-        shared |= {"n_components": n_components, "n_nonzero": n_nonzero, "noise_variance": noise}
-        model = SparseEncoder(**shared).fit(X, sample_weight=sample_weight)
+        model = SparseEncoder(**(shared | chosen)).fit(X, sample_weight=sample_weight)
         self.__dict__ |= {name: value for name, value in vars(model).items() if name not in known}
-        self.n_nonzero_ = n_nonzero
+        self.n_nonzero_ = chosen["n_nonzero"]
 
     def _path(self, X: Any, grid: PathGrid, at: tuple[int, int, int]) -> SparsityPath:
         """Every number of features with the components and noise chosen: kept on these samples, and held out."""

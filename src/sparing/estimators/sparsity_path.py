@@ -13,13 +13,14 @@ from sparing.certificates.sentences import percent, percent_kept
 from sparing.data import as_rows
 from sparing.estimators.feature_rules import Counted, checked_rules
 from sparing.estimators.inputs import feature_names_of, features_called, fit_context
-from sparing.estimators.parameters import count, flag, loss_limit, preprocessing_from, run_from, share
+from sparing.estimators.parameters import count, flag, generator_of, loss_limit, preprocessing_from, run_from, share
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.estimators.validation.folds import folds_of
 from sparing.estimators.validation.grid import NoiseLevel, path_grid
 from sparing.estimators.validation.noise import checked_noise
 from sparing.estimators.validation.transfer import warn_nothing_transfers
 from sparing.results import Array, Enough, Indices
+from sparing.run import Budget, Run
 
 LONGEST_SUPPORT = 100
 """Features of the longest support where nothing else is asked for, beside those that are included anyway."""
@@ -201,7 +202,9 @@ def sparsity_path(
         Variance of independent noise on every reading, as in :class:`SparseEncoder`. "auto" chooses the noise that is
         best along the whole path.
     cv : int, splitter of scikit-learn or pairs of indices, optional
-        Also cross-validate, for ``held_out``; as in :func:`cross_validated`. One nested path for each fold.
+        Also cross-validate, for ``held_out``; as in :func:`cross_validated`. One nested path for each fold. Of a
+        ``time_limit`` the path on all samples then has half; folds that have not begun at its end are left out, with a
+        warning.
     improve : bool, default=True
         Try swaps at each number of features; without them the path is nested.
     center, scale, precomputed, missing, certify, effort, time_limit, random_state, verbose
@@ -238,13 +241,14 @@ def sparsity_path(
         groups=groups,
         max_per_group=max_per_group,
     )
+    run = run_from(random_state, time_limit, verbose, effort)
     with features_called(names):
         walk = path_search(
             rows,
             n_components,
             preprocessing,
             counted.together or LONGEST_SUPPORT + len(rules.required),
-            run_from(random_state, time_limit, verbose, effort),
+            run if cv is None else run.share(1 / 2),
             enough=_enough(min_variance, max_loss),
             improve=flag("improve", improve),
             prove=flag("certify", certify),
@@ -263,16 +267,16 @@ def sparsity_path(
     )
     if cv is None:
         return path
-    kept, error = held_out_curve(walk, cv, random_state, verbose)
+    kept, error = held_out_curve(walk, cv, run.budget, random_state)
     path, best = path.with_held_out(kept, error), int(np.argmax(kept))
     warn_nothing_transfers(float(kept[best]), float(error[best]))
     return path
 
 
-def held_out_curve(walk: PathSearch, cv: Any, random_state: Any = 0, verbose: bool = False) -> tuple[Array, Array]:
+def held_out_curve(walk: PathSearch, cv: Any, budget: Budget, random_state: Any = 0) -> tuple[Array, Array]:
     """What 1, 2, 3, ... features keep of held-out samples, on the features not read, and its standard errors."""
     folds = folds_of(cv, walk.view.signal.n_samples or 0, random_state=random_state)
-    run, level = run_from(random_state, None, verbose), NoiseLevel(variance=walk.preprocessing.noise_variance)
+    run, level = Run(generator_of(random_state), budget), NoiseLevel(variance=walk.preprocessing.noise_variance)
     with fit_context(walk.view, walk.spectrum.rank):
         data, rank, longest = walk.view.signal, walk.spectrum.rank, int(walk.sizes[-1])
         grid = path_grid(data, folds, [level], rank, longest, run, rules=walk.rules)

@@ -103,7 +103,7 @@ def cross_validated(
     Parameters
     ----------
     estimator : SparseEncoder, ColumnSelector, SparsePCA, NonnegativeSparsePCA, DoublySparseEncoder, SparsePCARegressor
-        Not fitted, or fitted: its parameters are used.
+        Not fitted, or fitted: its parameters are used. Its ``time_limit`` is that of each fold's fit.
     X : array-like, sparse matrix, data frame, Dask array or rows of ``open_data``, of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
         Targets of a regressor.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sparing import errors
 from sparing.estimators.validation.folds import Fold, over_folds, standard_error
 from sparing.estimators.validation.held_out import held_out_shares, pca_shares
 from sparing.estimators.validation.noise import Noise, mean_variance
@@ -17,7 +19,10 @@ from sparing.linalg.eigen import with_uniform_noise
 from sparing.methods.encoders.path import nested_order
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import SEARCH, Run
+from sparing.run import SEARCH, Budget, Run
+
+Judged = tuple[Array, Array, Array]
+"""Shares that a fold keeps of unread and of all features, for each noise that was reached, and those that PCA keeps."""
 
 
 @dataclass(frozen=True)
@@ -80,18 +85,40 @@ def path_grid(
     rules: Rules = NO_RULES,
     n_jobs: int | None = None,
 ) -> PathGrid:
-    """Every fold selects one nested path for each noise, toward as many components as are asked for at most."""
+    """Every fold selects one nested path for each noise, toward as many components as are asked for at most.
+
+    When the time is over the first fold ends after the noise it is at, and other folds are left out unless they got as
+    far.
+    """
     seed, done = int(run.rng.integers(2**31)), []
 
-    def judged(fold: Fold) -> tuple[Array, Array, Array]:
-        found = _fold(view, fold, levels, n_components, n_features, rules, seed)
+    def judged(fold: Fold) -> Judged | None:
+        if fold is not folds[0] and run.budget.expired:
+            return None
+        found = _fold(view, fold, levels, n_components, n_features, rules, seed, run.budget)
         done.append(1)
         run.budget.say(f"cross-validation: {len(done)} of {len(folds)} folds")
         return found
 
-    found = over_folds(judged, ((fold,) for fold in folds), n_jobs)
-    unread, everything, pca = (np.array(part) for part in zip(*found, strict=True))
-    return PathGrid(unread, everything, pca, folds, levels)
+    return _complete(over_folds(judged, ((fold,) for fold in folds), n_jobs), folds, levels)
+
+
+def _complete(found: list[Judged | None], folds: list[Fold], levels: list[NoiseLevel]) -> PathGrid:
+    """The folds that know every noise that the first one knows; warns where that is not all of both."""
+    reached = 0 if found[0] is None else len(found[0][0])
+    pairs = zip(found, folds, strict=True)
+    known = [(part, fold) for part, fold in pairs if part is not None and len(part[0]) >= reached]
+    if reached < len(levels) or len(known) < len(folds):
+        noises = f", each with {reached} of {len(levels)} levels of noise" if len(levels) > 1 else ""
+        warnings.warn(
+            f"time_limit ended cross-validation: {len(known)} of {len(folds)} folds are used{noises}. A larger "
+            "time_limit, fewer folds or fewer numbers to try let it end.",
+            errors.SparingWarning,
+            stacklevel=5,
+        )
+    unread, everything = (np.array([part[which][:reached] for part, _ in known]) for which in (0, 1))
+    pca = np.array([part[2] for part, _ in known])
+    return PathGrid(unread, everything, pca, [fold for _, fold in known], levels[:reached])
 
 
 def _fold(
@@ -102,7 +129,8 @@ def _fold(
     n_features: int,
     rules: Rules,
     seed: int,
-) -> tuple[Array, Array, Array]:
+    budget: Budget,
+) -> Judged:
     train, test = view.split(*fold)
     shape = (len(levels), n_features, n_components)
     unread, everything = np.zeros(shape), np.zeros(shape)
@@ -111,6 +139,8 @@ def _fold(
     spectrum = top_spectrum(train, n_components, np.random.default_rng(seed))
     known = train.cached()  # Gram columns are those of all noises, but for their diagonal
     for place, level in enumerate(levels):
+        if place > 0 and budget.expired:
+            return unread[:place], everything[:place], _pca(spectrum, test, n_components)
         noise = level.of(train)
         noisy = known if noise is None else known.noisy(noise)
         target = _target(noisy, spectrum, n_components, seed)
@@ -120,8 +150,12 @@ def _fold(
         shares = held_out_shares(noisy, test, order, n_components)
         for out, part in ((unread, shares.unread), (everything, shares.everything)):
             out[place] = np.pad(part, ((0, n_features - len(part)), (0, 0)), mode="edge")
-    pca = pca_shares(spectrum.basis, test)
-    return unread, everything, np.pad(pca, (0, n_components - len(pca)), mode="edge")
+    return unread, everything, _pca(spectrum, test, n_components)
+
+
+def _pca(spectrum: Spectrum, test: DataMatrix, n_components: int) -> Array:
+    shares = pca_shares(spectrum.basis, test)
+    return np.pad(shares, (0, n_components - len(shares)), mode="edge")
 
 
 def _target(noisy: DataMatrix, spectrum: Spectrum, n_components: int, seed: int) -> Spectrum:

@@ -92,6 +92,7 @@ def stability(
     Parameters
     ----------
     estimator : SparseEncoder, ColumnSelector, SparsePCA, NonnegativeSparsePCA or DoublySparseEncoder
+        Its ``time_limit`` is that of each fit.
     X : array-like, sparse matrix, data frame, Dask array or rows of ``open_data``, of shape (n_samples, n_features)
     n_resamples : int, default=50
         Half-samples.

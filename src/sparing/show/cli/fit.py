@@ -88,6 +88,8 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
     writable(save, force, data)
     table = asked_for(data, chosen)
     kept = rules.rules_of(chosen, table)
+    fits = 1 + (chosen["cv"] or 0)
+    seconds = None if chosen["time_limit"] is None else chosen["time_limit"] / fits
     passed = {name: given[name] for name in ("max_loss", "min_variance", "max_cosine", "strategy") if name in given}
     with progress(quiet) as verbose:
         model = METHODS[method](
@@ -95,7 +97,8 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
             n_nonzero=len(kept["include"]) if chosen["columns"] else chosen["features"],
             verbose=verbose,
             random_state=chosen["seed"],
-            **{name: chosen[name] for name in ("precomputed", "center", "scale", "missing", "effort", "time_limit")},
+            **{name: chosen[name] for name in ("precomputed", "center", "scale", "missing", "effort")},
+            time_limit=seconds,
             **passed,
             **kept,
         ).fit(table.rows)

@@ -10,6 +10,7 @@ import click
 
 from sparing import SparsityPath, sparsity_path
 from sparing.certificates.sentences import percent, percent_kept
+from sparing.estimators.validation.transfer import with_error
 from sparing.results import PROVED
 from sparing.show.cli import options, records, rules
 from sparing.show.cli.opening import Table, asked_for, progress
@@ -86,9 +87,10 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
         click.echo(_text(found, table.labels))
         if found.held_out is not None and found.held_out_se is not None:
             best = int(found.held_out.argmax())
-            kept, error = found.held_out[best], found.held_out_se[best]
-            said = f"{found.n_features[best]} features keep {kept:.1%} +- {error:.1%} of the variance of the features"
-            click.echo(f"\nNew samples: {said} not read ({chosen['cv']} folds), the most on this path.")
+            share = with_error(float(found.held_out[best]), float(found.held_out_se[best]))
+            said = f"{found.n_features[best]} features keep {share} of the variance of the features not read"
+            folds = f"{chosen['cv']} folds" if chosen["time_limit"] is None else "cross-validated"
+            click.echo(f"\nNew samples: {said} ({folds}), the most on this path.")
         if enough is not None:
             step = enough - int(found.n_features[0])
             click.echo(f"\n{enough} of {table.rows.shape[1]} features {_asked(found, step, **wanted)}")

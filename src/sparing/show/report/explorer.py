@@ -16,6 +16,7 @@ from sparing.estimators.parameters import preprocessing_from, run_from
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.estimators.sparsity_path import held_out_curve
 from sparing.estimators.validation.resampled_path import chosen_again
+from sparing.run import Budget
 from sparing.show.report.contents import (
     MOST_REPLACED,
     opening_step,
@@ -92,7 +93,8 @@ def explore(
         Effort of the proof when there is no time limit.
     random_state : int, Generator, RandomState or None
     time_limit : float, optional
-        Seconds for choosing features and for proofs.
+        Seconds for choosing features, for proofs and for cross-validation, which has what is left of them; folds that
+        have not begun when they are over are left out, with a warning.
     verbose : bool, default=False
         Print progress.
 
@@ -117,15 +119,17 @@ def explore(
     names = page_names(X, rows, feature_names)
     colours = label_column(labels, n_samples)
     longest = LONGEST_SHOWN if max_features is None else max_features
+    if isinstance(cv, str) and cv == "auto":
+        cv = 5 if n_samples >= LEAST_SAMPLES and n_samples * n_features <= QUICKLY_HELD_OUT else None
     with features_called(names):
-        walk = path_search(rows, n_components, preprocessing, longest, run)
+        walk = path_search(rows, n_components, preprocessing, longest, run if cv is None else run.share(1 / 2))
     encoders = walk.encoders()
     certificates = walk.certificates(run, encoders)
     width = max(len(certificate.loadings) for certificate in certificates)
     samples = sampled(n_samples, len(certificates), width, run.rng)
     predicted = predicted_features(walk.view.gram_diagonal(), walk.supports, len(certificates))
     steps, pca, values, unit = steps_of(walk, encoders, certificates, names, samples, predicted)
-    held_out = _held_out(walk, cv, random_state)
+    held_out = _held_out(walk, cv, run.budget, random_state)
     for step in steps:
         step.update(held_out.get(step["features"], {}))
     said = TITLE if title is None or not str(title).strip() else readable(title)
@@ -151,21 +155,19 @@ def explore(
     return place
 
 
-def _held_out(walk: PathSearch, cv: Any, random_state: Any) -> dict[int, dict[str, Any]]:
+def _held_out(walk: PathSearch, cv: Any, budget: Budget, random_state: Any) -> dict[int, dict[str, Any]]:
     """By number of features what is kept of samples left out, and how many folds choose each feature again."""
     n, d = walk.view.n_samples or 0, walk.view.n_features
-    if isinstance(cv, str) and cv == "auto":
-        cv = 5 if n >= LEAST_SAMPLES and n * d <= QUICKLY_HELD_OUT else None
     if cv is None:
         return {}
-    kept, error = held_out_curve(walk, cv, random_state)
+    kept, error = held_out_curve(walk, cv, budget, random_state)
     shares = enumerate(zip(kept.tolist(), error.tolist(), strict=True), start=1)
     held = {
         r: {"held": round(share, 6), "heldSe": round(se, 6), "heldText": f"{share:.1%} ± {se:.1%}"}
         for r, (share, se) in shares
         if r < d and math.isfinite(share) and math.isfinite(se)
     }
-    again = chosen_again(walk, MOST_REPLACED, HALVES) if n >= LEAST_SAMPLES else []
+    again = chosen_again(walk, MOST_REPLACED, HALVES, budget) if n >= LEAST_SAMPLES else []
     for r, counts in enumerate(again, start=1):
         if r < d:  # all features are always chosen again
             held.setdefault(r, {})["again"] = counts
