@@ -67,6 +67,7 @@ FITS = {
     "nonnegative, exact": lambda X, **limit: NonnegativeSparsePCA(4, n_nonzero=12, solver="exact", **LONG, **limit).fit(
         X
     ),
+    "encoder, noise": lambda X, **limit: SparseEncoder(4, n_nonzero=12, noise_variance="auto", **LONG, **limit).fit(X),
     "encoder, cross-validated": lambda X, **limit: SparseEncoderCV(range(1, 5), **LONG, **limit).fit(X),
     "doubly sparse": lambda X, **limit: DoublySparseEncoder(4, n_nonzero=12, **LONG, **limit).fit(X),
     "columns": lambda X, **limit: ColumnSelector(12, 4, **LONG, **limit).fit(X),

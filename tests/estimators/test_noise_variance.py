@@ -139,6 +139,13 @@ def test_auto_finds_noise_where_features_outnumber_samples_and_none_where_all_is
     assert fewest.variance_kept_ >= 0.8
 
 
+def test_without_any_time_left_no_noise_is_tried_but_none(X):
+    with pytest.warns(SparingWarning, match="choice of noise_variance after 1 of 5 folds and 1 of 7 levels"):
+        model = SparseEncoder(2, n_nonzero=3, noise_variance="auto", effort="quick", time_limit=1e-9).fit(X)
+    assert model.noise_variance_ == 0
+    assert model.certificate_.recheck(X)
+
+
 def test_a_path_under_noise_ends_in_its_fits(X, noise):
     path = sparsity_path(X, K, max_features=R, noise_variance=noise, effort="quick")
     model = SparseEncoder(K, noise_variance=noise, **QUICK).fit(X)

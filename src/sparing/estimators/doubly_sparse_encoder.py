@@ -56,6 +56,8 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
+    feature_names_out : {"numbered", "leading"}, default="numbered"
+        Names of the scores, as in :class:`SparseEncoder`.
     effort : {"quick", "default", "thorough"}, default="default"
         Effort of search and proof when there is no time limit.
     time_limit : float, optional
@@ -111,6 +113,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         scale: bool = False,
         certify: bool = True,
         missing: str = "error",
+        feature_names_out: str = "numbered",
         effort: str = "default",
         time_limit: float | None = None,
         random_state: Any = 0,
@@ -124,6 +127,7 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
         self.scale = scale
         self.certify = certify
         self.missing = missing
+        self.feature_names_out = feature_names_out
         self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state

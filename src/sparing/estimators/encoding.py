@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.data import Rows, as_matrix, as_rows, standardized
+from sparing.data.readers.notes import unique_names
 from sparing.estimators.base import Algorithm, Fit, ViewEstimator
-from sparing.estimators.inputs import features_named, full_rows
+from sparing.estimators.inputs import features_named, full_rows, named_or_numbered
 from sparing.gram import DataMatrix
 from sparing.results import Array, Encoder, Indices
 from sparing.task import Task
@@ -30,6 +32,7 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
     feature_r2_: Array
     explained_variance_ratio_: Array
     n_components_: int
+    feature_names_out: str
 
     def _publish(self, fit: Fit[Algorithm], task: Task, found: Encoder) -> None:
         view, spectrum = fit.view, task.spectrum.leading(task.problem.n_components)
@@ -115,6 +118,26 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         """Loadings on ``support_`` and decoder, of centred and scaled features."""
         return self.components_[:, self.support_], self.decoder_
 
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the scores, by ``feature_names_out``.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features, where the model has none.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        numbered = super().get_feature_names_out(input_features)
+        if self.feature_names_out == "numbered":
+            return numbered
+        names = named_or_numbered(getattr(self, "feature_names_in_", input_features), self.n_features_in_)
+        pairs = zip(self.components_, numbered, strict=True)
+        leading = [leading_features(loadings, names) or number for loadings, number in pairs]
+        return np.array(unique_names(leading)[0], dtype=object)
+
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
@@ -125,6 +148,13 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def leading_features(loadings: Array, names: Sequence[str]) -> str:
+    """The names of the up to three features with the largest loadings, each cut to 40 characters."""
+    largest = np.argsort(-np.abs(loadings), kind="stable")[:3].tolist()
+    read = [str(names[j]) for j in largest if loadings[j] != 0]
+    return "+".join(name if len(name) <= 40 else f"{name[:39]}…" for name in read)
 
 
 def feature_r2(view: DataMatrix, explained: Array, support: Indices, decoder: Array, loadings: Array) -> Array:

@@ -28,7 +28,7 @@ from sparing.linalg import single_threaded_blas
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
-NO_MATTER = ("checkpoint", "verbose", "time_limit")
+NO_MATTER = ("checkpoint", "verbose", "time_limit", "feature_names_out")
 """Parameters that may change when a fit is resumed."""
 
 

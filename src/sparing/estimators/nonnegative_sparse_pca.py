@@ -92,6 +92,8 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
+    feature_names_out : {"numbered", "leading"}, default="numbered"
+        Names of the scores, as in :class:`SparseEncoder`.
     effort : {"quick", "default", "thorough"}, default="default"
         Effort of search and proof when there is no time limit.
     time_limit : float, optional
@@ -163,6 +165,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         precomputed: bool = False,
         passes: str = "auto",
         missing: str = "error",
+        feature_names_out: str = "numbered",
         effort: str = "default",
         time_limit: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -186,6 +189,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         self.precomputed = precomputed
         self.passes = passes
         self.missing = missing
+        self.feature_names_out = feature_names_out
         self.effort = effort
         self.time_limit = time_limit
         self.checkpoint = checkpoint

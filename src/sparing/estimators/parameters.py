@@ -20,6 +20,9 @@ from sparing.run import EFFORTS, Budget, Run
 MISSING = ("error", "mean")
 """What NaN may mean."""
 
+NAMES_OUT = ("numbered", "leading")
+"""What scores are called."""
+
 
 def is_whole(value: Any) -> bool:
     """An integer of Python or NumPy; True and False are none."""
@@ -168,6 +171,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "precomputed": flag,
     "missing": lambda name, value: one_of(name, value, MISSING),
     "passes": lambda name, value: one_of(name, value, PASSES),
+    "feature_names_out": lambda name, value: one_of(name, value, NAMES_OUT),
     "n_init": lambda name, value: None if isinstance(value, str) and value == "auto" else count(name, value),
     "n_permutations": count,
     "max_iter": count,

@@ -116,6 +116,9 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
+    feature_names_out : {"numbered", "leading"}, default="numbered"
+        Names of the scores in ``get_feature_names_out`` and the tables of ``set_output``: ``sparseencoder0``, or the up
+        to three features with the largest loadings, such as ``proline+flavanoids``.
     effort : {"quick", "default", "thorough"}, default="default"
         Effort of search and proof when there is no time limit.
     time_limit : float, optional
@@ -191,6 +194,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         precomputed: bool = False,
         passes: str = "auto",
         missing: str = "error",
+        feature_names_out: str = "numbered",
         effort: str = "default",
         time_limit: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -216,6 +220,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         self.precomputed = precomputed
         self.passes = passes
         self.missing = missing
+        self.feature_names_out = feature_names_out
         self.effort = effort
         self.time_limit = time_limit
         self.checkpoint = checkpoint

@@ -59,6 +59,8 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         Rules on features, as in :class:`SparseEncoder`.
     n_jobs : int, optional
         Number of folds to run in parallel.
+    feature_names_out : {"numbered", "leading"}, default="numbered"
+        Names of the scores, as in :class:`SparseEncoder`.
     time_limit : float, optional
         Seconds for everything. Cross-validation has half of them: when they are over, the folds that ended decide, at
         least the first one, and a warning says how many. The fit on all samples has the rest.
@@ -83,7 +85,6 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
     best_index_ : int
         The choice, in ``cv_results_``.
     n_splits_ : int
-        Number of folds that were judged; all of them without a ``time_limit``.
     components_, decoder_, support_, variance_kept_, feature_r2_, loss_, loss_ratio_, certificate_, mean_, scale_
         And all other attributes of the :class:`SparseEncoder` fitted on all samples.
 
@@ -125,6 +126,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         scale: bool = False,
         certify: bool = True,
         missing: str = "error",
+        feature_names_out: str = "numbered",
         effort: str = "default",
         time_limit: float | None = None,
         random_state: Any = 0,
@@ -146,6 +148,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         self.scale = scale
         self.certify = certify
         self.missing = missing
+        self.feature_names_out = feature_names_out
         self.effort = effort
         self.time_limit = time_limit
         self.random_state = random_state
@@ -197,7 +200,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         chosen = {"n_components": int(ranks[rank]), "n_nonzero": int(sizes[size]), "noise_variance": variances[level]}
         self._refit(X, sample_weight, {**chosen, "time_limit": run.budget.left})
         self.cv_results_, self.best_index_ = _results(grid, sizes, ranks, variances, (level, size, rank))
-        self.n_splits_, at = len(grid.folds), (level, int(sizes[size]) - 1, int(ranks[rank]) - 1)
+        self.n_splits_, at = len(folds), (level, int(sizes[size]) - 1, int(ranks[rank]) - 1)
         self.held_out_, self.held_out_se_ = float(grid.mean[at]), float(grid.error[at])
         self.path_ = self._path(X, grid, at)
         warn_nothing_transfers(self.held_out_, self.held_out_se_, stacklevel=4)

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from sparing import open_data, sparsity_path
 from sparing.datasets import make_spiked
+from sparing.errors import SparingWarning
 from sparing.show.report import explore, explorer, page
 
 X = make_spiked(60, 9, n_nonzero=3, random_state=0).X
@@ -41,9 +42,8 @@ def written(tmp_path, monkeypatch):
         (np.column_stack([X, np.ones(60), X[:, 0]]), {"n_components": 4}),
         (X, {"max_features": 1}),
         (X, {"scale": True, "center": False}),
-        (X, {"time_limit": 0.01}),
     ],
-    ids=["d=1", "d=2", "n=2", "k=1", "k=d", "constant and repeated", "r=1", "not centred", "no time"],
+    ids=["d=1", "d=2", "n=2", "k=1", "k=d", "constant and repeated", "r=1", "not centred"],
 )
 def test_odd_shapes(written, data, options):
     contents, _ = written(data, **options)
@@ -55,6 +55,18 @@ def test_odd_shapes(written, data, options):
         assert all(len(component) == len(step["support"]) for component in step["loadings"])
         assert 0 <= step["kept"] <= step["most"] <= 1
         assert 0 <= step["explained"] <= 1
+
+
+def test_without_any_time_left_the_page_says_less(written):
+    with pytest.warns(SparingWarning) as caught:
+        contents, _ = written(X, time_limit=1e-9)
+    assert [str(each.message).split(";")[0].split(":")[0] for each in caught] == [
+        "time_limit ended cross-validation",
+        "time_limit ended before it was known how often features are chosen again",
+    ]
+    every, _ = written(X)
+    assert [step["features"] for step in contents["steps"]] == [step["features"] for step in every["steps"]]
+    assert {"heldSe", "again"} <= set(every["steps"][0]) - set(contents["steps"][0])
 
 
 def test_every_storage_gives_the_same_page(written, tmp_path):

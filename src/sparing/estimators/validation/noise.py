@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold
 
+from sparing import errors
 from sparing.estimators.feature_rules import values_by_feature
 from sparing.estimators.parameters import is_number
 from sparing.estimators.validation.held_out import held_out_shares
@@ -74,16 +76,30 @@ def chosen_noise(view: DataMatrix, ask: Ask, run: Run) -> float:
             "or a number: the variance of the noise in the units of the covariance."
         )
     n = view.n_samples or 0
+    levels = SEARCH.noise_levels
     folds = KFold(min(SEARCH.noise_folds, n), shuffle=True, random_state=int(run.rng.integers(2**31)))
-    kept = np.zeros((folds.n_splits, len(SEARCH.noise_levels)))
-    for f, (train, test) in enumerate(folds.split(np.zeros(n))):
+    kept: list[list[float]] = []
+    for train, test in folds.split(np.zeros(n)):
         fitted, new = view.split(train, test)
-        if fitted.total > 0:
-            kept[f] = [_kept(with_noise(fitted, level), new, ask, run) for level in SEARCH.noise_levels]
-        run.budget.say(f"noise: fold {f + 1} of {folds.n_splits}")
-    best = int(np.argmax(kept.mean(axis=0)))
-    run.budget.say(f"noise of {SEARCH.noise_levels[best]:g} mean variances keeps most of new samples")
-    return SEARCH.noise_levels[best] * mean_variance(view)
+        shares: list[float] = []
+        for level in levels:
+            if (kept or shares) and run.budget.expired:
+                break
+            shares.append(_kept(with_noise(fitted, level), new, ask, run) if fitted.total > 0 else 0.0)
+        if kept and len(shares) < len(kept[0]):
+            break  # the time is over: folds that ended decide
+        kept.append(shares)
+        run.budget.say(f"noise: fold {len(kept)} of {folds.n_splits}")
+    if len(kept) * len(kept[0]) < folds.n_splits * len(levels):
+        message = (
+            f"time_limit ended the choice of noise_variance after {len(kept)} of {folds.n_splits} folds and "
+            f"{len(kept[0])} of {len(levels)} levels. A larger time_limit, or a noise_variance of your own, "
+            "avoids this."
+        )
+        warnings.warn(message, errors.SparingWarning, stacklevel=2)
+    best = int(np.argmax(np.mean(kept, axis=0)))
+    run.budget.say(f"noise of {levels[best]:g} mean variances keeps most of new samples")
+    return levels[best] * mean_variance(view)
 
 
 def _kept(train: DataMatrix, test: DataMatrix, ask: Ask, run: Run) -> float:
@@ -102,5 +118,5 @@ def _kept(train: DataMatrix, test: DataMatrix, ask: Ask, run: Run) -> float:
 def noise_on(view: DataMatrix, noise: Noise | str, ask: Ask, run: Run) -> tuple[DataMatrix, Noise]:
     """The view with the noise that was asked for on its readings, and what that is; None where there is none."""
     if isinstance(noise, str):
-        noise = chosen_noise(view, ask, run)
+        noise = chosen_noise(view, ask, run.share(1 / 2))
     return (view, None) if noise is None or not np.any(noise) else (view.noisy(noise), noise)
