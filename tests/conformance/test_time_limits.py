@@ -106,7 +106,7 @@ def spent_clock(monkeypatch):
 @pytest.mark.parametrize("name", FITS)
 def test_work_ends_soon_after_the_time(name, rng, spent_clock):
     X = table(rng)
-    FITS[name](X, **OVER)  # what is imported on the way is not counted
+    FITS[name](X[:40, :16], **OVER)  # what is imported on the way is not counted
     assert n_calls(lambda: FITS[name](X, **OVER)) <= MOST_CALLS
 
 

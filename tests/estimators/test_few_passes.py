@@ -461,7 +461,7 @@ def test_components_with_features_of_their_own(strategy, wide, rng):
 
 @pytest.mark.parametrize(
     "model",
-    [SparsePCA(3, n_nonzero=6), SparsePCA(3, n_nonzero_total=15, constraint="orthogonal"), NonnegativeSparsePCA(2)],
+    [SparsePCA(3, n_nonzero=6), SparsePCA(3, n_nonzero_total=9, constraint="orthogonal"), NonnegativeSparsePCA(2)],
 )
 def test_components_of_many_features(model, wide, rng):
     model = clone(model).set_params(effort="quick")

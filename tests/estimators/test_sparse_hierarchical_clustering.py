@@ -152,14 +152,14 @@ def test_order_unit_and_origin_change_nothing_but_order_and_unit(difference):
 )
 def test_same_answer_in_every_storage(difference, missing, scale, tmp_path):
     rng = np.random.default_rng(4)
-    table = (X * (rng.random(X.shape) < 0.7))[:, :40]
+    table = (X * (rng.random(X.shape) < 0.7))[:, :20]
     if missing:
         table[rng.random(table.shape) < 0.03] = np.nan
     settings = {"difference": difference, "scale": scale}
     plain = model(**settings).fit(table)
     mapped = np.memmap(tmp_path / "X.bin", dtype=np.float64, mode="w+", shape=table.shape)
     mapped[:] = table
-    names = [f"f{j}" for j in range(40)]
+    names = [f"f{j}" for j in range(20)]
     for other in (
         sparse.csr_array(table),
         np.asfortranarray(table),

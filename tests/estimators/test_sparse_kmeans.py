@@ -25,8 +25,8 @@ from sparing.run import EFFORTS
 
 @parametrize_with_checks(
     [
-        SparseKMeans(n_permutations=2, n_init=2),
-        SparseKMeans(n_features=1, n_init=2, scale=True),
+        SparseKMeans(n_permutations=2, n_init=2, effort="quick"),
+        SparseKMeans(n_features=1, n_init=2, scale=True, effort="quick"),
     ]
 )
 def test_scikit_learn(estimator, check):
