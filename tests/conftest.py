@@ -23,12 +23,11 @@ settings.load_profile("ordinary")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Thousands of tests are made, and all of them stay: looking for garbage among them took a third of the time."""
+    """Thousands of tests are made, and all of them stay: a search for garbage among them takes a fifth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
         gc.enable()
 
 
