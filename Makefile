@@ -84,6 +84,7 @@ stories: $(READY)  ## what the guide's stories print, and their pictures again, 
 
 dist: $(READY)  ## a wheel below 1 MB, and the tests against the installed wheel
 	rm -rf dist && $(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
 	@test $$(stat -c %s dist/*.whl) -lt 1000000 || { echo "the wheel exceeds 1 MB"; exit 1; }
 	rm -rf dist/venv && $(PYTHON) -m venv dist/venv
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from sparing.clustering import ElementwiseDissimilarity, SquaredDifferences, absolute_difference, read_table, uniform
+from sparing.clustering import ElementwiseDissimilarity, SquaredDifferences, absolute_difference, uniform
 from sparing.data import as_rows
+from sparing.data.values import read_table
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
 from sparing.linalg.soft_threshold import l1_l2_maximiser

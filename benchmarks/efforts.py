@@ -19,8 +19,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparseKMeans, SparsePCA
 from sparing.datasets import load_pitprops
+from sparing.effort import EFFORTS
 from sparing.errors import SparingWarning
-from sparing.run import EFFORTS
 
 DATA = Path(os.environ.get("SPARING_DATA", "/nonexistent"))
 ORTHOGONAL = {"constraint": "orthogonal"}

@@ -16,10 +16,11 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from threadpoolctl import threadpool_limits
 
 from sparing.data import Preprocessing, as_view
+from sparing.effort import EFFORTS
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.methods.selectors import Greedy
-from sparing.run import EFFORTS, Budget, Run
+from sparing.run import Budget, Run
 from sparing.task import Task
 
 SEEDS = 5

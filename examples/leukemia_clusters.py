@@ -5,7 +5,6 @@ SPARING_DATA=... python examples/leukemia_clusters.py [folder]
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score
+from story_data import IMAGES, save, shared
 
 from sparing import SparseHierarchicalClustering, SparseKMeans
 from sparing.plots import DendrogramDisplay, FeatureWeightsDisplay
@@ -24,10 +24,9 @@ NAMES = ("ALL", "MLL", "AML")
 
 def main(folder: Path) -> None:
     """Fit, print, draw."""
-    stored = np.load(Path(os.environ["SPARING_DATA"]) / "leukemia_armstrong.npz")
+    stored = np.load(shared("leukemia_armstrong.npz"))
     X, y = np.log2(np.clip(stored["X"].astype(float), 100, 16000)), stored["y"]
     genes = [f"probe {j}" for j in range(X.shape[1])]
-    folder.mkdir(parents=True, exist_ok=True)
 
     def show(what: str, labels: np.ndarray, used: int) -> None:
         print(f"{what:52s} {used:6d} genes   agreement {adjusted_rand_score(y, labels):.3f}")
@@ -42,13 +41,10 @@ def main(folder: Path) -> None:
     tree = SparseHierarchicalClustering(3, n_features=500, linkage="ward").fit(X)
     show("SparseHierarchicalClustering(3, n_features=500, ward)", tree.labels_, len(tree.support_))
 
-    FeatureWeightsDisplay.from_estimator(groups, feature_names=genes).figure_.savefig(
-        folder / "leukemia_weights.png", dpi=70, bbox_inches="tight"
-    )
+    save(FeatureWeightsDisplay.from_estimator(groups, feature_names=genes), folder / "leukemia_weights.png")
     drawn = DendrogramDisplay.from_estimator(tree, sample_names=[NAMES[kind] for kind in y], leaf_font_size=6)
-    drawn.figure_.savefig(folder / "leukemia_tree.png", dpi=70, bbox_inches="tight")
-    print(f"written to {folder}")
+    save(drawn, folder / "leukemia_tree.png")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out/clustering"))
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES)

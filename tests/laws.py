@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from sparing.gram import DataMatrix
 from sparing.proof.bounds import BOUNDS
@@ -28,12 +29,12 @@ BY_DESIGN = (
 """How scikit-learn's checks end where a model takes a table of its features alone, in any order, with NaN elsewhere."""
 
 
-def assert_scikit_learn(estimator, check) -> None:
+def assert_scikit_learn(estimator, check, by_design=BY_DESIGN) -> None:
     """A check of scikit-learn, but for what its rules on new tables forbid and these models allow."""
     try:
         check(estimator)
     except AssertionError as refused:
-        if not any(said in str(refused) for said in BY_DESIGN):
+        if not any(said in str(refused) for said in by_design):
             raise
 
 
@@ -59,6 +60,16 @@ def assert_one_verb(algorithm, verb: str) -> None:
 def checked(bound: Bound, view: DataMatrix, problem: Problem) -> float:
     """The bound again from the data and its witness alone, by the method it names, as a recheck has it."""
     return BOUNDS[bound.name]().check(Task(view, problem), bound.witness)
+
+
+def mostly_long(values, *first):
+    """Cases of one law: those named first for every change, the others, which say the same again, for `make stress`."""
+
+    def case(value):
+        several = value if isinstance(value, tuple) else (value,)
+        return pytest.param(*several, marks=() if value in first else pytest.mark.long)
+
+    return [case(value) for value in values]
 
 
 class Unformed(DataMatrix):

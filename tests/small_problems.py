@@ -7,11 +7,15 @@ from itertools import combinations
 
 import numpy as np
 
+from sparing.gram import DataMatrix, DenseGram
+from sparing.run import Budget, Run
+from sparing.task import Task
 
-def optimum(A: np.ndarray, size: int) -> float:
-    """The largest eigenvalue of all blocks of this size."""
+
+def optimum(A: np.ndarray, size: int, k: int = 1) -> float:
+    """The largest eigenvalue, or sum of the k largest ones, of all blocks of this size."""
     sets = np.array(list(combinations(range(len(A)), size)))
-    return float(np.linalg.eigvalsh(A[sets[:, :, None], sets[:, None, :]])[:, -1].max())
+    return float(np.linalg.eigvalsh(A[sets[:, :, None], sets[:, None, :]])[:, -k:].sum(axis=1).max())
 
 
 def nonnegative_optimum(A: np.ndarray, size: int) -> float:
@@ -84,6 +88,47 @@ GAMED = np.array(
     [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float
 )
 """Two components of three features each have 27.217, more than twice the best single one: random tests miss it."""
+
+
+def random_gram(rng: np.random.Generator, n: int = 30, d: int = 15) -> np.ndarray:
+    """X'X of correlated features."""
+    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+    return X.T @ X
+
+
+def planted_direction(
+    rng: np.random.Generator, d: int = 40, size: int = 6, spike: float = 30.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """A nonnegative direction above noise, and its support."""
+    v = np.zeros(d)
+    v[rng.choice(d, size, replace=False)] = rng.uniform(0.5, 1.0, size)
+    v /= np.linalg.norm(v)
+    noise = rng.standard_normal((3 * d, d))
+    return spike * np.outer(v, v) + noise.T @ noise / (3 * d), np.flatnonzero(v)
+
+
+def planted_clusters(shift: float, seed: int = 0, n: int = 45, p: int = 120, informative: int = 8):
+    """Three clusters of samples, apart in a few features, and their labels."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = rng.standard_normal((n, p))
+    X[:, :informative] += shift * (y - 1.0)[:, None]
+    return X, y
+
+
+def solved_by(solver, view, r: int, *, seed: int = 0, budget: Budget | None = None, **given):
+    """What a solver finds; a matrix is taken for A."""
+    view = view if isinstance(view, DataMatrix) else DenseGram(np.asarray(view, dtype=float))
+    return solver.solve(Task.of_component(view, r, **given), Run(np.random.default_rng(seed), budget or Budget()))
+
+
+def solving(kind):
+    """The function (view, count, settings) of one kind of solver."""
+
+    def solve(view, r: int, *, seed: int = 0, budget: Budget | None = None, metric=None, start=None, **settings):
+        return solved_by(kind(**settings), view, r, seed=seed, budget=budget, metric=metric, start=start)
+
+    return solve
 
 
 def wide(X: np.ndarray, entries: int = 2**20) -> np.ndarray:

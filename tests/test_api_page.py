@@ -17,8 +17,8 @@ from sparing.linalg.theorem_bounds import rank_needed, theorem_11_schedule
 from sparing.methods.deflation import DEFLATIONS
 from sparing.methods.selectors import SELECTORS
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
+from sparing.report import explore
 from sparing.results import Guarantee, Problem
-from sparing.show.report import explore
 
 PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
 

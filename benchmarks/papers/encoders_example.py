@@ -33,26 +33,26 @@ def text() -> str:
     rows.append(("loss / PCA's", *(f"{loss:.4f}" for loss in losses.values())))
     return section(
         "Sparse linear auto-encoders, example encoders [magdonismail2015, Sec. 3.3]",
-        f"h1, h2 on the correlations of PitProps, {R} features each.",
+        f"The loadings h1 and h2 on the correlations of PitProps, {R} features each.",
         compared(
             [
                 Compared(
                     "the loadings",
                     "ten columns",
                     "below",
-                    "not compared: the numbers are missing in the copy of the paper that was at hand",
+                    "not compared: the numbers are missing in the available copy of the paper",
                 ),
                 Compared(
                     "methods find different encoders",
                     '"differ significantly"',
-                    f"{sum(a != b for a, b in pairs)} of {len(pairs)} pairs of algorithms have other features",
+                    f"{sum(a != b for a, b in pairs)} of {len(pairs)} pairs of algorithms choose different features",
                 ),
             ]
         ),
         table(("feature", *encoders), rows),
-        "Batch components are a basis of the same span as the paper's orthonormal H, with uncorrelated scores; "
-        "support and loss are the same. No five features that "
-        "two components share can lose less than those of `sparing batch`, which is proved by branch and bound.",
+        "Our batch components span the same space as the paper's orthonormal H but have uncorrelated scores; support "
+        "and loss are the same. Branch and bound proves that no five shared features lose less than those of "
+        "`sparing batch`.",
     )
 
 

@@ -122,8 +122,8 @@ def claims(found: dict[str, dict[str, Curve]]) -> list[Compared]:
             "iterative loses less than batch at the same average sparsity",
             '"appears" so',
             f"{dual} of {total} cells; {greedy} with greedy selection",
-            "the paper leaves open which feasible column the dual set takes, and with ours the order is mixed; "
-            "where two are next to equal, rounding decides, and another processor may count a cell more or less",
+            "the paper does not say which feasible column the dual set takes; with our rule neither is always better. "
+            "Rounding decides between nearly equal losses, so another processor may count one cell more or less",
         ),
     ]
 
@@ -141,9 +141,9 @@ def beyond(found: dict[str, dict[str, Curve]]) -> str:
     some = [(c, r) for c in found.values() for r in c["sparing joint"]]
     joint = sum(c["sparing joint"][r][1] <= min(c[n][r][1] for n in c if r in c[n]) * (1 + 1e-9) for c, r in some)
     return (
-        "Beyond the paper: greedy selection with swaps (`SparseEncoder`'s own) loses no more than the dual set in "
+        "Beyond the paper: greedy selection with swaps, `SparseEncoder`'s default, loses no more than the dual set in "
         f"{batch} of {len(cells)} "
-        f'cells, and `strategy="joint"` loses least of all in {joint} of {len(some)}.'
+        f'cells, and `strategy="joint"` has the smallest loss in {joint} of {len(some)}.'
     )
 
 
@@ -175,24 +175,23 @@ def main() -> None:
     ]
     text = section(
         "Sparse linear auto-encoders, Figure 1 [magdonismail2015]",
-        "Two components. X is the correlation matrix of PitProps, and the two 500 x 500 scatter matrices of the "
-        "truncated power package, which the paper "
-        f"took: `center=False`. Sizes {SIZES[0]} to {SIZES[-1]} (13 for PitProps), against the average number of "
-        "nonzeros of a component as the paper plots it. "
-        "Batch and iterative use the dual set of Theorem 6(i); the others are deflated by projection and keep "
-        "their own loadings. TPower starts from the leading eigenvector, GPower also from the longest column, and its "
-        "penalty is the one that leaves r features.",
+        f"Two components of {SIZES[0]} to {SIZES[-1]} features (13 for PitProps). As in the paper, X is the "
+        "correlation matrix of PitProps or one of the two 500 x 500 scatter matrices of the truncated power package, "
+        "uncentred (`center=False`), and results are plotted against the average number of nonzeros of a component. "
+        "Batch and iterative use the dual set of Theorem 6(i). The others use projection deflation and keep their own "
+        "loadings. TPower starts from the leading eigenvector, GPower also from the longest column; GPower's penalty "
+        "is set so that r features remain.",
         picture(
             "encoders_figure1", "Excess loss and symmetric variance against average column sparsity, three data sets"
         ),
         compared(claims(found)),
-        "Information loss over PCA's, and symmetric variance over PCA's, by features per component:",
+        "Information loss and symmetric variance, both divided by PCA's, by number of features per component:",
         table(("data", "algorithm", *map(str, SHOWN)), rows),
         beyond(found),
-        "The first feasible column, the rule that reproduces Table 3 of [boutsidis2011], cannot have drawn this "
-        f"figure: asked for {SIZES[-1]} columns of Lymphoma it returns "
-        f"{first_feasible('batch'):.0f} for the batch encoder and {first_feasible('iterative'):.0f} for each step "
-        "of the iterative one. Columns not yet chosen are preferred here.",
+        "The paper cannot have taken the first feasible column here, the rule that reproduces Table 3 of "
+        f"[boutsidis2011]: for {SIZES[-1]} columns of Lymphoma that rule returns {first_feasible('batch'):.0f} for the "
+        f"batch encoder and {first_feasible('iterative'):.0f} for each step of the iterative one. We prefer columns "
+        "that are not chosen yet.",
     )
     keep("encoders_figure1", text)
 

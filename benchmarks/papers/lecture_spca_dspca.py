@@ -100,15 +100,15 @@ def claims(found: dict[str, Variances]) -> list[Compared]:
     gains = [ahead(found, f"{name}, refitted", name) for name in ("SPCA", "DSPCA")]
     return [
         Compared(
-            "DSPCA beside SPCA: variance at the same sparsity",
+            "DSPCA compared with SPCA: variance at the same sparsity",
             '"typically" more',
-            f"more in {more}, as much in {same}, less in {less} of {total} cases",
+            f"more in {more}, the same in {same}, less in {less} of {total} cases",
             verdict(more > total / 2),
         ),
         Compared(
-            "DSPCA beside SPCA: features for the same variance",
+            "DSPCA compared with SPCA: features for the same variance",
             '"typically" fewer',
-            f"fewer in {sparser}, as many in {equal}, more in {denser} of {total} cases",
+            f"fewer in {sparser}, the same number in {equal}, more in {denser} of {total} cases",
             verdict(sparser > total / 2),
         ),
         Compared(
@@ -148,15 +148,14 @@ def main() -> None:
     text = section(
         "SPCA and DSPCA [mackey2014, Sec. 14.3 and 14.4]",
         'The lecture has no table; it quotes [daspremont2007]: DSPCA "typically outperforms SPCA" at a fixed sparsity '
-        "and at a fixed variance. One component of three correlation "
-        "or covariance matrices (13, 79 and 118 features); SPCA's penalty is the one that leaves r features, "
-        "DSPCA's direction is the leading eigenvector of its matrix, cut to r entries. "
-        "The optimum is proved by branch and bound.",
+        "and at a fixed variance. We compute one component of three correlation or covariance matrices (13, 79 and 118 "
+        "features). SPCA's penalty is set so that r features remain; DSPCA's direction is the leading eigenvector of "
+        "its matrix, truncated to r entries. The optimum is proved by branch and bound.",
         compared(claims(found)),
         picture("lecture_spca_dspca", "Variance against the number of features, three matrices"),
-        f"Between best loadings on their features DSPCA has more variance in {more}, as much in {same}, less in "
-        f"{less} cases, and never less than {share.min():.2%} of the optimum. "
-        "Variance over the largest eigenvalue:",
+        f"With the best loadings on its features, DSPCA has more variance than SPCA in {more} cases, the same in "
+        f"{same} and less in {less}, and never less than {share.min():.2%} of the optimum. Variance divided by the "
+        "largest eigenvalue:",
         table(("matrix", "r", *METHODS), rows),
     )
     keep("lecture_spca_dspca", text)

@@ -75,7 +75,7 @@ def main() -> None:
         Compared(
             "Figure 1: the best angle gives the best support",
             "of all supports",
-            f"{found:.6f}, by trying all supports {tried:.6f}",
+            f"{found:.6f}; by brute force {tried:.6f}",
             verdict(abs(found - tried) < 1e-6 * tried),
         ),
         Compared(
@@ -87,9 +87,9 @@ def main() -> None:
     ]
     text = section(
         "Nonnegative sparse PCA, Figures 1 and 2 [asteris2014]",
-        "A spannogram of rank 2, by `SpannogramDisplay`, and one of its quadratic problems on an arc. The paper's "
-        "numbers are arbitrary and not printed; these are five features of ours, with r = 2 on the left and three of "
-        "them on the right.",
+        "A spannogram of rank 2, drawn by `SpannogramDisplay`, and one of its quadratic problems on an arc. The paper "
+        "does not print the numbers of its example. Ours has five features and r = 2 on the left, and three of the "
+        "features on the right.",
         compared(rows),
         picture("nonnegative_figure2", "A spannogram of five features, and an optimum at the end of its feasible arc"),
     )

@@ -95,10 +95,10 @@ def real_claims(chromosomes: list[Curves]) -> list[Compared]:
             "the same, naive",
             "about the same or better",
             f"in {naive[0]} and {naive[1]} of {total} cells",
-            verdict(min(naive) > 0.9 * total, "entries of one rounding scatter; MaxComp's do not"),
+            verdict(min(naive) > 0.9 * total, "the entries of a single rounding are random; MaxComp's are not"),
         ),
         Compared(
-            "SVD-based beside naive",
+            "SVD-based compared with naive",
             "consistently better",
             f"as good or better in {better} of {3 * total} cells",
             verdict(better > 0.99 * 3 * total),
@@ -119,7 +119,7 @@ def real_claims(chromosomes: list[Curves]) -> list[Compared]:
             "sizes",
             "8,465 to 40,844 SNPs, about 2,500 people; 22,215 probes",
             "229 to 1,113 SNPs, 1,485 people; 6,830 genes",
-            "the paper's data are not to be had here: the joint HapMap and 1000 Genomes panel and NCI60 stand in",
+            "the paper's data are not available; the joint HapMap and 1000 Genomes panel and NCI60 replace them",
         ),
     ]
 
@@ -162,14 +162,14 @@ def main() -> None:
     shares = np.array([c["sparing"] / np.max([c[name] for name in METHODS], axis=0) for c in everything])
     text = section(
         "Randomized rounding, Figures 1 and 5 to 8, in our version [fountoulakis2016]",
-        "x'Ax over the largest eigenvalue against the share of features kept, every method with exactly as many "
-        "features. "
-        "rspca is the l1 relaxation and the best of 20 roundings, Spasm is SPCA by soft thresholding. "
-        "Data are centred, but for the rotated Hadamard matrix, whose leading direction centring removes.",
+        "The variance x'Ax, divided by the largest eigenvalue, against the share of features kept. Every method uses "
+        "exactly that number of features. rspca is the l1 relaxation and the best of 20 roundings; Spasm is SPCA by "
+        "soft thresholding. The data are centred except for the rotated Hadamard matrix, whose leading direction "
+        "centring would remove.",
         compared(synthetic_claims(found) + real_claims(chromosomes)),
         picture("rounding_figure1", "Variance against the share of features, six panels"),
-        f"The solver of `SparsePCA` is ahead or level in {int((shares > 1 - 1e-6).sum())} of {shares.size} cells, and "
-        f"nowhere below {shares.min():.2%} of the best of the six.",
+        f"The solver of `SparsePCA` is at least as good as all six in {int((shares > 1 - 1e-6).sum())} of "
+        f"{shares.size} cells, and never below {shares.min():.2%} of the best of them.",
         table(("data", "method", *map(str, SHOWN)), rows),
     )
     keep("rounding_figure1", text)

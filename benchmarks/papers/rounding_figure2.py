@@ -98,7 +98,7 @@ def claims(found: list[dict[str, np.ndarray]]) -> list[Compared]:
     }
     beyond = gradient / gradient.min()
     few, many = f"{RATIOS[0]:.0%}", f"{RATIOS[-1]:.0%}"
-    gram = "variances are computed from the Gram matrix of the features kept, which shows on so small a panel"
+    gram = "variances are computed from the Gram matrix of the features kept, which matters on such a small panel"
     return [
         Compared(
             "MaxComp is the fastest",
@@ -125,7 +125,7 @@ def claims(found: list[dict[str, np.ndarray]]) -> list[Compared]:
             verdict(beyond[-1] < 1.2, f"it falls, then rises: {gram}"),
         ),
         Compared(
-            f"beside Spasm, {few} of the features",
+            f"rspca compared with Spasm, {few} of the features",
             "slower",
             f"{gradient[0] / spasm[0]:.1f} times as long",
             verdict(gradient[0] > spasm[0]),
@@ -159,9 +159,9 @@ def main() -> None:
     ]
     text = section(
         "Randomized rounding, Figure 2: speed [fountoulakis2016]",
-        "Time over MaxComp's in one run (fastest of five, one core): the numbers change a little from run to run. "
-        "Chromosomes 1 and 2 of the joint panel, 1,113 and 1,024 SNPs of 1,485 people; "
-        "the paper's have 37,493 and 40,844 of about 2,500.",
+        "Time divided by MaxComp's (fastest of five runs, one core); the numbers vary slightly from run to run. The "
+        "data are chromosomes 1 and 2 of the joint panel, 1,113 and 1,024 SNPs of 1,485 people; the paper used 37,493 "
+        "and 40,844 SNPs of about 2,500 people.",
         compared(claims(found)),
         picture("rounding_figure2", "Time over MaxComp's against the share of SNPs, two chromosomes"),
         table(("chromosome", "method", *(f"{ratio:.0%}" for ratio in RATIOS)), rows),

@@ -127,27 +127,28 @@ def claims(given: Problem, centred: Problem, found: dict[int, dict[str, Pair]]) 
             "second eigenvalue over the first",
             f"{(0.6802 - 0.4351) / 0.4351:.3f}",
             f"{values[1] / values[0]:.3f}, centred {centred.spectrum.values[1] / centred.spectrum.values[0]:.3f}",
-            "another stop list; centred data, as Section 3.1 has them, are far off",
+            "different stop list; centred data, as in Section 3.1, are far from the printed value",
         ),
         Compared(
             "variance of the first component, of two",
             "0.4351, 0.6802",
             f"{values[0] / given.view.total:.4f}, {values.sum() / given.view.total:.4f} of the total",
-            "not reproduced: the unit is not named, and the total does not give it. Below all is in units of PCA's",
+            "not reproduced: the paper does not name the unit, and the total variance is not it. All values below are "
+            "shares of PCA's variance",
         ),
         Compared(
             "k from which the relaxation is PCA itself",
             "between 4,000 and 8,000",
             f"{leading:,.0f}, as written",
             "the bound sqrt(k) of eq. (2) binds only below the squared l1 norm of the leading eigenvector; with "
-            f"sqrt(k)/2 that is {4 * leading:,.0f}, and the printed zeros come out nearly",
+            f"sqrt(k)/2 it binds up to {4 * leading:,.0f}, and the numbers of zeros nearly match the printed ones",
         ),
         Compared(
-            "rspca beside MaxComp and Spasm, naive, one component",
+            "rspca compared with MaxComp and Spasm, naive, one component",
             "ahead for k up to 2,000, then level with MaxComp",
             f"half the bound: ahead of MaxComp in {ahead[0]}, of Spasm in {ahead[1]} of {len(found)} rows",
-            f"MaxComp is better here than printed; in {nearer} rows the print is nearer to entries not brought to "
-            "unit norm",
+            f"MaxComp is better here than printed; in {nearer} rows the printed value is closer to that of entries "
+            "that are not scaled to unit norm",
         ),
     ]
 
@@ -160,18 +161,17 @@ def main() -> None:
     best = sum(f["sparing"].first >= max(f[name].first for name in rivals_of) for f in found.values())
     text = section(
         "Randomized rounding, Table 1: Classic-2 [fountoulakis2016]",
-        f"2,858 abstracts, {len(words):,} words of three letters or more (the paper: 12,427, TMG's stop list). "
-        "Stop words are scikit-learn's English list, weights its tf-idf "
-        "(`TfidfTransformer()`: smoothed, plus one), documents have unit length, no stemming, not centred. "
-        "Components one after the other by projection, one rounding with s = k. "
-        "MaxComp, Spasm and ours have as many words as rounding left with half the bound. "
-        "Half the bound was tried after a look at the printed zeros, and the data are not centred because of Table 2: "
-        "neither is an independent check.",
+        f"2,858 abstracts and {len(words):,} words of three letters or more (the paper: 12,427, with TMG's stop list). "
+        "We use scikit-learn's English stop words and tf-idf weights (`TfidfTransformer()`: smoothed, plus one), "
+        "documents of unit length, no stemming and no centring. Components are found one by one with projection "
+        "deflation and one rounding with s = k. MaxComp, Spasm and `SparsePCA` use the number of words that rounding "
+        "keeps with half the bound. We tried half the bound because of the printed numbers of zeros, and do not centre "
+        "because of Table 2, so neither is an independent check.",
         compared(claims(given, centred, found)),
-        "Share of PCA's variance for one component, for two, and zeros in the first. The solver of `SparsePCA` "
-        "has the largest share of one component "
-        f"in {best} of {len(found)} rows.",
-        table(("k", "", *COLUMNS, "sparing"), [line for k in PRINTED for line in rows_of(k, found[k])]),
+        "Each cell has the share of PCA's variance for one component and for two, and in brackets the share of zeros "
+        "in the first. The solver of `SparsePCA` has the largest share for one component in "
+        f"{best} of {len(found)} rows.",
+        table(("k", "version", *COLUMNS, "sparing"), [line for k in PRINTED for line in rows_of(k, found[k])]),
     )
     keep("rounding_table1", text)
 

@@ -42,7 +42,7 @@ def main() -> None:
     rows = []
     for i, printed in enumerate(PRINTED):
         said = [
-            f"{label}: {len(found[i])}, {len(set(printed) & set(found[i]))} of them printed"
+            f"{label}: {len(found[i])}, {len(set(printed) & set(found[i]))} of them in the printed list"
             for label, found in variants.items()
         ]
         rows.append(
@@ -50,7 +50,7 @@ def main() -> None:
                 f"words of component {i + 1}",
                 f"{len(printed)}",
                 "; ".join(said),
-                "a rounding is a draw, and stop list, weights and the paper's bound (Table 1) are known in part only",
+                "a rounding is random, and the paper does not fully state its stop list, weights and bound (Table 1)",
             )
         )
     foreign = set(variants["centred, as written"][0]) & set(PRINTED[1][:5])
@@ -58,7 +58,7 @@ def main() -> None:
         Compared(
             "words of library science in component 1",
             "none",
-            f"none; had the data been centred, as Section 3.1 says: {', '.join(sorted(foreign)) or 'none'}",
+            f"none; with centred data, as in Section 3.1: {', '.join(sorted(foreign)) or 'none'}",
             verdict(not set(variants["as written"][0]) & set(PRINTED[1][:5])),
         )
     )
@@ -69,9 +69,9 @@ def main() -> None:
     ]
     text = section(
         "Randomized rounding, Table 2: words [fountoulakis2016]",
-        f"k = {K}, prepared as for Table 1. Words by falling weight.",
+        f"k = {K}, prepared as for Table 1. Words are sorted by decreasing weight.",
         compared(rows),
-        table(("", "component", "words"), shown),
+        table(("version", "component", "words"), shown),
     )
     keep("rounding_table2", text)
 

@@ -1,9 +1,9 @@
-"""Where the scripts of this folder find their data, and how what each of them finds becomes one page.
+"""Data files for the scripts of this folder, and the page that their results make.
 
-A script keeps its section in `benchmarks/results/papers`; `docs/papers.md` is those sections in their order, and a
-count of what agrees.
+Each script stores its section in `benchmarks/results/papers`; `docs/papers.md` consists of these sections and a count
+of the comparisons that agree.
 
-    python benchmarks/papers/summary.py    # put the page together again from the sections that are kept
+    python benchmarks/papers/summary.py    # write the page again from the stored sections
 """
 
 from __future__ import annotations
@@ -51,17 +51,18 @@ INTRODUCTION = """# Reproducing the papers
 table3` runs one script. Each section gives the printed result, our result, and the reason for a difference. Errors in
 the papers are listed in [their errata](errata.md).
 
-- The available copies of the papers are text. Of figures we know the captions and the text about them, not the curves;
-  no number was read off a plot.
+- Only the text of the papers was available. For figures we compare with the captions and the text; no number was read
+  off a plot.
 - Methods were not tuned to match the papers.
-- Three conventions that the papers leave open were inferred from printed results, so these results are not an
-  independent check: targets, rows and ties of Table 3 of [boutsidis2011], and uncentred words and half the bound in
-  Tables 1 and 2 of [fountoulakis2016].
+- Some conventions that the papers do not state were inferred from the printed results, so agreement there is not an
+  independent check: the targets, rows and tie-breaking of Table 3 of [boutsidis2011], and the uncentred word counts and
+  half the l1 bound in Tables 1 and 2 of [fountoulakis2016].
+- In the tables, *print* is the result in the paper. *agrees* means that ours is the same within the stated rounding.
 """
 
 
 class Compared(NamedTuple):
-    """One thing that a paper prints, and what we get; the reason is `AGREES` where there is no difference."""
+    """A printed result and ours; the reason is `AGREES` if they do not differ."""
 
     what: str
     printed: str
@@ -69,8 +70,8 @@ class Compared(NamedTuple):
     reason: str = AGREES
 
 
-def verdict(holds: bool, otherwise: str = "not so here") -> str:
-    """The reason of a row: none where the print holds."""
+def verdict(holds: bool, otherwise: str = "does not hold here") -> str:
+    """The reason of a row: `AGREES` if the printed claim holds."""
     return AGREES if holds else otherwise
 
 
@@ -94,12 +95,12 @@ def compared(rows: Iterable[Compared]) -> str:
 
 
 def picture(name: str, says: str) -> str:
-    """A picture of the page; ``says`` is read where it is not seen."""
+    """An image in Markdown; ``says`` is its alternative text."""
     return f"![{says}](images/papers/{name}.png)"
 
 
 def draw(figure: Any, name: str) -> None:
-    """Keep a picture, small: a few dozen colours are all that lines and gray faces need."""
+    """Save a figure as a small PNG: lines and gray faces need only a few dozen colours."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=80)
@@ -107,12 +108,12 @@ def draw(figure: Any, name: str) -> None:
 
 
 def section(title: str, *paragraphs: str) -> str:
-    """A heading and what is below it."""
+    """A heading and its paragraphs."""
     return "\n\n".join([f"## {title}", *(paragraph.strip() for paragraph in paragraphs)]) + "\n"
 
 
 def keep(name: str, text: str) -> None:
-    """Print a section, store it, and put the page together again."""
+    """Print a section, store it, and write the page again."""
     print(text, flush=True)
     SECTIONS.mkdir(parents=True, exist_ok=True)
     (SECTIONS / f"{name}.md").write_text(text)
@@ -120,13 +121,13 @@ def keep(name: str, text: str) -> None:
 
 
 def page() -> str:
-    """The sections there are, and how many rows of each agree with print."""
+    """The stored sections, and how many rows of each agree with the paper."""
     texts = [file.read_text() for name in ORDER if (file := SECTIONS / f"{name}.md").exists()]
     return "\n".join([INTRODUCTION, overview(texts) + "\n", *texts])
 
 
 def overview(texts: Iterable[str]) -> str:
-    """One line for each section that compares with print."""
+    """One line for each section that compares with the paper."""
     lines = []
     for text in texts:
         rows = text.partition("| what | print |")[2].splitlines()[2:]

@@ -6,8 +6,8 @@ import math
 import re
 from pathlib import Path
 
-from sparing.estimators.few_passes import sketch_length
-from sparing.run import SEARCH
+from sparing.estimators.inputs import sketch_length
+from sparing.search_limits import SEARCH
 
 ROWS, FEATURES, WORDS = 10**9, 10**6, 100
 COMPONENTS, NONZERO = 10, 100

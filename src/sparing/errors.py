@@ -1,7 +1,7 @@
-"""Exceptions and warnings, and the sentences that several checks share; all others stand at their check.
+"""Exceptions and warnings, and messages that several checks share; other messages are at their check.
 
-A sentence says what was passed, what is allowed and why, and what to do next. Functions here build an exception or a
-text and leave raising to the caller, so that a traceback ends where the mistake is.
+A message says what was passed, what is allowed and why, and what to do next. Functions here build an exception or a
+text, and the caller raises it, so that a traceback ends at the mistake.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Iterable, Sequence
 
 
 class NeedsRowsError(ValueError):
-    """An algorithm was asked to work on the rows of X, but only a covariance is known."""
+    """An algorithm needs the rows of X, but only a covariance is known."""
 
 
 class NotNumericError(TypeError, ValueError):
-    """Values that are no real numbers; both a type and a value are wrong, and callers catch either."""
+    """Values that are not real numbers; both a TypeError and a ValueError, so that callers can catch either."""
 
 
 class NotFiniteError(ValueError):
-    """NaN or infinity at a known place, so that callers who know the features' names can say which it is."""
+    """NaN or infinity at a known position, so that callers who know feature names can name it."""
 
     def __init__(self, value: float, row: int, column: object) -> None:
         self.value, self.row, self.column = value, row, column
@@ -29,14 +29,14 @@ class NotFiniteError(ValueError):
         )
 
     def named(self, names: Sequence[object]) -> NotFiniteError:
-        """The same, with the feature's name in place of its index."""
+        """The same error with the feature's name instead of its index."""
         if isinstance(self.column, int) and self.column < len(names):
             return NotFiniteError(self.value, self.row, str(names[self.column]))
         return self
 
 
 class ShapeError(ValueError):
-    """A table of another number of dimensions than two, so that callers who know what it holds can say what to do."""
+    """A table that is not two-dimensional, so that callers who know its contents can suggest what to do."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
@@ -47,7 +47,7 @@ class ShapeError(ValueError):
 
 
 class UnreadableError(ValueError):
-    """A file that holds no table of numbers that can be read."""
+    """A file without a readable table of numbers."""
 
 
 class UnwritableError(OSError):
@@ -55,7 +55,7 @@ class UnwritableError(OSError):
 
 
 class ModelFileError(ValueError):
-    """A file that holds no model that can be loaded."""
+    """A file without a loadable model."""
 
 
 class CheckpointError(ValueError):
@@ -63,18 +63,18 @@ class CheckpointError(ValueError):
 
 
 class SparingWarning(UserWarning):
-    """The answer is valid, but not quite what was asked for."""
+    """The answer is valid, but differs from the request."""
 
 
 # --- words ---
 
 
 LONGEST_QUOTE = 80
-"""Characters of a name or a cell that a sentence shows."""
+"""Maximum number of characters of a name or cell in a message."""
 
 
 def quoted(item: object) -> str:
-    """A name or a cell as a sentence shows it: without its middle where it is long."""
+    """A name or cell for a message, abbreviated in the middle if it is long."""
     shown = repr(item)
     if len(shown) <= LONGEST_QUOTE:
         return shown
@@ -94,7 +94,7 @@ def nan_or_infinity(value: float) -> str:
 
 
 def system_says(refused: OSError) -> str:
-    """The system's reason, to be read inside a sentence."""
+    """The reason given by the system, for use within a sentence."""
     return (refused.strerror or str(refused)).lower()
 
 
@@ -102,38 +102,38 @@ def system_says(refused: OSError) -> str:
 
 
 def not_an_integer(name: str, value: object) -> TypeError:
-    """A count that is no count."""
+    """The error for a count that is not an integer."""
     return TypeError(f"{name}={value!r} is a {type(value).__name__}. Pass an integer of at least 1.")
 
 
 def not_positive(name: str, value: object) -> ValueError:
-    """A count below one."""
+    """The error for a count below one."""
     return ValueError(f"{name}={value!r} must be at least 1. Pass a positive integer.")
 
 
 def not_a_flag(name: str, value: object) -> TypeError:
-    """Something that is neither True nor False."""
+    """The error for a flag that is neither True nor False."""
     return TypeError(f"{name}={value!r} must be True or False, not a {type(value).__name__}.")
 
 
 def not_a_positive_number(name: str, value: object) -> ValueError:
-    """A size that must be a number above zero."""
+    """The error for a value that is not a positive number."""
     return ValueError(f"{name}={value!r} must be a positive number. Pass one above 0.")
 
 
 def not_a_nonnegative_number(name: str, value: object) -> ValueError:
-    """A size that may be zero but not less."""
+    """The error for a value that is not a nonnegative number."""
     return ValueError(f"{name}={value!r} must be a number of at least 0.")
 
 
 def not_a_share(name: str, value: object, example: str, *, below_one: bool = False) -> ValueError:
-    """A number that is no share of one."""
+    """The error for a value that is not a share between 0 and 1."""
     limit = "below 1" if below_one else "at most 1"
     return ValueError(f"{name}={value!r} must be a number above 0 and {limit}. {example}")
 
 
 def unknown_choice(parameter: str, value: object, allowed: Iterable[object]) -> ValueError:
-    """A name that is not registered."""
+    """The error for an unknown name."""
     names = listed(sorted(map(str, allowed)), 20)
     if isinstance(value, type):
         own = value.__name__
@@ -144,38 +144,39 @@ def unknown_choice(parameter: str, value: object, allowed: Iterable[object]) -> 
 
 
 def more_than_there_are(name: str, value: int, limit: int, things: str) -> ValueError:
-    """More features or data points wanted than X has."""
+    """The error for more features or samples than X has."""
     return ValueError(
         f"{name}={value} is outside [1, {limit}]: X has {limit} {things}. Pass an integer between 1 and {limit}."
     )
 
 
 def n_components_too_large(n_components: int, n_features: int) -> ValueError:
-    """More components than features."""
+    """The error for more components than features."""
+    most = "n_components=1" if n_features == 1 else f"n_components between 1 and {n_features}"
     return ValueError(
         f"n_components={n_components}, but X has n_features={n_features}: there cannot be more components than "
-        f"features. Pass n_components between 1 and {n_features}."
+        f"features. Pass {most}."
     )
 
 
 def constraint_decides(constraint: str, deflation: object) -> ValueError:
-    """A constraint and a deflation at once."""
+    """The error for both a constraint and a deflation."""
     return ValueError(
-        f"constraint={constraint!r} and deflation={deflation!r} were both given, but the constraint decides what is "
-        "left for the next component. Leave deflation='auto'; for components one after the other pass "
-        "deflation=OrthogonalConstraint() or UncorrelatedConstraint() from sparing.deflation instead."
+        f"constraint={constraint!r} and deflation={deflation!r} were both given, but a constraint determines the "
+        "deflation. Leave deflation='auto'; for components one after the other pass deflation=OrthogonalConstraint() "
+        "or UncorrelatedConstraint() from sparing.methods.deflation instead."
     )
 
 
 def bad_n_clusters(value: object, n_samples: int) -> ValueError:
-    """A number of clusters that cannot be."""
+    """The error for an impossible number of clusters."""
     return ValueError(
         f"n_clusters={value!r}, but X has {n_samples} samples. Pass an integer between 1 and {n_samples}."
     )
 
 
 def bad_own_dissimilarity(what: str) -> ValueError:
-    """A user's function that is no dissimilarity."""
+    """The error for a user's function that is not a dissimilarity."""
     return ValueError(
         f"The function passed as difference returned {what}. f(a, b) gets two arrays of values of a feature that "
         "broadcast against each other, and must return finite numbers >= 0 in their broadcast shape, with "
@@ -187,14 +188,14 @@ def bad_own_dissimilarity(what: str) -> ValueError:
 
 
 def lazy_table(X: object) -> TypeError:
-    """A plan for a table that nobody has carried out."""
+    """The error for a lazy table."""
     return TypeError(
         f"X is a {type(X).__name__}, which holds no values yet. Call X.collect() first and pass the result."
     )
 
 
 def out_of_scale(size: float) -> ValueError:
-    """Squares of the values would leave the range of double precision."""
+    """The error for values whose squares leave the range of double precision."""
     return ValueError(
         f"X holds values of size {size:.3g}; sums of their squares leave the range of double precision, which covers "
         "values between about 1e-150 and 1e+150. Change the unit of the data (multiply it by a constant)."
@@ -202,7 +203,7 @@ def out_of_scale(size: float) -> ValueError:
 
 
 def no_variance(centred: bool) -> ValueError:
-    """Nothing varies."""
+    """The error for data without variance."""
     what = "every feature is constant" if centred else "every value is zero"
     return ValueError(
         f"X has no variance: {what}, so there is no component to find. "
@@ -211,7 +212,7 @@ def no_variance(centred: bool) -> ValueError:
 
 
 def wrong_n_features(got: int, expected: int, who: str) -> ValueError:
-    """Data for transform or a recheck have another width than those of fit (scikit-learn's own wording)."""
+    """The error for new data with another number of features than at fit (in scikit-learn's wording)."""
     return ValueError(
         f"X has {got} features, but {who} is expecting {expected} features as input. "
         "Pass the same columns, in the same order, as at fit."
@@ -219,22 +220,22 @@ def wrong_n_features(got: int, expected: int, who: str) -> ValueError:
 
 
 def needs_rows(what: str, d: int) -> NeedsRowsError:
-    """Rows were asked of a view that has none."""
+    """The error for a view without rows."""
     return NeedsRowsError(
         f"{what} works on the rows of X, but only a {d} x {d} covariance is known. Fit on X itself (precomputed=False)."
     )
 
 
 def gram_too_large(d: int, limit: int) -> ValueError:
-    """Somebody asked for d x d numbers with d large."""
+    """The error for a d x d matrix with large d."""
     return ValueError(
-        f"A {d} x {d} matrix was asked for; more than {limit} features would not fit in memory. "
-        "Use a method that works from columns and products instead."
+        f"A {d} x {d} matrix was requested, but more than {limit} features would not fit in memory. Use a method that "
+        "works with columns and products instead."
     )
 
 
 def targets_wrong_shape(shape: tuple[int, ...]) -> ValueError:
-    """y is a single number, has more than two axes or no column."""
+    """The error for y that is a single number, has more than two axes or no column."""
     return ValueError(
         f"y has shape {shape}; one number per row of X is needed, shape (n_samples,), or one column per target, shape "
         "(n_samples, n_targets). Reshape y; y.reshape(len(y), -1) has two dimensions for any y."
@@ -245,17 +246,17 @@ def targets_wrong_shape(shape: tuple[int, ...]) -> ValueError:
 
 
 def unreadable(path: object, why: str) -> UnreadableError:
-    """The general sentence: which file, what is wrong with it, what to do."""
+    """The general error for a file: which one, what is wrong with it, what to do."""
     return UnreadableError(f"Cannot read {str(path)!r}: {why}.")
 
 
 def no_such_file(path: object) -> FileNotFoundError:
-    """Nothing is there."""
+    """The error for a missing file."""
     return FileNotFoundError(f"Cannot read {str(path)!r}: there is no such file. Check the path and the spelling.")
 
 
 def broken_file(path: object, what: str, said: str) -> UnreadableError:
-    """Damaged, cut short or of another format than its name says."""
+    """The error for a file that is damaged, truncated or of another format than its name says."""
     detail = f" ({said})" if said else ""
     return unreadable(
         path, f"it is damaged, truncated or not {what}{detail}. Write or copy it again, or correct its extension"
@@ -263,7 +264,7 @@ def broken_file(path: object, what: str, said: str) -> UnreadableError:
 
 
 def beyond_memory(path: object) -> UnreadableError:
-    """More numbers than there is room for, or a size that is a lie."""
+    """The error for a table that does not fit into memory, or claims a wrong size."""
     return unreadable(
         path,
         "its declared size does not fit in memory. If that size is right, write it in a format that is read in blocks "
@@ -272,26 +273,26 @@ def beyond_memory(path: object) -> UnreadableError:
 
 
 def no_part(path: object, key: str, found: Sequence[str]) -> UnreadableError:
-    """A key that is not in the file."""
+    """The error for a key that is not in the file."""
     if not found:
         return unreadable(path, f"it has no table {key!r} and no other table. Write one, with a row per sample")
     return unreadable(path, f"it has no table {key!r}; it holds {listed(found)}. Pass one of these as key")
 
 
 def which_part(path: object, found: Sequence[str]) -> UnreadableError:
-    """No table, or several of them, and none was asked for."""
+    """The error for no table, or for several without a key."""
     if not found:
         return unreadable(path, "it holds no two-dimensional table. Write one, with a row per sample")
     return unreadable(path, f"it holds several tables, {listed(found)}. Choose one with key={found[0]!r}")
 
 
 def key_not_used(path: object, key: object) -> UnreadableError:
-    """A key for a format of one table, or one that is no name."""
+    """The error for a key in a format with one table, or a key that is not a string."""
     return unreadable(path, f"key={key!r} was passed, but this format holds a single table. Leave key out")
 
 
 def not_a_matrix(path: object, shape: tuple[int, ...]) -> UnreadableError:
-    """Not two dimensions, or one of them empty."""
+    """The error for a table without two dimensions, or with an empty one."""
     return unreadable(
         path,
         f"its shape is {shape}; two dimensions are needed, one row per sample and one column per feature, and none "
@@ -300,7 +301,7 @@ def not_a_matrix(path: object, shape: tuple[int, ...]) -> UnreadableError:
 
 
 def not_real(path: object, dtype: object) -> UnreadableError:
-    """Text, objects, dates or complex numbers."""
+    """The error for text, objects, dates or complex numbers."""
     return unreadable(
         path,
         f"its values are of type {dtype}; real numbers are needed, and Python objects are never unpickled. "
@@ -309,38 +310,38 @@ def not_real(path: object, dtype: object) -> UnreadableError:
 
 
 def no_numeric_column(path: object, columns: Sequence[str], hint: str = "") -> UnreadableError:
-    """A table of text."""
+    """The error for a table without a numeric column."""
     said = f"no column holds only numbers (there are {listed(columns)}){hint}"
     return unreadable(path, f"{said}. Encode or drop text, and write it again")
 
 
 def no_column(path: object, name: str, found: Sequence[str]) -> UnreadableError:
-    """A column asked for by name that is not in the table."""
+    """The error for a column that is not in the table."""
     there = f"its columns are {listed(found)}" if len(found) else "its columns have no names"
     return unreadable(path, f"it has no column {name!r}; {there}. Check the spelling")
 
 
 def model_counts_features(path: object, got: int, expected: int) -> ValueError:
-    """Data without names have another width than those of fit."""
+    """The error for data without names and with another number of features than at fit."""
     return ValueError(
-        f"Cannot use {str(path)!r}: it has {got} columns of numbers, and the model was fitted on {expected}. Without "
+        f"Cannot use {str(path)!r}: it has {got} numeric columns, and the model was fitted on {expected}. Without "
         f"feature names in both, pass the same columns in the same order."
     )
 
 
 def cannot_write(path: object, refused: OSError) -> UnwritableError:
-    """The disk, or whoever watches over it, says no."""
+    """The error for a file that cannot be written."""
     return UnwritableError(
         f"Cannot write {str(path)!r}: {system_says(refused)}. Choose another path or free some space. Existing files "
         f"are unchanged."
     )
 
 
-# --- results and pictures ---
+# --- results and plots ---
 
 
 def bad_components(shape: tuple[int, ...], n_features: int) -> ValueError:
-    """Loadings whose width is not that of the data."""
+    """The error for loadings with another number of features than the data."""
     return ValueError(
         f"components has shape {shape}, but X has {n_features} features: one row per component and one column per "
         "feature are expected. Transpose loadings that have one column per component."
@@ -348,21 +349,21 @@ def bad_components(shape: tuple[int, ...], n_features: int) -> ValueError:
 
 
 def fewer_components(asked: int, got: int, why: str) -> str:
-    """Fewer components than asked for."""
-    return f"n_components={asked} was asked for, but {why}: {got} component(s) are returned."
+    """The warning about fewer components than requested."""
+    return f"n_components={asked} was requested, but {why}: {got} component(s) are returned."
 
 
 def needs_package(what: str, package: str, extra: str) -> ModuleNotFoundError:
-    """An optional dependency that is not installed."""
+    """The error for an optional dependency that is not installed."""
     return ModuleNotFoundError(f"{what} needs {package}: pip install {package}, or pip install 'sparing[{extra}]'")
 
 
 def wrong_number_of_names(got: int, wanted: int, things: str = "features") -> ValueError:
-    """Names for other things than there are."""
+    """The error for a wrong number of names."""
     return ValueError(f"{got} names were given for {wanted} {things}. Pass one name for each, in their order, or none.")
 
 
 def cannot_draw(estimator: object, attribute: str, drawn: str) -> TypeError:
-    """A picture of something that has none of what is drawn."""
+    """The error for a plot of an object without the attributes to draw."""
     kind = type(estimator).__name__
     return TypeError(f"{kind} has no {attribute} to draw. Pass a fitted {drawn}.")

@@ -1,5 +1,5 @@
 """The explorer page: one HTML file that shows which features are chosen, for every number of them."""
 
-from sparing.show.report import explore
+from sparing.show.report.explorer import explore
 
 __all__ = ["explore"]

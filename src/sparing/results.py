@@ -16,10 +16,10 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 ZERO_LOSS = 1e-12
-"""A loss below this share of the total is no loss at all."""
+"""A loss below this share of the total counts as zero."""
 
 PROVED = 1e-6
-"""A gap that counts as none: what rounding leaves between an optimum and its proof."""
+"""A gap below this counts as zero: rounding errors between an optimum and its proof."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Reference:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The leading principal components of a view, and what they leave.
+    """The leading principal components of a view, and PCA's loss.
 
     With T = X basis (n x k): ``cross`` = X'T = A basis and ``gram`` = T'T. It is the usual target of column selection.
 
-    ``tail`` is PCA's loss ||X - X_k||^2 as computed. Ritz values come from below, so it may overstate the truth by up
-    to ``tail_error``: ``tail - tail_error`` is what may serve as a lower bound. ``exact`` says whether the error is
-    mere rounding of a dense eigensolver or the estimate of a converged iteration.
+    ``tail`` is PCA's loss ||X - X_k||^2 as computed. Ritz values are too small, so it may be too large by up to
+    ``tail_error``: use ``tail - tail_error`` as a lower bound. ``exact`` tells whether the error is only rounding of a
+    dense eigensolver, or the estimate of a converged iteration.
     """
 
     basis: Array
@@ -54,7 +54,7 @@ class Spectrum:
 
     @property
     def rank(self) -> int:
-        """Number of components held: as many as asked for, or the rank of the data if that is less."""
+        """Number of components: the requested number, or the rank of the data if that is less."""
         return len(self.values)
 
     @property
@@ -63,7 +63,7 @@ class Spectrum:
         return np.diag(self.values)
 
     def leading(self, rank: int) -> Spectrum:
-        """The first ``rank`` components alone; what the others explain is lost."""
+        """Only the first ``rank`` components; the variance of the others becomes loss."""
         if rank >= self.rank:
             return self
         tail = self.tail + float(self.values[rank:].sum())
@@ -72,42 +72,42 @@ class Spectrum:
 
     @property
     def least_loss(self) -> float:
-        """What no encoder with this many components can go below."""
+        """Lower bound of the loss of every encoder with this number of components."""
         return max(self.tail - self.tail_error, 0.0)
 
     @property
     def most_loss(self) -> float:
-        """What PCA loses at most: a lower bound of other losses is a share of this."""
+        """Upper bound of PCA's loss, the divisor of lower bounds of other losses."""
         return self.tail + self.tail_error
 
     @property
     def most_variance(self) -> float:
-        """What no as many directions can pass: the values with their error added.
+        """Upper bound of the variance of the same number of directions: the values plus their error.
 
-        Not the total less the loss: where a matrix given by the user has negative eigenvalues, by rounding, the total
-        is too small.
+        It is not the total minus the loss: if rounding gives a user's matrix negative eigenvalues, the total is too
+        small.
         """
         return float(self.values.sum()) + self.tail_error
 
     @property
     def least_variance(self) -> float:
-        """What PCA has at least: an upper bound of other variances is a share of this."""
+        """Lower bound of PCA's variance, the divisor of upper bounds of other variances."""
         return max(float(self.values.sum()) - self.tail_error, 0.0)
 
     @property
     def nothing(self) -> float:
-        """A loss that counts as none: what rounding leaves."""
+        """A loss that counts as zero, at the level of rounding errors."""
         return max(ZERO_LOSS * self.total, 2 * self.tail_error if self.exact else 0.0)
 
     def variance_kept(self, loss: float) -> float:
-        """Share of the variance of these components that is left after a loss; rounded against us, 1 at most."""
+        """Share of the variance of these components that remains after a loss; rounded down, at most 1."""
         explained = self.total - loss
         if explained >= float(self.values.sum()) - self.nothing:
             return 1.0
         return max(explained / self.most_variance, 0.0)
 
     def loss_ratio(self, loss: float) -> float:
-        """A loss divided by PCA's, rounded against us; where PCA loses nothing, 1 if we do not either, else inf."""
+        """A loss divided by PCA's, rounded up; if PCA loses nothing, 1 for no loss and otherwise inf."""
         if self.tail <= self.nothing:
             return 1.0 if loss <= self.nothing else float("inf")
         return max(loss / self.least_loss, 1.0) if self.least_loss > 0 else float("inf")
@@ -115,7 +115,7 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class Enough:
-    """When a loss is small enough: so that a share of PCA's variance is kept, or within a multiple of PCA's loss."""
+    """Criterion for a loss: it keeps a share of PCA's variance, or is within a multiple of PCA's loss."""
 
     min_variance: float | None = None
     max_loss: float | None = None
@@ -134,10 +134,10 @@ class Enough:
 class Problem:
     """The problem that was solved: objective and feasible set, for which the claim of a certificate holds.
 
-    ``n_nonzero`` counts the features of each component. With ``shared_support`` it counts those of all together: for a
-    loss the features used, for a variance the nonzero loadings. Disjoint components have no feature in common.
-    ``counts`` has the features of each component in turn, where they differ; ``n_nonzero`` is then the largest.
-    ``rules`` say which features may be read, by any component; no two components have a larger |cosine| than
+    ``n_nonzero`` counts the features of each component. With ``shared_support`` it counts those of all components
+    together: for a loss the features used, for a variance the nonzero loadings. Disjoint components have no common
+    feature. ``counts`` has the number of features of each component if they differ; ``n_nonzero`` is then the largest.
+    ``rules`` define which features may be read by any component; no two components have a larger |cosine| than
     ``max_cosine``.
     """
 
@@ -155,22 +155,22 @@ class Problem:
 
     @property
     def is_given(self) -> bool:
-        """Are all features given, so that only loadings were sought?"""
+        """Whether all features are given, so that only loadings are optimised."""
         return self.shared_support and 0 < self.n_nonzero <= len(self.rules.required)
 
     @property
     def is_single(self) -> bool:
-        """Is it about the variance of one component?"""
+        """Whether it is about the variance of one component."""
         return self.objective == "variance" and self.n_components == 1
 
     @property
     def is_several(self) -> bool:
-        """Is it about the variance of several components?"""
+        """Whether it is about the variance of several components."""
         return self.objective == "variance" and self.n_components > 1
 
     @property
     def is_orthogonal(self) -> bool:
-        """Are components orthogonal? Without common features they are."""
+        """Whether components are orthogonal because they share no features."""
         return self.orthogonal or self.disjoint
 
     @property
@@ -191,7 +191,7 @@ class Selection:
         return self.gram_columns[self.columns]
 
     def squares(self, rotation: Array, *, careful: bool = False) -> Array:
-        """``(Z rotation)'(Z rotation)``; with care where ``rotation`` is ill-conditioned."""
+        """``(Z rotation)'(Z rotation)``, also accurate for an ill-conditioned ``rotation``."""
         if careful:
             W = self.images(rotation)
             return W.T @ W
@@ -204,13 +204,13 @@ class Selection:
 
 @dataclass(frozen=True)
 class Bound:
-    """A number that no feasible result can pass, and what proves it.
+    """A bound for all feasible results, and its proof.
 
     ``name`` is that of the registry ``sparing.proof.bounds.BOUNDS``, whose ``check`` computes the bound again from the
-    data and the witness alone; ``method`` says it in words. ``supports`` are those of a feasible result that the proof
-    came upon, one for each component or one for all: a fit takes it over where it is better. ``reached`` says that this
-    result has the value of the bound, so that no bound can be better; ``nonnegative`` that it was proved for
-    nonnegative directions alone.
+    data and the witness only; ``method`` describes it in words. ``supports`` are those of a feasible result that the
+    proof found, one for each component or one for all; a fit uses it if it is better. ``reached`` tells that this
+    result has the value of the bound, so no bound can be tighter; ``nonnegative`` that the bound holds for nonnegative
+    directions only.
     """
 
     value: float
@@ -227,8 +227,8 @@ class Bound:
 class Component:
     """One sparse direction x: unit loadings on its sorted support.
 
-    ``variance`` is x'Ax for the view it was found in, or x'Ax / x'Mx where a metric M was given; ``bound`` is what no
-    direction with as many features has there, where the solver proved it.
+    ``variance`` is x'Ax for the view in which it was found, or x'Ax / x'Mx with a metric M; ``bound``, if the solver
+    proved one, is an upper bound for all directions with this number of features.
     """
 
     support: Indices
@@ -247,10 +247,11 @@ class Component:
 class Encoder:
     """k sparse directions with their best linear decoder.
 
-    ``loadings`` (k x len(support)) live on the sorted ``support`` and have unit rows; ``decoder`` is k x d.
-    ``captured`` is what each component adds to what the earlier ones explain, so ``loss = total - captured.sum()``.
-    ``explained`` (d) is what the decoder explains of each feature; it sums to ``captured.sum()``.
-    ``single_bounds`` has, for some numbers of features, what one direction alone cannot exceed: proved on the way.
+    ``loadings`` (k x len(support)) refer to the sorted ``support`` and have unit rows; ``decoder`` is k x d.
+    ``captured`` is the variance that each component explains in addition to earlier ones, so ``loss = total -
+    captured.sum()``. ``explained`` (d) is the variance of each feature that the decoder explains; it sums to
+    ``captured.sum()``. ``single_bounds`` has, for some numbers of features, upper bounds for a single direction from
+    the proof.
     """
 
     support: Indices
@@ -262,7 +263,7 @@ class Encoder:
     single_bounds: Mapping[int, Bound] = field(default_factory=dict, kw_only=True)
 
     def including(self, features: Indices) -> Self:
-        """The same with some features in its support, whether or not they have a loading."""
+        """Return the encoder with these features added to its support, even if their loadings are zero."""
         support = np.union1d(self.support, features)
         if len(support) == len(self.support):
             return self
@@ -280,12 +281,23 @@ class Encoder:
 
 @dataclass(frozen=True)
 class TwoSidedEncoder(Encoder):
-    """An encoder with sparse directions on the side of the data points: ``rows`` (k x n) has unit rows.
+    """An encoder with sparse directions of the samples as well: ``rows`` (k x n) has unit rows.
 
-    Both sides are in order of discovery; one may have fewer directions than the other where nothing is left.
+    Both sides are in order of discovery; one may have fewer directions than the other if no variance is left.
     """
 
     rows: Array
+
+
+@dataclass(frozen=True)
+class Premise:
+    """What a fit did that a theorem is about: an algorithm by its name there, and the number that it depends on.
+
+    That is the rank of a surrogate, the number of rows of a sketch, or that of the data points that a decoder is from.
+    """
+
+    algorithm: str
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -295,13 +307,15 @@ class Guarantee:
     Attributes
     ----------
     claim : str
-        Of what.
+        The limited quantity.
     limit, measured : float
         Limit of the theorem, and measured value of the fit.
     strength : str
         ``always``, ``numerical`` if it depends on a converged iteration, ``in expectation``, or a probability.
     reference : Reference
         The theorem.
+    premise : Premise, optional
+        Its hypothesis, which the fit kept.
     """
 
     claim: str
@@ -309,10 +323,11 @@ class Guarantee:
     measured: float
     strength: str
     reference: Reference
+    premise: Premise | None = None
 
     @property
     def holds(self) -> bool:
-        """Does the fit satisfy the theorem?"""
+        """Whether the fit satisfies the theorem."""
         return self.measured <= self.limit
 
     def __str__(self) -> str:
@@ -327,7 +342,7 @@ class Guarantee:
 
 
 def _rounded_up(value: float) -> str:
-    """Four digits, never fewer than the truth, as losses are rounded everywhere."""
+    """Four digits, rounded up, like all losses."""
     if not 0 < value < float("inf"):
         return f"{value:.4g}"
     unit = 10.0 ** (math.floor(math.log10(value)) - 3)

@@ -1,4 +1,4 @@
-"""Rules on features: which must and may be read, what they may cost together, how many of a group."""
+"""Rules on features: required and allowed features, a budget, and limits by group."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 COST_ROUNDING = 1e-9
-"""Share of the largest cost by which sums of costs may exceed a budget: ten times 0.1 is not more than 1."""
+"""Share of the largest cost by which rounded sums of costs may exceed a budget: ten times 0.1 is not more than 1."""
 
 NO_GROUP = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """What a support must keep. Every rule but ``required`` still holds when a feature is taken away.
+    """The rules that a support must satisfy. Every rule except ``required`` still holds if a feature is removed.
 
     Attributes
     ----------
     required : ndarray of int
-        Features that are read in any case, sorted.
+        Sorted indices of the features that must be read.
     allowed : ndarray of bool of shape (d,), optional
-        Features that may be read; all where it is None.
+        Mask of the features that may be read; None means all.
     costs : ndarray of shape (d,), optional
-        What each feature costs, at least 0; together at most ``max_cost``.
+        Cost of each feature, at least 0; the total is at most ``max_cost``.
     groups : ndarray of int of shape (d,), optional
         The group of each feature, -1 for none; of group g at most ``max_per_group[g]`` are read.
     """
@@ -58,30 +58,30 @@ class Rules:
 
     @property
     def has_limits(self) -> bool:
-        """Is there a budget or a limit by group? What may be read then depends on what else is."""
+        """Whether there is a budget or a limit by group, so that allowed features depend on the others."""
         return self.costs is not None or self.groups is not None
 
     @property
     def has_budget(self) -> bool:
-        """Do costs limit the features? Then a support may end below its count."""
+        """Whether costs limit the features, so that a support may have fewer than its count."""
         return self.costs is not None
 
     def cost(self, support: ArrayLike) -> float:
-        """What the features of a support cost together."""
+        """Total cost of the features of a support."""
         return 0.0 if self.costs is None else float(self.costs[np.asarray(support, dtype=np.intp)].sum())
 
     def usable(self, n_features: int) -> Mask:
-        """Features that some support that keeps the rules reads."""
+        """Mask of the features that belong to some permitted support."""
         mask: Mask = self._room(1, n_features).open()[0]
         mask[self.required] = True
         return mask
 
     def permits(self, support: ArrayLike) -> bool:
-        """Does a support keep all rules?"""
+        """Whether a support satisfies all rules."""
         return bool(self.permitted(np.asarray(support, dtype=np.intp)[None])[0])
 
     def permitted(self, supports: Indices) -> Mask:
-        """Which supports (rows) keep all rules?"""
+        """Mask of the supports (rows) that satisfy all rules."""
         kept = np.ones(len(supports), dtype=bool)
         if len(self.required):
             kept &= (supports[:, :, None] == self.required).any(axis=1).all(axis=1)
@@ -90,7 +90,7 @@ class Rules:
         return kept & self.within_limits(supports)
 
     def within_limits(self, supports: Indices) -> Mask:
-        """Which supports keep the budget and the limits of groups?"""
+        """Mask of the supports within the budget and the limits of groups."""
         kept = np.ones(len(supports), dtype=bool)
         if self.costs is not None:
             kept &= self.costs[supports].sum(axis=1) <= self._budget
@@ -99,7 +99,7 @@ class Rules:
         return kept
 
     def swaps(self, supports: Indices, candidates: Indices) -> Mask:
-        """Which swaps keep the rules (S, r, c): the c-th candidate (S, c) in place of the r-th feature?"""
+        """Mask of the permitted swaps (S, r, c): the c-th candidate (S, c) instead of the r-th feature."""
         mask = np.ones((*supports.shape, candidates.shape[1]), dtype=bool)
         if len(self.required):
             mask &= ~np.isin(supports, self.required)[:, :, None]
@@ -116,9 +116,9 @@ class Rules:
         return mask
 
     def restricted(self, features: Indices, n_features: int) -> Rules:
-        """The same rules for some features, the required ones among them, numbered anew.
+        """The same rules for some features, including the required ones, renumbered.
 
-        Numbers from ``n_features`` on stand for no feature: they cost nothing and belong to no group.
+        Indices from ``n_features`` on are empty slots: they cost nothing and belong to no group.
         """
         if not self:
             return self
@@ -136,7 +136,7 @@ class Rules:
         )
 
     def beside(self, taken: Indices) -> Rules:
-        """What the rules leave to other features once some required ones are taken."""
+        """The rules for further features after some required ones are taken."""
         if len(taken) == 0:
             return self
         groups = None if self.groups is None else self._per_group - self._counted(taken[None])[0]
@@ -144,17 +144,17 @@ class Rules:
         return replace(self, required=required, max_cost=self.max_cost - self.cost(taken), max_per_group=groups)
 
     def narrowed(self, features: Indices, n_features: int) -> Rules:
-        """The same rules with nothing but these features allowed."""
+        """The same rules with only these features allowed."""
         mask = np.zeros(n_features, dtype=bool)
         mask[features] = True
         return replace(self, allowed=mask if self.allowed is None else mask & self.allowed)
 
     def rooms(self, count: int, n_features: int) -> Rooms:
-        """What may be added to supports that have the required features."""
+        """The state of supports that start from the required features."""
         return self._room(count, n_features)
 
     def most_features(self, n_features: int) -> int:
-        """The largest number of features that keep the rules together."""
+        """The largest number of features in a permitted support."""
         allowed = np.ones(n_features, dtype=bool) if self.allowed is None else self.allowed.copy()
         allowed[self.required] = False
         rest = np.flatnonzero(allowed)
@@ -172,7 +172,7 @@ class Rules:
         return len(self.required) + int(within.sum())
 
     def fewest_deletions(self, columns: Indices, kept: int, size: int) -> int | None:
-        """How many of some columns must go at least, the first ``kept`` of them staying; None where that is no help."""
+        """Lower bound of the number of columns to remove while the first ``kept`` stay; None if it is useless."""
         needed, free = max(len(columns) - size, 0), columns[kept:]
         if self.costs is not None:
             excess = self.cost(columns) - self._budget
@@ -198,7 +198,7 @@ class Rules:
         return self.max_per_group
 
     def _counted(self, supports: Indices) -> Indices:
-        """Features of each group in each support (S, n_groups)."""
+        """Number of features of each group in each support (S, n_groups)."""
         assert self.groups is not None
         labels = self.groups[supports]
         return cast(Indices, (labels[:, :, None] == np.arange(len(self._per_group))).sum(axis=1))
@@ -208,7 +208,7 @@ class Rules:
 
 
 class Rooms:
-    """Supports that grow together, from the required features on: which features may be added to each?"""
+    """Supports that grow in parallel from the required features, and the features that may be added to each."""
 
     def __init__(self, rules: Rules, count: int, n_features: int) -> None:
         self.rules = rules
@@ -220,7 +220,7 @@ class Rooms:
             self._counts = np.tile(rules._counted(rules.required[None]), (count, 1))
 
     def open(self) -> Mask:
-        """Features that may be added to each support (S, d)."""
+        """Mask of the features that may be added to each support (S, d)."""
         mask, rules = self._free.copy(), self.rules
         if rules.costs is not None:
             mask &= self._spent[:, None] + rules.costs <= rules._budget
@@ -230,7 +230,7 @@ class Rooms:
         return mask
 
     def take(self, added: Indices) -> None:
-        """One feature for each support."""
+        """Add one feature to each support."""
         rows, rules = np.arange(len(self._free)), self.rules
         self._free[rows, added] = False
         if rules.costs is not None:
@@ -240,7 +240,7 @@ class Rooms:
             self._counts[rows[labels >= 0], labels[labels >= 0]] += 1
 
     def copy(self) -> Self:
-        """The same supports, to go on from in another way."""
+        """Return a copy, to continue in another way."""
         twin = object.__new__(type(self))
         twin.__dict__ = {name: value.copy() if hasattr(value, "copy") else value for name, value in vars(self).items()}
         return twin

@@ -1,4 +1,4 @@
-"""Scores for scikit-learn's searches: what is kept of features that are not read."""
+"""Scorers for scikit-learn's hyperparameter searches, by the features that are not read."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["unread_variance"]
 
 
 def unread_variance(estimator: Any, X: Any, y: Any = None) -> float:
-    """Share of the variance of features that a fitted model does not read, in new samples, which it predicts.
+    """Share of the variance, in new samples, of the features that a fitted model does not read but predicts.
 
     For ``GridSearchCV(..., scoring=unread_variance)``. The method ``score`` of the estimators counts every feature: a
-    feature that is read enters its own prediction, so that more features and components always score higher, and a
-    search on it picks the largest numbers of its grid. Predictions of features that are not read gain nothing that way.
+    feature that is read enters its own prediction, so more features and components always score higher and a search
+    picks the largest numbers of its grid. Features that are not read do not have this bias.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def unread_variance(estimator: Any, X: Any, y: Any = None) -> float:
     Returns
     -------
     float
-        At most 1; 0 is what the means of the training samples keep.
+        At most 1; 0 is the score of the means of the training samples.
 
     Examples
     --------
@@ -51,8 +51,8 @@ def unread_variance(estimator: Any, X: Any, y: Any = None) -> float:
         X = estimator[:-1].transform(X) if len(estimator) > 1 else X
     if not isinstance(model, ViewEstimator) or not hasattr(type(model), "_linear"):
         raise TypeError(
-            f"unread_variance was given a {type(model).__name__}; an encoder, a selector of columns or a sparse PCA of "
-            "sparing is needed. A regressor is scored by its targets, with its own score."
+            f"unread_variance was given a {type(model).__name__}; it needs an encoder, a ColumnSelector or a sparse "
+            "PCA of sparing. Use the score method of a regressor."
         )
     check_is_fitted(model)
     view, used = new_view(model, named_rows(X)), model.support_

@@ -1,4 +1,4 @@
-"""Panels of genes for AnnData, as scanpy's users have them: choose, write back, plot."""
+"""Gene panels in AnnData, for users of scanpy."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def select_genes(
     Parameters
     ----------
     adata : AnnData
-        Cells by genes, usually normalised and logarithms (``sc.pp.normalize_total``, ``sc.pp.log1p``). All genes can
-        stay: a choice of highly variable ones is not needed.
+        Cells by genes, usually normalised and logarithms (``sc.pp.normalize_total``, ``sc.pp.log1p``). Pass all genes:
+        preselecting highly variable ones is not necessary.
     n_genes : int, default=50
         Size of the panel.
     n_components : int or None, default=10
         Number of principal components that the panel should keep. None: one per chosen gene, to predict all others.
     include, exclude : str, names, indices or a mask, optional
         Genes that must be in the panel (such as markers), and genes that must not (such as ribosomal or mitochondrial).
-        A single text is a column of ``adata.var`` that says yes or no of every gene; the rest as in
-        :class:`SparseEncoder`. An excluded gene is still predicted, and still counts in the share that is kept.
+        A single string is a boolean column of ``adata.var``; otherwise as in :class:`SparseEncoder`. An excluded gene
+        is still predicted, and still counts in the share that is kept.
     layer : str, optional
-        A layer in place of ``adata.X``, or ``"raw"`` for ``adata.raw.X`` if it has the same genes.
+        A layer instead of ``adata.X``, or ``"raw"`` for ``adata.raw.X`` if it has the same genes.
     key_added : str, default="sparing"
-        What results are called.
+        Name of the results.
     **parameters
         Of :class:`SparseEncoder`, such as ``costs``, ``max_cost``, ``effort`` and ``time_limit``.
 
@@ -54,8 +54,8 @@ def select_genes(
 
     Notes
     -----
-    Written are ``adata.var["sparing"]`` (which genes are in the panel), ``adata.var["sparing_r2"]`` (how well each gene
-    is predicted from them), ``adata.varm["sparing_components"]`` (loadings, one column for each component),
+    The results are ``adata.var["sparing"]`` (which genes are in the panel), ``adata.var["sparing_r2"]`` (how well each
+    gene is predicted from them), ``adata.varm["sparing_components"]`` (loadings, one column for each component),
     ``adata.obsm["X_sparing"]`` (scores of the cells, for ``sc.pp.neighbors(adata, use_rep="X_sparing")``) and
     ``adata.uns["sparing"]`` (parameters, ``variance_kept``, ``certificate`` in words); all of it can be saved with
     ``adata.write_h5ad``.
@@ -120,7 +120,7 @@ def _genes(adata: Any, name: str, asked: Any) -> Any:
 
 
 def _write(adata: Any, model: SparseEncoder, table: Any, key: str, parameters: Mapping[str, Any]) -> None:
-    """Results, where scanpy's plots and ``write_h5ad`` find them."""
+    """Write the results where scanpy's plots and ``write_h5ad`` expect them."""
     adata.var[key] = model.get_support()
     adata.var[f"{key}_r2"] = model.feature_r2_
     adata.varm[f"{key}_components"] = model.components_.T
@@ -133,5 +133,5 @@ def _write(adata: Any, model: SparseEncoder, table: Any, key: str, parameters: M
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file can hold of the parameters."""
+    """The parameters that a file can store."""
     return {name: value for name, value in parameters.items() if isinstance(value, (bool, int, float, str))}

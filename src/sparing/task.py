@@ -15,7 +15,7 @@ from sparing.rules import NO_RULES, Rules
 
 
 class Target(Protocol):
-    """What chosen columns should span: T (n x k) through its products. A ``Spectrum`` is one."""
+    """The target of column selection, T (n x k), given by its products. A ``Spectrum`` is one."""
 
     @property
     def basis(self) -> Array:
@@ -32,20 +32,20 @@ class Target(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """One problem on one view of the data; :class:`~sparing.run.Run` says how it is gone about.
+    """One problem on one view of the data; :class:`~sparing.run.Run` has the budget and effort.
 
     Attributes
     ----------
     gram : DataMatrix
-        The data through their Gram matrix A.
+        The data, given by their Gram matrix A.
     problem : Problem
-        What counts as an answer.
+        Objective and constraints.
     target : Target, optional
-        What the answer should span: for encoders the leading principal components, a ``Spectrum``.
+        The target to span: for encoders the leading principal components, a ``Spectrum``.
     metric : Metric, optional
-        M of x'Ax / x'Mx, where one component is sought beside others.
+        M of x'Ax / x'Mx, for one component in addition to others.
     start : ndarray of shape (d, m), optional
-        Directions worth starting from; algorithms that have no use for them ignore it.
+        Directions to start from; algorithms without starts ignore it.
     """
 
     gram: DataMatrix
@@ -58,27 +58,28 @@ class Task:
     def of_component(
         cls, gram: DataMatrix, n_nonzero: int, *, metric: Metric | None = None, start: Array | None = None
     ) -> Self:
-        """One direction of large variance."""
+        """Task for one direction of large variance."""
         return cls(gram, Problem(1, n_nonzero, gram.n_features, "variance"), metric=metric, start=start)
 
     @classmethod
     def of_columns(cls, gram: DataMatrix, n_columns: int, target: Target, rules: Rules = NO_RULES) -> Self:
-        """Columns that span a target."""
+        """Task for columns that span a target."""
         return cls(gram, Problem(target.basis.shape[1], n_columns, gram.n_features, rules=rules), target)
 
     @classmethod
     def of_components(
         cls, gram: DataMatrix, spectrum: Spectrum, n_nonzero: int | Sequence[int], **problem: bool | str | Rules
     ) -> Self:
-        """As many components as the spectrum has, with these features, further words are those of the problem."""
+        """Task for the components of a spectrum with these numbers of features; further arguments are those of the
+        problem."""
         asked = Problem(spectrum.rank, 0, gram.n_features, **problem)  # type: ignore[arg-type]
         return cls(gram, asked, spectrum).counting(n_nonzero)
 
     def readable(self) -> Self:
-        """The same problem among the features that may be read, without a target.
+        """The same problem on the allowed features, without a target.
 
-        Variances, deflations and constraints depend on no other feature: what holds there holds under the rules. So do
-        upper bounds for any features where some are required.
+        Variances, deflations and constraints depend on these features only, so results hold under the rules. Upper
+        bounds for free choices also hold if some features are required.
         """
         problem, allowed = self.problem, self.rules.allowed
         if problem.objective != "variance" or allowed is None:
@@ -96,7 +97,7 @@ class Task:
         return replace(self, gram=self.gram.narrowed(kept), problem=inside, target=None)  # type: ignore[arg-type]
 
     def counting(self, n_nonzero: int | Sequence[int]) -> Self:
-        """The same with another number of features, or one number for each component."""
+        """The same task with another number of features, or one number per component."""
         if isinstance(n_nonzero, int):
             return replace(self, problem=replace(self.problem, n_nonzero=n_nonzero, counts=()))
         counts = tuple(int(count) for count in n_nonzero)
@@ -109,12 +110,12 @@ class Task:
 
     @property
     def rules(self) -> Rules:
-        """Which features may be read."""
+        """The rules on features."""
         return self.problem.rules
 
     @property
     def spectrum(self) -> Spectrum:
-        """The principal components, where they are the target."""
+        """The principal components, if they are the target."""
         assert isinstance(self.target, Spectrum)
         return self.target
 

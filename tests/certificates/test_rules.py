@@ -17,7 +17,7 @@ from sparing.estimators.nonnegative_sparse_pca import _promised
 from sparing.gram import DenseGram
 from sparing.methods.solvers.nonnegative import Spannogram
 from sparing.proof.bounds import BOUNDS, LossTree
-from sparing.results import Bound, Guarantee, Problem, Reference
+from sparing.results import Bound, Guarantee, Premise, Problem, Reference
 from sparing.task import Task
 
 PITPROPS = load_pitprops().correlation
@@ -163,7 +163,7 @@ def test_zeros_do_not_make_components_orthogonal(X):
 
 
 def test_a_bound_from_an_iteration_does_not_hold_always(rng):
-    tall = rng.standard_normal((500, 400)) * np.linspace(2, 1, 400)  # too many features for a search
+    tall = rng.standard_normal((500, 700)) * np.linspace(2, 1, 700)  # too many features for a search
     certificate = SparseEncoder(1, n_nonzero=5, effort="quick", random_state=0).fit(tall).certificate_
     assert certificate.strength == "numerical"
     assert certificate.recheck(tall)
@@ -217,8 +217,10 @@ def test_promises_about_rows_are_computed_again(X):
     (guarantee,) = certificate.guarantees
     assert certificate.recheck(X)
     more = guarantee.claim.replace("9 data points", "{} data points")
-    for change in ({"limit": 1.1}, {"measured": 1.0}, {"claim": more.format(61)}, {"claim": "nothing of the kind"}):
+    for change in ({"limit": 1.1}, {"measured": 1.0}, {"claim": more.format(61)}, {"premise": None}):
         assert not replace(certificate, guarantees=(replace(guarantee, **change),)).recheck(X), change
+    other = {"claim": more.format(12), "premise": Premise("dual_set", 12)}  # another theorem, with the same limit
+    assert not replace(certificate, guarantees=(replace(guarantee, **other),)).recheck(X)
     assert "it is about 600 data points, but X has 60" in str(replace(certificate, n_samples=600).recheck(X))
 
 
@@ -228,7 +230,13 @@ def test_promises_about_nonnegative_components_are_computed_again(solver):
     certificate = model.certificate_
     (guarantee,) = certificate.guarantees
     assert certificate.recheck(PITPROPS)
-    for change in ({"limit": 1.01}, {"measured": 0.5}, {"strength": "for sure"}, {"claim": "Everything"}):
+    for change in (
+        {"limit": 1.01},
+        {"measured": 0.5},
+        {"strength": "for sure"},
+        {"claim": "Everything"},
+        {"premise": None},
+    ):
         assert not replace(certificate, guarantees=(replace(guarantee, **change),)).recheck(PITPROPS), change
     foreign = Guarantee("Loss", 2.0, 1.0, "always", Reference("magdonismail2015", "Theorem 6(i)"))
     assert not replace(certificate, guarantees=(foreign,)).recheck(PITPROPS)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from small_problems import optimum
 from sparing import SparsePCA
 from sparing.certificates import VarianceCertificate, certify_variance
 from sparing.data import Preprocessing, as_view
@@ -24,11 +24,6 @@ from sparing.task import Task
 COUNTEREXAMPLE = np.array(
     [[5, 5, 2, -3, -3], [5, 5, 2, -3, -3], [2, 2, 9, 2, 2], [-3, -3, 2, 5, 5], [-3, -3, 2, 5, 5]], dtype=float
 )
-
-
-def optimum(A, r):
-    sets = np.array(list(combinations(range(len(A)), r)))
-    return float(np.linalg.eigvalsh(A[sets[:, :, None], sets[:, None, :]])[:, -1].max())
 
 
 def test_the_sentence():

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparing.clustering import Complement, ElementwiseDissimilarity, SquaredDifferences, absolute_difference, read_table
+from sparing.clustering import Complement, ElementwiseDissimilarity, SquaredDifferences, absolute_difference
 from sparing.clustering.dissimilarity import Dissimilarity
 from sparing.data import as_rows
+from sparing.data.values import read_table
 
 
 def read(X, **settings):

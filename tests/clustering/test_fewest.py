@@ -9,10 +9,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from sparing.clustering import AGREEMENT, fewest_agreeing
+from sparing.clustering import fewest_agreeing
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
 from sparing.run import Budget
+from sparing.search_limits import SEARCH
 
 BOTH = pytest.mark.parametrize("kind", [SparseHierarchicalClustering, SparseKMeans])
 
@@ -53,7 +54,7 @@ def test_the_smallest_bound_is_found_and_refined(changes_at):
     bound, fitted, agreements, solved = search(changes_at)
     assert fitted == bound
     assert changes_at <= bound <= max(changes_at * 1.06, 1.0)
-    np.testing.assert_array_equal(agreements >= AGREEMENT, changes_at <= GRID)
+    np.testing.assert_array_equal(agreements >= SEARCH.same_clusters, changes_at <= GRID)
     assert len(solved) <= 6  # fits of the path are not made again
 
 
@@ -77,8 +78,8 @@ def test_a_quick_fit_that_agrees_by_luck_is_not_believed():
 def test_few_features_where_many_say_the_same(kind):
     X, y = redundant()
     auto, fewest = fit(kind, X), fit(kind, X, weight_bound="fewest")
-    assert adjusted_rand_score(auto.labels_, fewest.labels_) >= AGREEMENT
-    assert adjusted_rand_score(y, fewest.labels_) >= AGREEMENT
+    assert adjusted_rand_score(auto.labels_, fewest.labels_) >= SEARCH.same_clusters
+    assert adjusted_rand_score(y, fewest.labels_) >= SEARCH.same_clusters
     assert len(auto.support_) > 100
     assert len(fewest.support_) <= 10
     assert set(fewest.support_) <= set(range(30))
@@ -97,7 +98,7 @@ def test_many_features_where_no_few_suffice(kind):
     y = np.arange(40) % 2
     X = rng.standard_normal((40, 100)) + 1.3 * y[:, None]
     auto, fewest = fit(kind, X), fit(kind, X, weight_bound="fewest")
-    assert adjusted_rand_score(auto.labels_, fewest.labels_) >= AGREEMENT
+    assert adjusted_rand_score(auto.labels_, fewest.labels_) >= SEARCH.same_clusters
     assert len(fewest.support_) > 10
 
 

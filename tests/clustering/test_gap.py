@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparing.clustering import bound_for_count, bound_grid, permutation_gap, read_table
+from sparing.clustering import bound_for_count, bound_grid, permutation_gap
 from sparing.data import as_rows
+from sparing.data.values import read_table
 from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.run import Budget
 

@@ -17,9 +17,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from sparing import SparseKMeans
-from sparing.clustering import best_clusters, cluster_path, means_of, read_table, uniform
+from sparing.clustering import best_clusters, cluster_path, means_of, uniform
 from sparing.clustering.kmeans import WeightedSamples, alternate_clusters, between, lloyd, seeded, single_clusters
 from sparing.data import as_rows
+from sparing.data.values import read_table
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.run import Budget
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -12,8 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from small_problems import wide
-from sparing.clustering import SquaredDifferences, alternate, read_table, uniform
+from sparing.clustering import SquaredDifferences, alternate, uniform
 from sparing.data import as_rows
+from sparing.data.values import read_table
 from sparing.errors import SparingWarning
 from sparing.estimators.sparse_hierarchical_clustering import SparseHierarchicalClustering
 from sparing.estimators.sparse_kmeans import SparseKMeans
@@ -76,6 +78,31 @@ def test_rounding_is_not_scaled_up_to_a_feature(kind, X):
     assert fitted.scale_[6] == 1.0
     real = kind(2, **settings).fit(np.c_[X, 0.3 + 1e-9 * (np.arange(20) < 10)])  # the control
     assert real.scale_[6] < 1e-8
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_flaws_are_named(storage, value, X):
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.iloc[7, 3] = value
+    what = "NaN" if np.isnan(value) else "infinity"
+    with pytest.raises(ValueError, match=f"contains {what} .first at row 7, feature 'd'.*SparseHierarchicalClust"):
+        SparseKMeans(2).fit(frame)
+    table = storage(frame.to_numpy())
+    if np.isnan(value):
+        assert np.isfinite(
+            SparseHierarchicalClustering(2, weight_bound=2.0, effort="quick").fit(table).distances_
+        ).all()
+    else:
+        with pytest.raises(ValueError, match=r"infinity .first at row 7, feature 3.*by the features that both"):
+            SparseHierarchicalClustering(2).fit(table)
+
+
+@BOTH
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array])
+def test_constant_data_get_a_sentence(kind, storage):
+    with pytest.raises(ValueError, match="every feature is constant"):
+        kind(2).fit(storage(np.ones((5, 3))))
 
 
 @BOTH

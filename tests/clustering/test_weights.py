@@ -17,11 +17,11 @@ from sparing.clustering import (
     absolute_difference,
     alternate,
     best_weights,
-    read_table,
     uniform,
     weight_path,
 )
 from sparing.data import as_rows
+from sparing.data.values import read_table
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.run import Budget
 

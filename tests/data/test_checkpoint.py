@@ -75,6 +75,7 @@ def same(found, wanted):
 
 @models
 def test_what_was_read_is_not_read_again_and_the_result_is_the_same(model, X, tmp_path):
+    X = X if getattr(model, "passes", "") == "few" else X[:, :300]  # few passes are for more features
     whole = Counted(X)
     wanted = clone(model).set_params(checkpoint=tmp_path / "other").fit(whole)
     resumed = clone(model).set_params(checkpoint=tmp_path / "kept")
@@ -112,24 +113,22 @@ print(Rows.readings, model.n_passes_, model.components_.tobytes().hex(), model.v
 
 
 def test_a_killed_process_resumes_with_the_seed_it_drew(tmp_path, monkeypatch, capsys):
-    def run(*arguments):
-        command = [sys.executable, "-c", SCRIPT, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    def here(*arguments):
+        """The same in this process: what it prints."""
+        monkeypatch.setattr(sys, "argv", ["", *arguments])
+        exec(SCRIPT, {"__name__": "here"})
+        return capsys.readouterr().out.split()
 
     place = tmp_path / "kept"
-    first = run(str(place), "5", "0")
+    command = [sys.executable, "-c", SCRIPT, str(place), "5", "0"]
+    first = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert first.returncode == -signal.SIGKILL, first.stderr
     seed = json.loads((place / module.HEADER).read_text())["seed"]
     assert len(list(place.glob("*.npz"))) == 3  # the means of what is there, moments, and one more
-    second = run(str(place), "0", "0")
-    assert second.returncode == 0, second.stderr
+    readings, passes, *result = here(str(place), "0", "0")
     assert not place.exists()
-    monkeypatch.setattr(sys, "argv", ["", "", "0", str(seed)])
-    exec(SCRIPT, {"__name__": "uninterrupted"})
-    uninterrupted = capsys.readouterr().out.split()[2:]
-    readings, passes, *result = second.stdout.split()
     assert int(readings) == int(passes) - 3 + 1  # the first block is looked at to recognise the data
-    assert result == uninterrupted
+    assert result == here("", "0", str(seed))[2:]
 
 
 @pytest.mark.parametrize("kind", ["file", "dask", "sparse", "weighted"])
@@ -291,7 +290,7 @@ def test_what_cannot_be_written_gets_a_sentence_and_earlier_passes_stay(X, tmp_p
 
     monkeypatch.setattr(os, "replace", full)
     rows = Counted(X)
-    with pytest.raises(CheckpointError, match=r"cannot be written \(No space left on device\).*intact: make room"):
+    with pytest.raises(CheckpointError, match=r"cannot be written \(No space left on device\).*intact: free some"):
         model.fit(rows)
     names = sorted(file.name for file in (tmp_path / "kept").iterdir())
     assert names == [module.HEADER, "sparing-pass-00001.npz", "sparing-pass-00002.npz"]

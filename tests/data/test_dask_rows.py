@@ -23,11 +23,11 @@ from sparing.data.dask_rows import DaskRows
 da = pytest.importorskip("dask.array", reason="needs Dask: pip install 'sparing[dask]'")
 
 MODELS = {
-    "batch": SparseEncoder(2, n_nonzero=4, random_state=0),
-    "iterative": SparseEncoder(2, n_nonzero=3, strategy="iterative", random_state=0),
-    "joint": SparseEncoder(2, n_nonzero=3, strategy="joint", random_state=0),
-    "variance": SparsePCA(2, n_nonzero=3, random_state=0),
-    "nonnegative": NonnegativeSparsePCA(n_nonzero=3, random_state=0),
+    "batch": SparseEncoder(2, n_nonzero=4, effort="quick", random_state=0),
+    "iterative": SparseEncoder(2, n_nonzero=3, strategy="iterative", effort="quick", random_state=0),
+    "joint": SparseEncoder(2, n_nonzero=3, strategy="joint", effort="quick", random_state=0),
+    "variance": SparsePCA(2, n_nonzero=3, effort="quick", random_state=0),
+    "nonnegative": NonnegativeSparsePCA(n_nonzero=3, effort="quick", random_state=0),
 }
 
 

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from sparing import SparseEncoder, SparseKMeans, SparsePCA
 from sparing.data import ArrayRows, SparseRows, as_rows
-from sparing.data.sources import Slices, is_source, source_rows
+from sparing.data.containers import is_source
+from sparing.data.sources import Slices, source_rows
 
 
 class Source:

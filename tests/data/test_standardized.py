@@ -70,8 +70,8 @@ def test_the_gram_matrix_of_sparse_rows_is_that_of_dense_ones():
 def test_products_of_more_rows_than_the_cache_holds():
     """Columns are multiplied a few at a time there, and single precision is widened in strips."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300_000, 40), density=0.02, random_state=rng, format="csr")
-    V, U = rng.standard_normal((40, 19)), rng.standard_normal((300_000, 19))
+    X = sparse.random_array((270_000, 40), density=0.02, random_state=rng, format="csr")
+    V, U = rng.standard_normal((40, 19)), rng.standard_normal((270_000, 19))
     for dtype in (np.float64, np.float32):
         block = CscBlock(X.astype(dtype))
         wide = X.astype(dtype).astype(np.float64)

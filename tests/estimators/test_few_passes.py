@@ -11,15 +11,17 @@ from scipy import sparse
 from sklearn.base import clone
 
 from counted_rows import CountedRows, factors
+from laws import mostly_long
 from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA, information_loss, open_data
 from sparing.data.tracked import TrackedRows
 from sparing.errors import SparingWarning
-from sparing.estimators import few_passes as module
+from sparing.estimators import inputs as module
 from sparing.methods.encoders import Batch
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS
+from sparing.search_limits import SEARCH
 
 K, R = 3, 9
-D = module.NARROW + 16
+D = SEARCH.one_pass_features + 16
 ANY = SparseEncoder(K, n_nonzero=R, passes="any", effort="quick", random_state=0)
 FEW = SparseEncoder(K, n_nonzero=R, passes="few", effort="quick", random_state=0)
 
@@ -83,8 +85,10 @@ def same(found, wanted):
 # where nothing is lost
 
 
-@pytest.mark.parametrize("strategy", ["batch", "iterative", "joint"])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+STORED = [(strategy, kind) for strategy in ("batch", "iterative", "joint") for kind in (np.asarray, sparse.csr_array)]
+
+
+@pytest.mark.parametrize(("strategy", "kind"), mostly_long(STORED, *STORED[:2], *STORED[3:5]))
 def test_few_features_give_the_usual_answer_in_two_readings(strategy, kind, X):
     X = kind(np.where(X > 2, X, 0.0))
     wanted = clone(ANY).set_params(strategy=strategy).fit(X)
@@ -96,7 +100,7 @@ def test_few_features_give_the_usual_answer_in_two_readings(strategy, kind, X):
 
 
 def test_proofs_that_read_the_rows_once_more_are_for_fewer_features():
-    assert LIMITS.decomposed_features <= module.NARROW
+    assert LIMITS.decomposed_features <= SEARCH.one_pass_features
 
 
 def test_few_rows_are_kept(rng):
@@ -167,14 +171,15 @@ class Stored(CountedRows):
 
 def test_auto_means_few_for_large_rows_outside_of_memory():
     model, X = clone(FEW).set_params(passes="auto"), SPARSE
-    assert "from a sketch" in model.fit(Stored(X, module.LARGE_BYTES)).certificate_.details()
+    assert "from a sketch" in model.fit(Stored(X, SEARCH.few_passes_bytes)).certificate_.details()
     assert "from a sketch" not in model.fit(X).certificate_.details()  # in memory
-    assert "from a sketch" not in model.fit(Stored(X, module.LARGE_BYTES - 1)).certificate_.details()
+    assert "from a sketch" not in model.fit(Stored(X, SEARCH.few_passes_bytes - 1)).certificate_.details()
 
 
 @pytest.mark.parametrize(("fewer", "few"), [(0, True), (1, False)])
 def test_the_size_of_dense_rows_is_that_of_their_numbers(fewer, few):
-    rows = CountedRows(np.broadcast_to(0.0, (module.LARGE_BYTES // (8 * module.NARROW) - fewer, module.NARROW)))
+    d = SEARCH.one_pass_features
+    rows = CountedRows(np.broadcast_to(0.0, (SEARCH.few_passes_bytes // (8 * d) - fewer, d)))
     assert module.gram_or_rows(rows, passes="auto", precomputed=False).gram == few
 
 
@@ -182,7 +187,7 @@ def test_auto_never_refuses(rng):
     X, dual = counts(rng, 100), clone(ANY).set_params(selector="dual_set")
     with pytest.raises(ValueError, match="passes='any'"):
         clone(dual).set_params(passes="few").fit(X)
-    same(clone(dual).set_params(passes="auto").fit(Stored(X, module.LARGE_BYTES)), dual.fit(X))
+    same(clone(dual).set_params(passes="auto").fit(Stored(X, SEARCH.few_passes_bytes)), dual.fit(X))
 
 
 @pytest.mark.parametrize(
@@ -262,14 +267,18 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-def test_single_precision_gives_the_answer_of_double(model, X, wide, rng):
-    few = model.passes == "few"
-    X = wide if few else X
-    for Z in (X + 300.0, SPARSE if few else counts(rng, 300, 60)):
-        single, double = (clone(model).fit(Z.astype(kind)) for kind in (np.float32, np.float64))
-        ratios = [found.certificate_.value / found.certificate_.pca_value for found in (single, double)]
-        assert ratios[0] == pytest.approx(ratios[1], rel=1e-4)
+SINGLE = [(name, kind) for kind in KINDS for name in MODELS]
+
+
+@pytest.mark.parametrize(("name", "stored"), mostly_long(SINGLE, *SINGLE[:6]))
+def test_single_precision_gives_the_answer_of_double(name, stored, X, wide, rng):
+    if name == "few":
+        Z = wide + 300.0 if stored == "dense" else SPARSE
+    else:
+        Z = X + 300.0 if stored == "dense" else counts(rng, 300, 60)
+    single, double = (clone(MODELS[name]).fit(Z.astype(kind)) for kind in (np.float32, np.float64))
+    ratios = [found.certificate_.value / found.certificate_.pca_value for found in (single, double)]
+    assert ratios[0] == pytest.approx(ratios[1], rel=1e-4)
 
 
 def test_units_do_not_matter(wide):
@@ -442,38 +451,51 @@ def test_components_of_few_features_in_two_readings(kind, X):
     assert few.certificate_.recheck(X)
 
 
-@pytest.mark.parametrize("strategy", ["iterative", "joint"])
-def test_components_with_features_of_their_own(strategy, wide, rng):
+OWN = [(strategy, kind) for strategy in ("iterative", "joint") for kind in KINDS]
+READINGS = {"dense": 3, "sparse": 5}
+
+
+@pytest.mark.parametrize(("strategy", "kind"), mostly_long(OWN, *OWN[:3]))
+def test_components_with_features_of_their_own(strategy, kind):
     """A strategy chooses among candidates beside what stands for the others: nearly as well, and exactly as said."""
-    config = {"strategy": strategy, "n_nonzero": [4, 3, 2]}
-    for Z, readings in ((wide, 3), (counts(rng), 5)):
-        rows = CountedRows(Z, 30)
-        found, wanted = (clone(model).set_params(**config) for model in (FEW, ANY))
-        close(found.fit(rows), wanted.fit(Z), Z)
-        assert found.n_passes_ == rows.readings - rows.first_block == readings
-        assert sorted(np.count_nonzero(found.components_, axis=1)) == [2, 3, 4]
-        assert f"chosen in {readings} passes over the data, from a sketch" in found.certificate_.details()
-    refused, wanted = found.support_[:2], next(j for j in range(D) if j not in found.support_)
-    support = clone(found).set_params(include=[wanted], exclude=refused).fit(wide).support_
-    assert wanted in support
-    assert not set(refused) & set(support)
+    config, Z, readings = {"strategy": strategy, "n_nonzero": [4, 3, 2]}, table(kind), READINGS[kind]
+    rows = CountedRows(Z, 30)
+    found, wanted = (clone(model).set_params(**config) for model in (FEW, ANY))
+    close(found.fit(rows), wanted.fit(Z), Z)
+    assert found.n_passes_ == rows.readings - rows.first_block == readings
+    assert sorted(np.count_nonzero(found.components_, axis=1)) == [2, 3, 4]
+    assert f"chosen in {readings} passes over the data, from a sketch" in found.certificate_.details()
+    if kind == "dense":
+        refused, wanted = found.support_[:2], next(j for j in range(D) if j not in found.support_)
+        support = clone(found).set_params(include=[wanted], exclude=refused).fit(Z).support_
+        assert wanted in support
+        assert not set(refused) & set(support)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [SparsePCA(3, n_nonzero=6), SparsePCA(3, n_nonzero_total=9, constraint="orthogonal"), NonnegativeSparsePCA(2)],
-)
-def test_components_of_many_features(model, wide, rng):
-    model = clone(model).set_params(effort="quick")
-    for Z, readings in ((wide, 3), (counts(rng), 5)):
-        rows = CountedRows(Z, 30)
-        found, wanted = clone(model).set_params(passes="few").fit(rows), clone(model).set_params(passes="any").fit(Z)
-        assert found.n_passes_ == rows.readings - rows.first_block == readings
-        assert found.certificate_.value >= 0.98 * wanted.certificate_.value
-        assert found.certificate_.recheck(Z)
-        assert "the variance of the components is exact" in found.certificate_.details()
-        if getattr(model, "constraint", None) is not None:
-            np.testing.assert_allclose(found.components_ @ found.components_.T, np.eye(3), atol=1e-9)
+WIDE = {
+    "free": SparsePCA(3, n_nonzero=6, effort="quick"),
+    "orthogonal": SparsePCA(3, n_nonzero_total=9, constraint="orthogonal", effort="quick"),
+    "nonnegative": NonnegativeSparsePCA(2, effort="quick"),
+}
+
+
+MANY = [(name, kind) for kind in KINDS for name in WIDE]
+
+
+@pytest.mark.parametrize(("name", "kind"), mostly_long(MANY, *MANY[:4]))
+def test_components_of_many_features(name, kind):
+    model, Z, readings = WIDE[name], table(kind), READINGS[kind]
+    rows = CountedRows(Z, 30)
+    found, wanted = clone(model).set_params(passes="few").fit(rows), clone(model).set_params(passes="any").fit(Z)
+    assert found.n_passes_ == rows.readings - rows.first_block == readings
+    assert found.certificate_.value >= 0.98 * wanted.certificate_.value
+    assert found.certificate_.recheck(Z)
+    assert "the variance of the components is exact" in found.certificate_.details()
+    if name == "orthogonal":
+        np.testing.assert_allclose(found.components_ @ found.components_.T, np.eye(3), atol=1e-9)
+    if (name, kind) == ("free", "dense"):
+        wanted = next(j for j in range(D - 1, 0, -1) if j not in found.support_)
+        assert wanted in clone(model).set_params(passes="few", include=[wanted]).fit(Z).support_
 
 
 @pytest.mark.parametrize("other", [{"exclude": [0]}, {"n_rows": 9}, {"n_nonzero": None, "min_variance": 0.3}])

@@ -174,9 +174,9 @@ def test_what_is_no_variance_gets_a_sentence(noise, said, X):
 
 
 def test_what_noise_cannot_do_gets_a_sentence(X):
-    with pytest.raises(ValueError, match="leaves samples out"):
+    with pytest.raises(ValueError, match="needs samples, but a covariance has none"):
         SparseEncoder(K, precomputed=True, noise_variance="auto", **QUICK).fit(np.cov(X.T))
-    with pytest.raises(ValueError, match="sees each row once"):
+    with pytest.raises(ValueError, match="reads each row once"):
         SparseEncoder(K, noise_variance=np.ones(D), **QUICK).partial_fit(X)
     with pytest.raises(ValueError, match="variance"):
         SparseEncoder(K, noise_variance=1.0, **QUICK).fit(np.ones((5, 6)))

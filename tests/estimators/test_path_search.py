@@ -48,7 +48,7 @@ def test_proofs_are_not_made_again(monkeypatch):
 
 
 def test_all_certificates_take_one_reading():
-    X = np.random.default_rng(0).standard_normal((400, 600))  # too many features for proofs
+    X = np.random.default_rng(0).standard_normal((400, 1200))  # too many features for proofs
     rng = np.random.default_rng(0)
     walk = path_search(X, 2, Preprocessing(), 10, Run(rng))
     before = walk.view.passes

@@ -225,7 +225,7 @@ def test_an_earlier_certificate_does_not_outlive_its_fit():
 
 
 def test_one_warning_with_the_true_count(rng):
-    with pytest.warns(UserWarning, match="n_components=3 was asked for.*: 1 component") as caught:
+    with pytest.warns(UserWarning, match="n_components=3 was requested.*: 1 component") as caught:
         SparseEncoder(3, n_nonzero=2, random_state=0).fit(np.repeat(rng.standard_normal((35, 1)), 3, axis=1))
     assert len(caught) == 1
 

@@ -16,34 +16,12 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from small_problems import wide
+from small_problems import planted_clusters, wide
+from sparing.effort import EFFORTS
 from sparing.estimators.sparse_kmeans import SparseKMeans
-from sparing.run import EFFORTS
 
-
-@parametrize_with_checks(
-    [
-        SparseKMeans(n_permutations=2, n_init=2, effort="quick"),
-        SparseKMeans(n_features=1, n_init=2, scale=True, effort="quick"),
-    ]
-)
-def test_scikit_learn(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # integers in one feature have fewer different values than clusters
-        check(estimator)
-
-
-def planted(seed=0, n=45, p=120, informative=8, shift=1.6):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % 3
-    X = rng.standard_normal((n, p))
-    X[:, :informative] += shift * (y - 1.0)[:, None]
-    return X, y
-
-
-X, y = planted()
+X, y = planted_clusters(1.6)
 
 
 def model(**parameters):
@@ -93,7 +71,7 @@ def test_what_is_learned_is_consistent(scale):
 
 def test_new_samples_read_only_the_features_used_and_do_not_depend_on_the_batch():
     fitted = model(weight_bound="auto", n_features=8).fit(X)
-    new, _ = planted(seed=1)
+    new, _ = planted_clusters(1.6, seed=1)
     Z = fitted.transform(new)
     np.testing.assert_allclose(np.vstack([fitted.transform(new[:1]), fitted.transform(new[1:])]), Z, atol=1e-12)
     changed = new.copy()
@@ -150,7 +128,7 @@ def test_constant_features_get_no_weight():
 
 def test_fewer_different_samples_than_clusters_give_fewer_with_one_warning():
     few = np.repeat(np.random.default_rng(0).standard_normal((2, 4)), 5, axis=0)
-    with pytest.warns(UserWarning, match="n_clusters=3 was asked for, but in the features used only 2") as caught:
+    with pytest.warns(UserWarning, match="n_clusters=3 was requested, but the features used separate only 2") as caught:
         fitted = model(weight_bound=1.5).fit(few)
     assert len(caught) == 1
     assert fitted.cluster_centers_.shape == (2, 4)
@@ -219,7 +197,7 @@ def test_missing_values_get_a_sentence():
 
 
 def test_too_few_turns_give_one_warning():
-    hard, _ = planted(shift=0.0)
+    hard, _ = planted_clusters(0.0)
     with pytest.warns(UserWarning, match="After 1 iterations samples still changed clusters") as caught:
         fitted = model(max_iter=1, n_init=1).fit(hard)
     assert len(caught) == 1

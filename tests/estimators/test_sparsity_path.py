@@ -12,10 +12,11 @@ from scipy import sparse
 from sparing import SparseEncoder, information_loss, open_data, sparsity_path
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops, make_spiked
+from sparing.effort import QUICK
 from sparing.estimators.path_search import path_search
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.results import Selection
-from sparing.run import QUICK, Run
+from sparing.run import Run
 
 X = make_spiked(60, 25, n_nonzero=4, random_state=1).X
 

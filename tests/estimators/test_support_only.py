@@ -191,7 +191,7 @@ def test_the_width_of_both_is_the_full_table(X):
 def test_a_score_needs_all_features(frame):
     model = SparseEncoder(2, n_nonzero=4, effort="quick").fit(frame)
     assert model.score(frame[frame.columns[::-1]].assign(more=1.0)) == pytest.approx(model.score(frame))
-    with pytest.raises(ValueError, match="score compares every feature with its prediction, so that all 12"):
+    with pytest.raises(ValueError, match="score compares every feature with its prediction, so all 12"):
         model.score(frame[frame.columns[model.support_]])
     plain = SparseEncoder(2, n_nonzero=4, effort="quick").fit(frame.to_numpy())
     with pytest.raises(ValueError, match="expecting 12 features"):

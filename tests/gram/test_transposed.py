@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from sparing.data import ArrayRows, Preprocessing, SparseRows, StandardizedRows, as_view
+from sparing.effort import QUICK
 from sparing.gram import DenseGram, Projected
 from sparing.gram.base import CACHE_ENTRIES, GRAM_LIMIT
 from sparing.gram.transposed import FEW_SAMPLES, Transposed
@@ -151,7 +152,7 @@ def test_a_covariance_has_no_samples_to_choose():
 
 def test_large_matrices_of_samples_are_refused(rng):
     n = GRAM_LIMIT + 1
-    with pytest.raises(ValueError, match=f"A {n} x {n} matrix was asked for"):
+    with pytest.raises(ValueError, match=f"A {n} x {n} matrix was requested"):
         Transposed(as_view(rng.standard_normal((n, 3)))).gram()
 
 
@@ -172,7 +173,7 @@ def test_choosing_columns_of_it_is_choosing_columns_of_the_turned_table(selector
         turned = Transposed(as_view(storage, uncentred))
         for view in (turned, as_view(np.ascontiguousarray(X.T), uncentred)):
             spectrum = top_spectrum(view, 3, np.random.default_rng(0))
-            found = selector.select(Task.of_columns(view, 8, spectrum), Run(np.random.default_rng(0)))
+            found = selector.select(Task.of_columns(view, 8, spectrum), Run(np.random.default_rng(0), effort=QUICK))
             assert len(found.columns) == 8
             losses.append(spectrum.loss_ratio(encoder_on(found, 3, spectrum.total).loss))
     np.testing.assert_allclose(losses[0], losses[2], rtol=1e-7)  # one answer in every storage

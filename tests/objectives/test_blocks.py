@@ -8,8 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import linalg
 
-from sparing.objectives.blocks import BlockCapture, Quotients, leading
-from sparing.run import SEARCH
+from sparing.objectives.blocks import BlockCapture, Quotients
+from sparing.objectives.loadings import leading
+from sparing.search_limits import SEARCH
 
 D = 14
 

@@ -111,3 +111,31 @@ def test_the_best_candidate_is_chosen_and_there_always_is_one(rng):
     kept = best_nonnegative(objective, X, 3, refit=False)
     assert kept.variance == pytest.approx(max(x @ A @ x for x in X.T))
     assert best_nonnegative(objective, X, 3, refit=True).variance >= kept.variance
+
+
+@pytest.mark.parametrize("with_metric", [False, True])
+def test_steps_never_fall_and_reach_what_plain_steps_reach_with_fewer_products(rng, with_metric):
+    """Two nearly equal eigenvalues: plain truncated power converges slowly."""
+    d, r = 900, SUPPORT_DECOMPOSED + 50
+    X = rng.random((40, d)) + 0.2 * rng.random((40, 1)) * (np.arange(d) < 450)
+    objective = NonnegativeObjective(DenseGram(X.T @ X), metric_of(rng, d) if with_metric else None)
+    start = np.abs(rng.standard_normal(d))
+    begun = objective.ratio(positive_part(start[:, None], r)[:, 0])
+    reached = [objective.ratio(objective.stepped(start, r, steps)) for steps in (1, 2, 4, 8, 200)]
+    assert reached[0] >= begun * (1 - 1e-12)
+    assert (np.diff(reached) >= -1e-9 * reached[-1]).all()
+    end = objective.stepped(start, r, 200)
+    assert np.count_nonzero(end) <= r
+    assert end.min() >= 0
+    plain = start
+    for _ in range(400):
+        rho = objective.ratio(plain)
+        plain = positive_part((objective.slope(rho, plain) + objective._curb(rho) * plain)[:, None], r)[:, 0]
+    assert objective.ratio(end) >= objective.ratio(plain) * (1 - 1e-6)
+
+
+def test_work_of_turns_is_counted(rng):
+    X = rng.random((40, 900))
+    objective = NonnegativeObjective(DenseGram(X.T @ X))
+    objective.stepped(rng.random(900), 500, 3)
+    assert objective.n_products == 3

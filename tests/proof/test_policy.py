@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sparing import SparsePCA
+from sparing import NonnegativeSparsePCA, SparseEncoder, SparsePCA
+from sparing.effort import DEFAULT, Effort, ProofEffort
 from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
 from sparing.proof import policy
 from sparing.proof.bounds import BOUNDS
 from sparing.proof.policy import prove
-from sparing.proof_effort import ProofEffort
+from sparing.proof_limits import LIMITS
 from sparing.results import Bound, Problem
-from sparing.run import DEFAULT, EXHAUSTIVE, Budget, Effort, Run
+from sparing.run import Budget, Run
 from sparing.task import Task
 
 ONE = Problem(1, 2, 4, "variance")
@@ -36,22 +38,23 @@ def asked():
 def registered(asked, monkeypatch):
     """Puts bounds of these costs and values in place of ours; an exception is raised."""
 
-    def register(its_objective="variance", its_steps_scale=False, **given):
+    def register(its_objective="variance", its_steps_scale=False, its_proofs=(), **given):
         def kind_of(its_name, its_cost, value):
             class Method:
-                name, objective, scales = its_name, its_objective, its_steps_scale
+                name, objective, scales, proves = its_name, its_objective, its_steps_scale, its_name in its_proofs
 
                 def applies(self, task):
                     return not math.isnan(its_cost)
 
-                def cost(self, task):
+                def cost(self, task, effort):
                     return its_cost
 
                 def bound(self, task, incumbent, run):
                     asked.append((its_name, run.effort))
                     if isinstance(value, type):
                         raise value
-                    return None if value is None else Bound(value, its_name, its_name, "always")
+                    known = value(run.effort.proof) if callable(value) else value
+                    return None if known is None else Bound(known, its_name, its_name, "always")
 
             return Method
 
@@ -80,40 +83,60 @@ def names(asked):
 
 
 def test_the_cheapest_come_first_and_equals_in_the_order_of_the_registry(registered, asked):
-    registered(dear=(0.4, 8.0), second=(0.0, 9.0), cheap=(0.1, 8.0), third=(0.0, 9.0), outside=(math.nan, 8.0))
+    registered(dear=(0.1, 8.0), second=(0.0, 9.0), cheap=(0.05, 8.0), third=(0.0, 9.0), outside=(math.nan, 8.0))
     assert proved() == ["second", "third", "cheap", "dear"]
     assert {effort for _, effort in asked} == {DEFAULT}
 
 
+def test_a_search_that_may_end_with_a_proof_comes_before_what_costs_a_little_less(registered):
+    registered(other=(0.05, 8.0), search=(0.1, 8.0))
+    assert proved() == ["other", "search"]
+    registered(other=(0.05, 8.0), search=(0.1, 8.0), its_proofs=("search",))
+    assert proved() == ["search", "other"]
+    registered(other=(0.02, 8.0), search=(0.1, 8.0), its_proofs=("search",))
+    assert proved() == ["other", "search"]
+
+
 def test_nothing_dear_is_computed_once_a_value_is_proved(registered, asked):
-    registered(dear=(0.4, 8.0), sharp=(0.1, VALUE * (1 + 1e-7)), free=(0.0, VALUE), also=(0.0, 9.0))
+    registered(dear=(0.1, 8.0), sharp=(0.05, VALUE * (1 + 1e-7)), free=(0.0, VALUE), also=(0.0, 9.0))
     assert proved() == ["free", "also"]
-    registered(dear=(0.4, 8.0), sharp=(0.1, VALUE * (1 + 1e-7)), free=(0.0, 9.0))
+    registered(dear=(0.1, 8.0), sharp=(0.05, VALUE * (1 + 1e-7)), free=(0.0, 9.0))
     assert proved() == ["free", "sharp"]
-    registered(dear=(0.4, 8.0), blunt=(0.1, VALUE * (1 + 1e-5)), free=(0.0, 9.0))
+    registered(dear=(0.1, 8.0), blunt=(0.05, VALUE * (1 + 1e-5)), free=(0.0, 9.0))
     assert proved() == ["free", "blunt", "dear"]  # control
 
 
-def test_steps_fall_faster_than_their_price_rises_until_they_are_not_worth_while(registered, asked):
-    """So that neither time nor quality jumps where a bound becomes too dear."""
-    costs = 0.4, 0.5, 0.6, 1.0, 1.5, 1.6
-    registered(its_steps_scale=True, **{f"at {cost}": (cost, 9.0) for cost in costs})
-    assert proved() == [f"at {cost}" for cost in costs[:-1]]
+@pytest.mark.parametrize("most", [0.05, 0.3, 7.0])
+def test_all_bounds_together_cost_what_the_effort_allows(registered, asked, most):
+    costs = {"a": 0.004, "b": 0.11, "c": 0.14, "d": 0.2, "e": 1.5, "f": 5.0, "g": 60.0}
+    registered(its_steps_scale=True, **{name: (cost, 9.0) for name, cost in costs.items()})
+    proved(run=Run(np.random.default_rng(0), effort=Effort(proof=ProofEffort(cost=most))))
+    spent = [effort.proof.share * costs[name] for name, effort in asked]
+    assert sum(spent) <= most * (1 + 1e-12)
+    assert sum(spent) > 0.7 * most
     shares = [effort.proof.share for _, effort in asked]
-    assert shares[:2] == [1.0, 1.0]
-    times = [share * cost for share, cost in zip(shares, costs, strict=False)]
-    assert times[1:] == sorted(times[1:], reverse=True)
-    assert DEFAULT.proof.least_share <= shares[-1] < 0.2
-    registered(**{f"at {cost}": (cost, 9.0) for cost in costs})
-    assert proved() == ["at 0.4", "at 0.5"]  # control: what has no steps is computed or not
+    assert all(share == 1.0 for share in shares[:-1])
+    assert min(shares) >= ProofEffort().least_share
+    asked.clear()
+    registered(**{name: (cost, 9.0) for name, cost in costs.items()})
+    proved(run=Run(np.random.default_rng(0), effort=Effort(proof=ProofEffort(cost=most))))
+    assert {effort.proof.share for _, effort in asked} == {1.0}  # control: what has no steps is computed or not
+    assert sum(costs[name] for name in names(asked)) <= most
+
+
+def test_what_cannot_help_leaves_its_share_to_others(registered):
+    registered(none=(0.2, None), other=(0.21, 9.0))
+    assert proved() == ["other"]
+    registered(one=(0.2, 9.0), other=(0.21, 9.0))
+    assert proved() == ["one"]  # control
 
 
 def test_losses_are_proved_from_below(registered):
     loss = found().loss
     assert loss == pytest.approx(6.0)
-    registered("loss", free=(0.0, 1.0), sharp=(0.1, loss * (1 - 1e-7)), dear=(0.4, 1.0))
+    registered("loss", free=(0.0, 1.0), sharp=(0.1, loss * (1 - 1e-7)), dear=(0.11, 1.0))
     assert proved(Problem(1, 2, 4)) == ["free", "sharp"]
-    registered("loss", free=(0.0, 1.0), high=(0.1, loss * (1 - 1e-5)), dear=(0.4, 1.0))
+    registered("loss", free=(0.0, 1.0), high=(0.1, loss * (1 - 1e-5)), dear=(0.11, 1.0))
     assert proved(Problem(1, 2, 4)) == ["free", "high", "dear"]
 
 
@@ -124,11 +147,52 @@ def test_effort_decides_what_is_worth_its_cost(most, wanted, registered):
     assert proved(run=run) == ["free", "a", "b", "c", "d"][:wanted]
 
 
-def test_with_a_time_limit_all_come_again_without_another_limit(registered, asked):
-    registered(free=(0.0, 9.0), cheap=(0.1, 9.0), dear=(math.inf, 9.0))
-    run = Run(np.random.default_rng(0), Budget.of(1000.0))
-    assert proved(run=run) == ["free", "cheap", "cheap", "dear"]
-    assert [effort for _, effort in asked] == [DEFAULT, DEFAULT, EXHAUSTIVE, EXHAUSTIVE]
+LONG = 1e6
+"""Seconds that no test takes: rounds end by what they find."""
+
+
+def limited():
+    return Run(np.random.default_rng(0), Budget.of(LONG))
+
+
+def test_with_a_time_limit_all_come_again_with_twice_the_steps_until_the_value_is_proved(registered, asked):
+    """A tree that needs 100 times its nodes, and one whose estimate is infinite, get there."""
+    enough = 100 * DEFAULT.proof.nodes
+    registered(free=(0.0, 9.0), cheap=(0.1, lambda effort: VALUE if effort.nodes >= enough else 5 + 1 / effort.nodes))
+    assert proved(run=limited()) == ["free", "cheap"]
+    nodes = [effort.proof.nodes / DEFAULT.proof.nodes for name, effort in asked if name == "cheap"]
+    assert nodes == [2**turn for turn in range(8)]
+    asked.clear()
+    registered(
+        free=(0.0, 9.0), dear=(math.inf, lambda effort: VALUE if effort.nodes >= enough else 5.0 + 1 / effort.nodes)
+    )
+    assert proved(run=limited()) == ["free", "dear"]
+    assert proved() == ["free"]  # control: without a limit it is not begun
+
+
+def test_time_is_left_where_more_steps_change_nothing(registered, asked):
+    registered(free=(0.0, 9.0), cheap=(0.1, 8.0))
+    assert proved(run=limited()) == ["free", "cheap"]
+    assert names(asked).count("cheap") == 1 + 1 + LIMITS.unchanged_rounds - 1
+    asked.clear()
+
+    def slow(effort):
+        turn = int(math.log2(effort.nodes / DEFAULT.proof.nodes))
+        return 7.0 if turn >= 3 else 8.0
+
+    registered(free=(0.0, 9.0), cheap=(0.1, slow))
+    proved(run=limited())
+    assert names(asked).count("cheap") == 1 + 3 + LIMITS.unchanged_rounds
+
+
+def test_the_bounds_of_the_effort_come_first_and_none_gets_worse(registered, asked):
+    """More time never makes a gap larger: a later bound that is worse is not kept."""
+    registered(free=(0.0, 9.0), cheap=(0.1, lambda effort: 6.0 if effort.cost < math.inf else 7.0))
+    run = limited()
+    computed = prove(task_of(), found(), run)
+    assert asked[0][1] == asked[1][1] == DEFAULT
+    assert min(bound.value for bound in computed) == 6.0
+    assert len(computed) == 2
 
 
 def test_where_time_is_over_only_what_is_free_is_computed(registered):
@@ -143,15 +207,15 @@ def test_bounds_that_cannot_help_are_passed_over(registered):
 
 def test_what_a_solver_has_searched_is_not_searched_again(registered, asked):
     known = {"single_bounds": {2: Bound(9.0, "branch_and_bound", "branch and bound", "always")}}
-    registered(free=(0.0, 9.0), branch_and_bound=(0.1, 9.0), other=(0.2, 9.0))
+    registered(free=(0.0, 9.0), branch_and_bound=(0.1, 9.0), other=(0.12, 9.0))
     assert proved(**known) == ["branch_and_bound", "free", "other"]
     assert names(asked) == ["free", "other"]
     asked.clear()
     proved(replace(ONE, n_nonzero=3), **known)  # nothing is known of three features
     assert names(asked) == ["free", "branch_and_bound", "other"]
     asked.clear()
-    proved(run=Run(np.random.default_rng(0), Budget.of(1000.0)), **known)  # with time, as far as it goes
-    assert names(asked) == ["free", "other", "branch_and_bound", "other"]
+    proved(run=limited(), **known)  # with time, as far as it goes
+    assert names(asked)[:5] == ["free", "other", "free", "branch_and_bound", "other"]
 
 
 def test_a_proof_for_nonnegative_loadings_is_known_for_those_alone(registered):
@@ -163,7 +227,7 @@ def test_a_proof_for_nonnegative_loadings_is_known_for_those_alone(registered):
 
 def test_an_interruption_keeps_what_is_proved(registered):
     run = Run(np.random.default_rng(0), Budget())
-    registered(free=(0.0, 9.0), long=(0.1, KeyboardInterrupt), dear=(0.2, 8.0))
+    registered(free=(0.0, 9.0), long=(0.1, KeyboardInterrupt), dear=(0.12, 8.0))
     assert proved(run=run) == ["free"]
     assert run.budget.interrupted
 
@@ -190,7 +254,7 @@ def test_something_is_proved_of_every_problem(rng):
         problem = Problem(2, 3, 6, objective, shared_support=False, nonnegative=nonnegative)
         computed = prove(Task(view, problem, top_spectrum(view, 2, rng)), two, run)
         assert computed
-        assert all(BOUNDS[bound.name]().cost(task_of()) == 0 for bound in computed)
+        assert all(BOUNDS[bound.name]().cost(task_of(), ProofEffort()) == 0 for bound in computed)
 
 
 def test_gaps_of_orthogonal_components_do_not_jump_with_the_number_of_features(rng):
@@ -204,3 +268,57 @@ def test_gaps_of_orthogonal_components_do_not_jump_with_the_number_of_features(r
     assert [certificate.witness.name for certificate in certificates] == ["orthogonal_dual"] * 2
     few, many = (certificate.gap for certificate in certificates)
     assert many < few + 0.05
+
+
+KINDS = {
+    "free": (SparsePCA, {}),
+    "orthogonal": (SparsePCA, {"constraint": "orthogonal"}),
+    "limited": (SparsePCA, {"max_cosine": 0.3}),
+    "disjoint": (SparsePCA, {"deflation": "disjoint"}),
+    "nonnegative": (NonnegativeSparsePCA, {}),
+    "one": (SparsePCA, {"n_components": 1}),
+    "shared": (SparseEncoder, {}),
+    "joint": (SparseEncoder, {"strategy": "joint"}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_time_is_spent_on_every_kind_of_problem_and_no_gap_is_larger_for_it(kind, rng, monkeypatch):
+    """The clock goes on by a millisecond whenever it is looked at."""
+    proofs = []
+
+    def followed(task, incumbent, run):
+        without = prove(task, incumbent, replace(run, budget=Budget()))
+        ticks = count()
+        monkeypatch.setattr("sparing.run.time", SimpleNamespace(monotonic=lambda: 0.001 * next(ticks)))
+        turns, compute = [], policy._Proof.compute
+        with monkeypatch.context() as patched:
+            patched.setattr(policy._Proof, "compute", lambda self, *a, **b: turns.append(a) or compute(self, *a, **b))
+            proofs.append(
+                (task, without, prove(task, incumbent, replace(run, budget=Budget.of(0.1))), turns, next(ticks))
+            )
+        return without
+
+    X = rng.standard_normal((60, 4)) @ rng.standard_normal((4, 12)) + rng.standard_normal((60, 12))
+    cls, settings = KINDS[kind]
+    for module in ("certificates.variance", "estimators.sparse_encoder"):
+        monkeypatch.setattr(f"sparing.{module}.prove", followed)
+    cls(**{"n_components": 2, "n_nonzero": 4, "random_state": 0} | settings).fit(X)
+    task, without, with_time, turns, looks = proofs[0]
+    sign = -1 if task.problem.objective == "loss" else 1
+    least, later = (min(sign * bound.value for bound in bounds) for bounds in (without, with_time))
+    assert later <= least
+    proved = any(bound.reached for bound in with_time)
+    assert proved or len(turns) >= 2
+    assert proved or looks > 80 or len(turns) > LIMITS.unchanged_rounds
+
+
+@pytest.mark.parametrize(("n", "d", "r"), [(120, 180, 8), (60, 100, 10)])
+def test_the_allowance_reaches_the_semidefinite_dual_in_noise(n, d, r):
+    """On these tables, which the allowance was raised for. No law: on others, quick may still prove more."""
+    X = np.random.default_rng(0).standard_normal((n, d))
+    quick, default = (
+        SparsePCA(1, n_nonzero=r, effort=effort).fit(X).certificate_.gap for effort in ("quick", "default")
+    )
+    assert default <= quick * (1 + 1e-9)
+    assert default < 0.06

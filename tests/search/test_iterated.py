@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sparing.effort import DEFAULT
 from sparing.objectives.shared import SharedCapture
 from sparing.rules import NO_RULES
-from sparing.run import DEFAULT, Budget, Run
+from sparing.run import Budget, Run
 from sparing.search.descent import Descent
 from sparing.search.iterated import search_all
 
@@ -68,6 +69,18 @@ def test_descents_end_where_no_swap_gains(seed):
         others = np.setdiff1d(np.arange(10), support)
         swaps = [np.append(np.delete(support, i), j) for i in range(4) for j in others]
         assert exact(objective, swaps).max() <= value * (1 + 1e-9)
+
+
+def test_supports_that_climb_together_end_where_each_ends_alone():
+    objective, _ = problem(3)
+    starts = np.array([np.random.default_rng(s).choice(10, 4, replace=False) for s in range(8)])
+    together = Descent(objective, starts, shortlist=5, refined=6)
+    together.run(Budget())
+    for start, support, value in zip(starts, together.supports, together.values, strict=True):
+        alone = Descent(objective, start[None], shortlist=5, refined=6)
+        alone.run(Budget())
+        assert sorted(alone.supports[0]) == sorted(support)
+        assert alone.values[0] == pytest.approx(value)
 
 
 class Small:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,13 +13,16 @@ from sklearn.datasets import load_digits, load_wine
 
 from sparing import SparsePCA
 from sparing.data import Preprocessing, as_view
+from sparing.effort import QUICK, THOROUGH
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.deflation import DEFLATIONS
 from sparing.methods.encoders import JointVariance, Sequential
+from sparing.methods.encoders.joint_goals import JointVariances
+from sparing.methods.encoders.joint_starts import JointStarts
 from sparing.methods.solvers import Auto
 from sparing.objectives.blocks import BlockCapture
-from sparing.run import QUICK, THOROUGH, Budget, Run
+from sparing.run import Budget, Run
 from sparing.search.descent import Descent
 from sparing.search.iterated import Elite
 from sparing.task import Task
@@ -101,10 +105,35 @@ def test_a_race_ends_with_the_better_half():
 
 
 def test_components_in_another_order_are_the_same_optimum():
-    elite = Elite(2)
+    elite = Elite(2, trusted=16)
     ends = np.array([[1, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]])
     elite.admit(ends, np.array([1.0, 2.0, 3.0]), np.zeros((3, 4)), np.ones(3, dtype=bool))
     assert [found.value for found in elite.best] == [3.0, 2.0]
+
+
+def test_the_search_ends_once_nearly_all_descents_end_at_known_optima():
+    elite, ends = Elite(1, trusted=8), np.tile([[1, 2], [1, 3], [2, 3]], (3, 1))
+    yes = np.ones(1, dtype=bool)
+    for n in range(8):
+        elite.admit(ends[[n]], np.ones(1), None, yes)
+        assert elite.unseen == 1  # too few to tell
+    elite.admit(ends[[8]], np.ones(1), None, yes)
+    assert elite.unseen == 0
+    elite.admit(np.array([[4, 5]]), np.ones(1), None, yes)
+    assert elite.unseen == pytest.approx(0.1)
+
+
+def test_two_searches_of_a_fit_start_from_the_same_rotations():
+    view = factors(0)
+    spectrum = top_spectrum(view, 3, np.random.default_rng(0))
+    goal = JointVariances(view, [3, 3, 3], 0.01)
+    starts = JointStarts(goal, SOLVER, spectrum)
+    first, again = (list(islice(starts.rotations(), 4)) for _ in range(2))
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    another = list(islice(JointStarts(goal, SOLVER, spectrum, seed=1).rotations(), 4))
+    np.testing.assert_array_equal(first[0], another[0])  # varimax has no chance in it
+    assert not np.allclose(first[3], another[3])
 
 
 def test_a_covariance_of_more_features_than_starts_look_at():

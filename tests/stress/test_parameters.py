@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import sparing
 from sparing.estimators.sparse_pca import BLOCK_SOLVERS
+from sparing.methods.base import check_settings
 from sparing.methods.deflation import DEFLATIONS
 from sparing.methods.encoders.elastic_net import ElasticNet
 from sparing.methods.selectors import SELECTORS
-from sparing.methods.settings import check_settings
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
 from stress.models import PUBLIC, assert_sound
 from stress.outcomes import examples_of, outcome

@@ -88,7 +88,7 @@ def test_columns_near_the_end_of_single_precision_are_selected():
 
 def test_names_of_several_kinds_get_our_own_sentence():
     frame = pd.DataFrame(X, columns=["a", 1, "b", 2, "c"])
-    with pytest.raises(TypeError, match=r"others have not, such as 1, 2\. .*only supported if all of them are text"):
+    with pytest.raises(TypeError, match=r"others are not, such as 1, 2\. .*only supported if all of them are text"):
         SparseEncoder().fit(frame)
 
 

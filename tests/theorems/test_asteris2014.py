@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
+from small_problems import nonnegative_optimum
 from sparing.gram import DenseGram
 from sparing.linalg.theorem_bounds import approximation_factor, rank_needed
 from sparing.methods.solvers.nonnegative import spannogram
@@ -14,17 +13,6 @@ from sparing.methods.solvers.nonnegative.spannogram import Spannogram
 from sparing.methods.solvers.nonnegative.spannogram_net import SpannogramNet, best_of_net, draws_needed
 from sparing.run import Run
 from sparing.task import Task
-
-
-def optimum(A, r):
-    best = 0.0
-    for size in range(1, r + 1):
-        S = np.array(list(combinations(range(len(A)), size)))
-        values, vectors = np.linalg.eigh(A[S[:, :, None], S[:, None, :]])
-        leading = vectors[:, :, -1]
-        one_signed = (leading > -1e-9).all(axis=1) | (leading < 1e-9).all(axis=1)
-        best = max(best, float(values[one_signed, -1].max(initial=0.0)))
-    return best
 
 
 def covariances(count, seed=0):
@@ -45,13 +33,13 @@ def test_theorem_1(rank, refit):
         found = solver.solve(Task.of_component(DenseGram(A), r), Run(rng))
         promised = approximation_factor(values, len(A), r, rank)
         assert r / (2 * len(A)) <= promised <= 1
-        assert found.variance >= promised * optimum(A, r) * (1 - 1e-9)
+        assert found.variance >= promised * nonnegative_optimum(A, r) * (1 - 1e-9)
 
 
 def test_theorem_1_is_broken_by_the_worst_feature():
     broken = 0
     for A, values, r, _ in covariances(30):
-        broken += np.diagonal(A).min() < approximation_factor(values, len(A), r, 3) * optimum(A, r)
+        broken += np.diagonal(A).min() < approximation_factor(values, len(A), r, 3) * nonnegative_optimum(A, r)
     assert broken > 10
 
 
@@ -64,7 +52,7 @@ def test_theorem_1_is_sharper_for_lowered_eigenvalues_alone(rank, monkeypatch):
         found = solver.solve(Task.of_component(DenseGram(A), r), Run(rng))
         promised = approximation_factor(values, len(A), r, rank, shifted=True)
         assert approximation_factor(values, len(A), r, rank) <= promised <= 1
-        assert found.variance >= promised * optimum(A, r) * (1 - 1e-9)
+        assert found.variance >= promised * nonnegative_optimum(A, r) * (1 - 1e-9)
 
 
 def test_theorem_1_as_a_number():
@@ -112,7 +100,7 @@ def test_theorem_2_by_the_solver():
     solver = SpannogramNet(rank=2, accuracy=0.2, refit=False)
     missed, runs = 0, 0
     for A, values, r, rng in covariances(30, 9):
-        promised = 0.8 * approximation_factor(values, len(A), r, 2) * optimum(A, r)
+        promised = 0.8 * approximation_factor(values, len(A), r, 2) * nonnegative_optimum(A, r)
         for _ in range(5):
             missed += solver.solve(Task.of_component(DenseGram(A), r), Run(rng)).variance < promised
             runs += 1

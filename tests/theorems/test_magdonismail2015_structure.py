@@ -26,7 +26,7 @@ from sparing.linalg.theorem_bounds import (
 from sparing.methods.encoders import Iterative
 from sparing.methods.encoders.doubly_sparse import DoublySparse
 from sparing.methods.selectors import Adaptive, DualSet, Greedy, Uniform
-from sparing.results import Selection
+from sparing.results import Premise, Selection
 from sparing.run import Run
 from sparing.task import Task
 
@@ -413,4 +413,6 @@ def test_comment_5_adaptive_sampling_is_in_the_certificate(rng, selector, streng
     assert (promise.strength, promise.reference.where) == (strength, "Theorem 6, comment 5")
     assert model.certificate_.recheck(X)
     other = dataclasses.replace(promise, claim=promise.claim.split(" by ")[0] + " by deterministic selection")
+    assert not dataclasses.replace(model.certificate_, guarantees=(other,)).recheck(X)
+    other = dataclasses.replace(other, premise=Premise("dual_set", 12))  # with the limit of another selector
     assert not dataclasses.replace(model.certificate_, guarantees=(other,)).recheck(X)

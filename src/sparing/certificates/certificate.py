@@ -23,7 +23,6 @@ from sparing.certificates.sentences import can_keep, kept, loss_bounded, loss_re
 from sparing.data import Preprocessing, as_view
 from sparing.gram import DataMatrix
 from sparing.linalg import information_loss_of
-from sparing.linalg.theorem_bounds import promise_in
 from sparing.proof.answers import answer_on, worth
 from sparing.proof.bounds import BOUNDS
 from sparing.results import ZERO_LOSS, Array, Bound, Guarantee, Indices, Problem, Spectrum
@@ -35,12 +34,12 @@ ROUNDING = 1e-9
 """A variance that is missing by less than this share of the total may be rounding of a dense eigensolver."""
 
 UNFIT = (TypeError, ValueError, ArithmeticError, AttributeError, LookupError, np.linalg.LinAlgError)
-"""What a proof runs into whose witness is no witness of its kind."""
+"""Exceptions that a check raises on a malformed witness."""
 
 
 @dataclass(frozen=True)
 class Recheck:
-    """Outcome of verifying a certificate again; true where it holds.
+    """Outcome of verifying a certificate again; true if it holds.
 
     Attributes
     ----------
@@ -48,7 +47,7 @@ class Recheck:
     value, bound : float
         Of these data; for a regression or a stream the bound is the one that was claimed.
     sentence : str
-        What was found, which is what ``print`` shows.
+        The result in words, as ``print`` shows it.
     """
 
     holds: bool
@@ -65,7 +64,7 @@ class Recheck:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What a result reaches (``value``), the bound on every feasible result (``bound``), and its proof.
+    """The value of a result (``value``), the bound on every feasible result (``bound``), and its proof.
 
     ``print(certificate)`` states the share of PCA's variance that is kept and the most that any other choice could
     keep; :meth:`details` adds the rest. It holds the nonzero loadings and small numbers only, never the data, so it can
@@ -163,16 +162,16 @@ class Certificate:
 
     @property
     def variance_kept_bound(self) -> float:
-        """The same for what no feasible result can pass, rounded up; at most 1."""
+        """The same for the bound on every feasible result, rounded up; at most 1."""
         return _share(self._explained(self.bound), self.pca_variance - self.pca_variance_error, self._rounding)
 
     @property
     def _rounding(self) -> float:
-        """What may be missing of PCA's variance by rounding alone."""
+        """The largest share of PCA's variance that rounding alone can remove."""
         return max(self._none, min(2 * self.pca_variance_error, ROUNDING * self.total))
 
     def _explained(self, value: float) -> float:
-        """The variance that a value stands for."""
+        """The variance that corresponds to a value."""
         return self.total - value
 
     def details(self) -> str:
@@ -236,7 +235,7 @@ class Certificate:
         return Recheck(True, value, bound, said)
 
     def _unlike(self, view: DataMatrix, value: float, pca: Spectrum, unit: float) -> str | None:
-        """What is another here: the objective, the data, the value, or what kind of loadings these are."""
+        """The mismatch found: objective, data, value, or kind of loadings."""
         if self.problem.objective != self._named:
             return f": it is about a {self._named}, its problem about a {self.problem.objective}"
         if not abs(view.total * unit - self.total) <= 1e-6 * self.total:
@@ -324,12 +323,12 @@ class Certificate:
         return not_more and not_less and error_agrees(self.pca_error, pca, unit)
 
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
-        """What the theorem that is named says about these data and loadings, if its hypothesis was kept."""
+        """The statement of the named theorem about these data and loadings, if its hypothesis holds."""
         from sparing.certificates.loss import _promised  # that module is about this class
 
         measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
-        promise, task = promise_in(claimed.claim), Task(view, self.problem, pca)
-        return next(iter(_promised(promise, self.support, self.loadings, task, measured)), None)
+        task = Task(view, self.problem, pca)
+        return next(iter(_promised(claimed.premise, self.support, self.loadings, task, measured)), None)
 
     @property
     def components(self) -> Array:
@@ -339,7 +338,7 @@ class Certificate:
         return full
 
     def _unit(self, view: DataMatrix) -> float:
-        """What a sum of squares of the view is in the unit of this certificate."""
+        """A sum of squares of the view, in the unit of this certificate."""
         return view.square_unit
 
     def _value_on(self, view: DataMatrix) -> float:

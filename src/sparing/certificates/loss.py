@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -21,11 +20,10 @@ from sparing.linalg.loss import REBUILT_ENTRIES, RESIDUAL_ENTRIES, TINY_LOSS
 from sparing.linalg.theorem_bounds import (
     SelectionPromise,
     iterative_bound,
-    promise_in,
     rank_revealing_factor,
     selection_promise,
 )
-from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Reference, Spectrum
+from sparing.results import ZERO_LOSS, Array, Bound, Encoder, Guarantee, Indices, Premise, Reference, Spectrum
 from sparing.task import Task
 
 
@@ -35,12 +33,12 @@ def certify_loss(
     bounds: Sequence[Bound],
     preprocessing: Preprocessing,
     *,
-    promise: str | None = None,
+    premise: Premise | None = None,
     asked: Spectrum | None = None,
 ) -> Certificate:
     """Recompute the loss from data and loadings, and compare it with the best bound.
 
-    ``promise`` names the one of ``PROMISES`` whose hypothesis the fit kept: ``dual_set`` where dual set selection chose
+    ``premise`` has the one of ``PROMISES`` whose hypothesis the fit kept: ``dual_set`` where dual set selection chose
     or was the safeguard, ``adaptive`` or ``derandomised`` where adaptive sampling chose. For components with features
     of their own these were chosen one by one. ``asked`` are as many principal components as were asked for, where these
     are more than the problem has.
@@ -59,12 +57,12 @@ def certify_loss(
         **_measured(task, found, best, value, asked),
         preprocessing=preprocessing,
         nothing=spectrum.nothing * unit,
-        guarantees=_promised(promise, found.support, found.loadings, task, spectrum.loss_ratio(value)),
+        guarantees=_promised(premise, found.support, found.loadings, task, spectrum.loss_ratio(value)),
     )
 
 
 def _measured(task: Task, found: Encoder, best: Bound, value: float, asked: Spectrum | None) -> dict[str, Any]:
-    """What every certificate of a loss holds, in the units of X: its value beside the best bound and PCA."""
+    """The contents of every certificate of a loss, in the units of X: value, best bound and PCA's loss."""
     spectrum, unit = task.spectrum, task.gram.square_unit
     return {
         "problem": task.problem,
@@ -80,7 +78,7 @@ def _measured(task: Task, found: Encoder, best: Bound, value: float, asked: Spec
 
 
 def compared(asked: Spectrum, view: DataMatrix, unit: float) -> dict[str, Any]:
-    """What is kept is a share of the variance of these principal components, on so many samples."""
+    """The variance of the principal components, of which a share is kept, and the number of samples."""
     return {
         "n_asked": asked.rank,
         "pca_variance": float(asked.most_variance * unit),
@@ -90,12 +88,12 @@ def compared(asked: Spectrum, view: DataMatrix, unit: float) -> dict[str, Any]:
 
 
 def _promised(
-    promise: str | None, support: Indices, loadings: Array, task: Task, measured: float
+    premise: Premise | None, support: Indices, loadings: Array, task: Task, measured: float
 ) -> tuple[Guarantee, ...]:
-    """What a theorem says about this fit, where its hypothesis holds and PCA loses anything at all."""
+    """The statement of a theorem about this fit, if its hypothesis holds and PCA's loss is not zero."""
     spectrum, problem = task.spectrum, task.problem
     k, r = spectrum.rank, problem.n_nonzero
-    kept = selection_promise(promise)
+    kept = selection_promise(premise)
     if kept is None or spectrum.tail <= spectrum.nothing:
         return ()
     if problem.shared_support:
@@ -110,7 +108,7 @@ def _promised(
     if not math.isfinite(limit):
         return ()
     strength = kept.chance or ("always" if exact else "numerical")
-    return (Guarantee(claim, limit, measured, strength, _cited(where)),)
+    return (Guarantee(claim, limit, measured, strength, _cited(where), premise),)
 
 
 def _cited(where: str) -> Reference:
@@ -119,7 +117,7 @@ def _cited(where: str) -> Reference:
 
 
 def _one_by_one(kept: SelectionPromise, n_found: int, task: Task) -> float:
-    """The recursion of Theorem 11 over PCA's loss; infinite where it promises no more than that something is kept."""
+    """The recursion of Theorem 11 over PCA's loss; infinite if it guarantees only that some variance is kept."""
     spectrum, counts = task.spectrum, task.sizes
     if not n_found == len(counts) == spectrum.rank:
         return math.inf
@@ -129,7 +127,7 @@ def _one_by_one(kept: SelectionPromise, n_found: int, task: Task) -> float:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReconstructionCertificate(Certificate):
-    """As :class:`Certificate`; ``value`` is what the decoder built on the data points ``rows`` loses.
+    """As :class:`Certificate`; ``value`` is the loss of the decoder built on the data points ``rows``.
 
     Attributes
     ----------
@@ -144,7 +142,7 @@ class ReconstructionCertificate(Certificate):
     row_weights: Array
 
     def _value_on(self, view: DataMatrix) -> float:
-        """What is lost again, with the decoder built anew from the data points of the view."""
+        """Recompute the loss, with the decoder rebuilt from the data points of the view."""
         if (view.n_samples or 0) <= self.rows.max():
             raise ValueError(
                 f"X has {view.n_samples or 0} sample(s), but this certificate is about a decoder built on data point "
@@ -159,12 +157,11 @@ class ReconstructionCertificate(Certificate):
         return super()._unlike(view, value, pca, unit)
 
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
-        """A theorem on both sides; for how many data points, which may be more than are used, it says itself."""
-        named = re.search(r" and (\d+) data points ", claimed.claim)
-        if named is None or not len(self.rows) <= int(named[1]) <= (self.n_samples or 0):
+        """A theorem on both sides; for how many data points, which may be more than are used, its premise says."""
+        premise = claimed.premise
+        if premise is None or not len(self.rows) <= premise.number <= (self.n_samples or 0):
             return None
-        promise = promise_in(claimed.claim)
-        again = _two_sided(promise, pca, 0.0, self.problem.n_nonzero, int(named[1]))
+        again = _two_sided(premise, pca, 0.0, self.problem.n_nonzero)
         measured = max(self.value / self.pca_value, 1.0) if self.pca_value > 0 else math.inf
         return replace(again[0], measured=measured) if again else None
 
@@ -176,7 +173,7 @@ class ReconstructionCertificate(Certificate):
 
 
 def reconstruction_loss(view: DataMatrix, components: Array, decoder: Array) -> float:
-    """``||X - X H G||^2`` for any k x d components H' and decoder G; from residuals where it is tiny."""
+    """``||X - X H G||^2`` for any k x d components H' and decoder G; computed from residuals if it is tiny."""
     images = view.gram_matmat(components.T)  # A H
     kept = 2 * np.sum(images.T * decoder) - np.sum((components @ images) * (decoder @ decoder.T))
     loss, n = max(view.total - float(kept), 0.0), view.n_samples or 0
@@ -198,14 +195,13 @@ def certify_reconstruction(
     bounds: Sequence[Bound],
     preprocessing: Preprocessing,
     *,
-    n_rows: int,
-    promise: str | None = None,
+    premise: Premise | None = None,
     asked: Spectrum | None = None,
 ) -> ReconstructionCertificate:
     """Recompute the joint loss of encoder and decoder, and compare it with the best bound.
 
-    ``row_weights`` are in the units of X, ``n_rows`` is the number of data points asked for. ``promise`` names the one
-    of ``PROMISES`` whose hypothesis the fit kept on both sides.
+    ``row_weights`` are in the units of X. ``premise`` has the one of ``PROMISES`` whose hypothesis the fit kept on both
+    sides, and the number of data points asked for.
     """
     view, spectrum, problem = task.gram, task.spectrum, task.problem
     value = reconstruction_loss(view, found.components, row_weights @ _rows_of(view, rows))
@@ -213,18 +209,15 @@ def certify_reconstruction(
     return ReconstructionCertificate(
         **_measured(task, found, best, value, asked),
         preprocessing=preprocessing,
-        guarantees=_two_sided(promise, spectrum, value, problem.n_nonzero, n_rows),
+        guarantees=_two_sided(premise, spectrum, value, problem.n_nonzero),
         rows=rows,
         row_weights=row_weights,
     )
 
 
-def _two_sided(
-    promise: str | None, spectrum: Spectrum, value: float, n_nonzero: int, n_rows: int
-) -> tuple[Guarantee, ...]:
+def _two_sided(premise: Premise | None, spectrum: Spectrum, value: float, n_nonzero: int) -> tuple[Guarantee, ...]:
     """A theorem for features and for data points, where there are more of both than components."""
-    k = spectrum.rank
-    kept = selection_promise(promise)
+    k, kept, n_rows = spectrum.rank, selection_promise(premise), 0 if premise is None else premise.number
     if kept is None or min(n_nonzero, n_rows) <= k or spectrum.tail < ZERO_LOSS * spectrum.total:
         return ()
     limit = kept.two_sided(k, n_nonzero, n_rows)
@@ -238,6 +231,7 @@ def _two_sided(
             measured=spectrum.loss_ratio(value),
             strength=strength,
             reference=Reference("magdonismail2015", "Theorem 6, comment 5"),
+            premise=premise,
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The certificate of a regression on few features: what it leaves, beside PCA regression and what theorems promise."""
+"""The certificate of a regression on few features: its residual, compared with PCA regression and with the theorems."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class RegressionCertificate:
         return Recheck(flaw is None, again.value, self.bound, f"The certificate {flaw or said}.")
 
     def _promises_agree(self, again: RegressionCertificate, *, exact: bool) -> bool:
-        """Is everything that is said of theorems what they say? Limits are what PCA regression leaves and more."""
+        """Do all stated guarantees agree with their theorems? A limit is at least the residual of PCA regression."""
         shift = self.pca_value - again.pca_value  # none, or that of an iteration
         fresh = [replace(promise, limit=promise.limit + shift) for promise in again.guarantees]
         return len(fresh) == len(self.guarantees) and all(
@@ -224,7 +224,7 @@ def certify_regression(
 def _views(
     X: Any, preprocessing: Preprocessing, fit_intercept: bool, sample_weight: Any
 ) -> tuple[DataMatrix, DataMatrix]:
-    """What the components are of, and what the targets are regressed on; one and the same where both are centred."""
+    """The view of the components, and the view on which targets are regressed; the same if both are centred."""
     view = as_view(X, preprocessing, sample_weight)
     if preprocessing.center == fit_intercept:
         return view, view
@@ -283,7 +283,7 @@ def _promises(
 
 
 def _explained(c: RegressionCertificate) -> str:
-    """What the features explain, rounded down, beside regression on principal components."""
+    """The variance that the features explain, rounded down, compared with regression on principal components."""
     if c.total == 0:
         return f"The targets are {'constant' if c.fit_intercept else 'zero'}: there is nothing to explain."
     verb = "explains" if len(c.support) == 1 else "explain"

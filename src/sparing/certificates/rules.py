@@ -17,10 +17,10 @@ ORTHOGONAL = 1e-6
 """The largest cosine that counts as none."""
 
 COSINE = 1e-9
-"""What rounding may add to the largest cosine that is allowed."""
+"""Rounding error allowed on top of the largest cosine."""
 
 TOO_WIDE = 0.05
-"""What is claimed as the error of PCA's loss may be this share of it: more than an iteration leaves that converged."""
+"""Largest claimed error of PCA's loss, as a share of it: more than the error of any converged iteration."""
 
 LOSS_ROUNDING = 1e-9
 """A share of the total that rounding may leave of a loss."""
@@ -33,12 +33,12 @@ SAME_NUMBER, NEARLY = 1e-6, 1e-3
 
 
 def fresh_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
-    """PCA again, from a start of its own."""
+    """PCA again, from an independent start."""
     return top_spectrum(view, n_components, np.random.default_rng(np.random.SeedSequence(entropy=0x5AFE)))
 
 
 def dense_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
-    """The same with so many components asked for that no iteration is made, wherever the sizes allow that."""
+    """The same with enough components requested that no iteration is needed, if the sizes allow that."""
     smaller = min(view.n_samples or view.n_features, view.n_features)
     return fresh_spectrum(view, max(n_components, -(-smaller // 32))).leading(n_components)
 
@@ -50,7 +50,7 @@ def iterates(bound: Bound) -> bool:
 
 
 def broken_rule(problem: Problem, support: Indices, loadings: Array, pca: Spectrum) -> str | None:
-    """What the loadings on a support do that the problem does not allow, in words."""
+    """The violated constraint of the problem, in words."""
     H, used = loadings, loadings != 0
     beyond_rank = (
         problem.objective == "loss" and pca.tail <= LOSS_ROUNDING * pca.total
@@ -101,13 +101,13 @@ def counts_for_none(nothing: float, pca: Spectrum, unit: float) -> bool:
 
 
 def error_agrees(error: float, pca: Spectrum, unit: float) -> bool:
-    """Is what PCA's loss may be off by what an iteration that converged leaves?"""
+    """Is the claimed error of PCA's loss at most that of a converged iteration?"""
     width = pca.most_loss - pca.least_loss
     return 0.0 <= error <= (2 * width + TOO_WIDE * pca.tail + 1e-10 * pca.total) * unit
 
 
 def same_promise(claimed: Guarantee, again: Guarantee | None, *, exact: bool) -> bool:
-    """Is this what the theorem says about the fit?"""
+    """Does this agree with the theorem about the fit?"""
     if again is None:
         return False
     words = (claimed.claim, claimed.strength, claimed.reference) == (again.claim, again.strength, again.reference)

@@ -21,7 +21,7 @@ def other_data(claimed: float, found: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where there are several."""
+    """A number with its noun, in the plural if needed."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -31,17 +31,17 @@ def percent(share: float) -> str:
 
 
 def percent_kept(share: float) -> str:
-    """Rounded down: what is kept is never overstated."""
+    """Rounded down, so that the share that is kept is never overstated."""
     return f"{math.floor(share * 1000 + 1e-9) / 10:.1f}%"
 
 
 def share(part: float) -> str:
-    """Of PCA, for which one digit is enough; more where that would read as none."""
+    """PCA's share with one digit; more digits if it would read as zero."""
     return f"{part:.1%}" if part >= 1e-3 or part <= 0 else f"{100 * part:.2g}%"
 
 
 def times(ratio: float) -> str:
-    """A loss ratio rounded up to three digits, more where that would read as none."""
+    """A loss ratio rounded up to three digits; more digits if the loss would read as none."""
     for digits in (3, 4, 5, 6):
         rounded = math.ceil(ratio * 10**digits - 1e-9) / 10**digits
         if ratio - 1 <= 1e-9 or (rounded - 1) < 2 * (ratio - 1):
@@ -53,7 +53,7 @@ def times(ratio: float) -> str:
 
 
 def kept(certificate: Certificate) -> str:
-    """What is kept of PCA's variance, and on how many samples."""
+    """The share of PCA's variance that is kept, and the number of samples."""
     c = certificate
     verb = "keeps" if len(c.loadings) == 1 else "keep"
     samples = "" if c.n_samples is None else f", on these {counted(c.n_samples, 'sample')}"
@@ -61,7 +61,7 @@ def kept(certificate: Certificate) -> str:
 
 
 def with_noise(preprocessing: Preprocessing) -> str:
-    """The noise that everything is said under, where there is any."""
+    """The noise model that all statements assume, if there is one."""
     noise = preprocessing.noise_variance
     if noise is None:
         return ""
@@ -70,7 +70,7 @@ def with_noise(preprocessing: Preprocessing) -> str:
 
 
 def can_keep(certificate: Certificate) -> str | None:
-    """What any other choice could keep, where that says more than PCA does."""
+    """The share that any other choice could keep, if the bound is tighter than PCA's."""
     c = certificate
     if c.problem.is_given:
         what = "encoder" if c.problem.objective == "loss" else "components"
@@ -175,5 +175,5 @@ def variance_bounded(certificate: Certificate) -> str:
 
 
 def promised_loss(guarantee: Guarantee) -> str:
-    """A promise, with as many digits of what was measured as the loss has above."""
+    """A guarantee, its measured value with the same digits as the loss above."""
     return f"{guarantee.sentence(times(guarantee.measured)) if math.isfinite(guarantee.measured) else guarantee}."

@@ -1,4 +1,4 @@
-"""The certificate of an encoder fitted to a stream: what one reading proves."""
+"""The certificate of an encoder fitted to a stream, proved from one pass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StreamCertificate(Certificate):
     pca_estimate: float = 0.0
 
     def _recheck_on(self, view: DataMatrix, spectrum: Spectrum) -> Recheck:
-        """Is the loss on these data at most what was claimed, and PCA's at least?"""
+        """Is the loss on these data at most the claimed value, and PCA's at least the claimed one?"""
         unit, pca = self._unit(view), spectrum.leading(self.problem.n_components)
         value = self._value_on(view) * unit
         flaw = self._unlike(view, value, pca, unit) or self._unproved_of(value, pca, unit)
@@ -60,8 +60,8 @@ class StreamCertificate(Certificate):
         return None
 
     def _unproved_of(self, value: float, pca: Spectrum, unit: float) -> str | None:
-        """What is claimed of PCA and not so. Nothing is claimed of theorems, and of a loss that counts as none that it
-        is: means of a stream may cost more digits than those of data that are read twice."""
+        """The claim about PCA that does not hold, in words. Nothing is claimed of theorems, and of a loss that counts
+        as none that it is: means of a stream may cost more digits than those of data that are read twice."""
         least, slack = (pca.tail + pca.tail_error) * unit, 1e-9 * self.total
         if not max(self.bound, self.pca_value) <= least * (1 + 1e-9) + slack:
             return f": it claims that nothing loses less than {self.bound:.6g}, PCA loses {least:.6g}"
@@ -72,7 +72,7 @@ class StreamCertificate(Certificate):
         return f": a stream has no promise of {self.guarantees[0].reference}" if self.guarantees else None
 
     def _miscompared(self, view: DataMatrix, pca: Spectrum, unit: float) -> str | None:
-        """PCA may keep less than is claimed here, never more: the claim is what one pass proves."""
+        """PCA may keep less than is claimed here, never more, because the claim is the bound that one pass proves."""
         asked = pca.leading(self.n_asked)
         if self.n_asked < min(self.problem.n_components, pca.rank):
             return f": it compares {self.problem.n_components} components with {self.n_asked} of PCA"
@@ -129,7 +129,7 @@ def certify_stream(
     values = np.linalg.eigvalsh(gram)
 
     def most(k: int) -> float:
-        """What k principal components keep at most."""
+        """An upper bound on the variance that k principal components keep."""
         return min(float(values[-k:].sum()) + min(k * dropped, left) + rounding, total)
 
     bound = min(total - most(problem.n_components), value)

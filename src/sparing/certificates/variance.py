@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -20,20 +19,21 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import approximation_factor
 from sparing.linalg.variance import symmetric_total
 from sparing.proof.bounds import EachAlone
-from sparing.proof.policy import prove
+from sparing.proof.policy import prove, unspent
+from sparing.proof_limits import LIMITS
 from sparing.results import PROVED, Array, Bound, Encoder, Guarantee, Problem, Reference, Spectrum
-from sparing.rules import NO_RULES, Rules
+from sparing.rules import Rules
 from sparing.run import Run
 from sparing.task import Task
 
 COLLINEAR = 1e-9
-"""Features count as collinear where no more than this share of their variance is left beside one direction."""
+"""Features count as collinear if at most this share of their variance lies outside one direction."""
 
 TOO_MUCH = 0.05
 """PCA's variance as claimed may have an error added that another iteration does not have, where a spectrum is flat."""
 
 SURROGATE = "Best possible variance over that found, by the surrogate of rank {}"
-"""What the theorems about a search in low rank promise."""
+"""Guarantees of the theorems about low-rank search."""
 
 INTERRUPTED = "The search was interrupted: more time could find or prove more."
 TIMED_OUT = "The time limit was reached: more time could find or prove more."
@@ -83,10 +83,11 @@ class VarianceCertificate(Certificate):
 
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
         """Theorems 1 and 2 of [asteris2014]; of the second, whose accuracy is not kept, a limit below the first's."""
-        problem, named = self.problem, re.fullmatch(SURROGATE.format(r"(\d+)"), claimed.claim)
-        if named is None or not (problem.nonnegative and problem.n_components == 1 and self.value > 0):
+        problem, premise = self.problem, claimed.premise
+        one = problem.nonnegative and problem.n_components == 1 and self.value > 0
+        if not one or premise is None or premise.algorithm != "surrogate":
             return None
-        rank = min(int(named[1]), problem.n_features)
+        rank = min(premise.number, problem.n_features)
         more = fresh_spectrum(view, rank + 1)
         limit = 1 / approximation_factor(more.values, problem.n_features, problem.n_nonzero, rank)
         strength, where = "always", "Theorem 1"
@@ -96,14 +97,15 @@ class VarianceCertificate(Certificate):
             limit = claimed.limit  # the error of single eigenvalues is not known as well as that of their sum
         known = self.bound / self.value
         measured = known if self.witness.reached else min(known, claimed.limit)
-        return Guarantee(claimed.claim, limit, measured, strength, Reference("asteris2014", where))
+        claim = SURROGATE.format(premise.number)
+        return Guarantee(claim, limit, measured, strength, Reference("asteris2014", where), premise)
 
     def _detailed(self) -> list[str]:
         return [variance_bounded(self), *(f"{guarantee}." for guarantee in self.guarantees), *self.notes]
 
 
 def covariance_unit(view: DataMatrix) -> float:
-    """What a sum of squares of the view is as a variance in the user's units."""
+    """A sum of squares of the view, as a variance in the user's units."""
     rows = view.total_weight if view.total_weight is not None else float(view.n_samples or 2)
     return view.square_unit / (rows - 1 if rows > 1 else 1.0)
 
@@ -119,33 +121,27 @@ def variance_certificate(
 ) -> VarianceCertificate:
     """The certificate of all components together, with one for each of them.
 
-    ``bounds`` are what is proved already; ``asked`` are as many principal components as were asked for, where fewer
-    were found.
+    ``bounds`` were proved before; ``asked`` are the requested number of principal components, if fewer were found.
     """
     inside, among = readable(task, found, run)
     bounds, parts = list(proved(inside, among, run) if bounds is None else bounds), list[Certificate]()
     if len(found.loadings) > 1:
-        known, rules = dict[int, list[Bound]](), Rules(allowed=task.rules.allowed)
-
-        def of_one(number: int, n_nonzero: int) -> tuple[Task, list[Bound]]:
-            nonnegative, d = task.problem.nonnegative, task.gram.n_features
-            problem = Problem(1, n_nonzero, d, "variance", nonnegative=nonnegative, rules=rules)
-            if n_nonzero not in known:
-                asked = replace(problem, n_features=inside.gram.n_features, rules=NO_RULES)
-                alone = Task(inside.gram, asked, inside.spectrum.leading(1))
-                known[n_nonzero] = prove(alone, single(among, number), run)
-            return Task(task.gram, problem, task.spectrum.leading(1)), known[n_nonzero]
-
-        for number in range(len(found.loadings)):
-            component = single(found, number)
-            alone, its_bounds = of_one(number, len(component.support))
-            parts.append(certify_variance(alone, component, its_bounds, preprocessing))
-        if task.problem.is_orthogonal and not task.problem.shared_support:
-            _, largest = of_one(0, inside.n_nonzero)
-            together = EachAlone(min(largest, key=lambda bound: bound.value)).bound(inside, among, run)
-            bounds += [] if together is None else [together]
+        each = [single(found, number) for number in range(len(found.loadings))]
+        together = task.problem.is_orthogonal and not task.problem.shared_support
+        sizes = {len(one.support) for one in each} | ({inside.n_nonzero} if together else set())
+        known = _proved_alone(sizes, inside, among, run)
+        rules, nonnegative = Rules(allowed=task.rules.allowed), task.problem.nonnegative
+        for one in each:
+            size = len(one.support)
+            problem = Problem(1, size, task.gram.n_features, "variance", nonnegative=nonnegative, rules=rules)
+            alone = Task(task.gram, problem, task.spectrum.leading(1))
+            parts.append(certify_variance(alone, one, known[size], preprocessing))
+        if together:
+            largest = min(known[inside.n_nonzero], key=lambda bound: bound.value)
+            repeated = EachAlone(largest).bound(inside, among, run)
+            bounds += [] if repeated is None else [repeated]
     certificate = certify_variance(task, found, bounds, preprocessing, parts=parts, asked=asked)
-    if run.budget.expired and certificate.gap > PROVED:
+    if (run.budget.expired or _for_parts(run) >= LIMITS.most_for_parts) and certificate.gap > PROVED:
         said = INTERRUPTED if run.budget.interrupted else TIMED_OUT
         return replace(certificate, notes=(*certificate.notes, said))
     return certificate
@@ -164,12 +160,33 @@ def readable(task: Task, found: Encoder, run: Run) -> tuple[Task, Encoder]:
 
 
 def proved(inside: Task, among: Encoder, run: Run) -> list[Bound]:
-    """Bounds for a problem among the features that may be read.
+    """Bounds for a problem among the features that may be read; a time limit leaves time for single components.
 
-    Those for any features bound those with required ones as well; what reaches them need not have these.
+    Bounds for free features also hold with required features; a result that attains them need not contain the required
+    ones.
     """
-    bounds = prove(inside, among, run)
+    bounds = prove(inside, among, run.share(1 - _for_parts(run)) if inside.problem.is_several else run)
     return [replace(bound, reached=False) for bound in bounds] if len(inside.rules.required) else bounds
+
+
+def _for_parts(run: Run) -> float:
+    """The share of the time left that the certificates of single components are to have."""
+    left = run.budget.left
+    return 0.0 if left is None else min(2 * run.effort.proof.parts / left, LIMITS.most_for_parts)
+
+
+def _proved_alone(sizes: set[int], inside: Task, among: Encoder, run: Run) -> dict[int, list[Bound]]:
+    """Bounds for one component of each of these numbers of features: details of the whole."""
+    effort, used = run.effort, np.count_nonzero(among.loadings, axis=1)
+    cost = (effort.proof.parts + unspent(inside, effort.proof)) / len(sizes)
+    alone = replace(run, effort=replace(effort, proof=replace(effort.proof, cost=cost)))
+    known = dict[int, list[Bound]]()
+    for size in sorted(sizes):
+        problem = Problem(1, size, inside.gram.n_features, "variance", nonnegative=inside.problem.nonnegative)
+        incumbent = single(among, int(np.argmax(used == size)))
+        task = Task(inside.gram, problem, inside.spectrum.leading(1))
+        known[size] = prove(task, incumbent, alone.share(1 / (len(sizes) - len(known))))
+    return known
 
 
 def certify_variance(
@@ -211,7 +228,7 @@ def certify_variance(
 
 
 def _copies(view: DataMatrix, found: Encoder, value: float) -> tuple[str, ...]:
-    """A word where one component has all the variance of its features: they are one feature, several times."""
+    """A note if one component has all the variance of its features: they are copies of one feature."""
     own = float(view.gram_diagonal()[found.support].sum())
     if len(found.loadings) > 1 or len(found.support) == 1 or value < own * (1 - COLLINEAR):
         return ()
@@ -222,7 +239,7 @@ def _copies(view: DataMatrix, found: Encoder, value: float) -> tuple[str, ...]:
 
 
 def single(found: Encoder, number: int) -> Encoder:
-    """One component of several, as an encoder of its own without a decoder."""
+    """One component of several, as a separate encoder without a decoder."""
     loadings: Array = found.loadings[number : number + 1]
     used = loadings[0] != 0
     return Encoder(

@@ -1,4 +1,4 @@
-"""Sparse clustering: weights of features from pairwise dissimilarities or from sums of squares between clusters."""
+"""Sparse clustering: feature weights from pairwise dissimilarities or from sums of squares between clusters."""
 
 from sparing.clustering.dissimilarity import LINKAGES, Complement, Dissimilarity, SquaredDifferences, cut, tree_of
 from sparing.clustering.elementwise import ElementwiseDissimilarity, absolute_difference
@@ -11,9 +11,7 @@ from sparing.clustering.kmeans import (
     pruned_clusters,
     weighted_squares,
 )
-from sparing.clustering.table import Table, check_varies, read_table
 from sparing.clustering.weights import (
-    AGREEMENT,
     Weighting,
     alternate,
     best_weights,
@@ -25,7 +23,6 @@ from sparing.clustering.weights import (
 )
 
 __all__ = [
-    "AGREEMENT",
     "LINKAGES",
     "Complement",
     "Dissimilarity",
@@ -33,7 +30,6 @@ __all__ = [
     "GapSearch",
     "Partition",
     "SquaredDifferences",
-    "Table",
     "Weighting",
     "absolute_difference",
     "alternate",
@@ -41,7 +37,6 @@ __all__ = [
     "best_weights",
     "bound_for_count",
     "bound_grid",
-    "check_varies",
     "cluster_path",
     "cut",
     "fewest_agreeing",
@@ -49,7 +44,6 @@ __all__ = [
     "permutation_gap",
     "pruned_clusters",
     "pruned_weights",
-    "read_table",
     "spread",
     "tree_of",
     "uniform",

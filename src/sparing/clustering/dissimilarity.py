@@ -1,8 +1,8 @@
-"""Feature-wise dissimilarities of all pairs of samples, D (pairs x features), which is never formed.
+"""Products with D (pairs x features), the feature-wise dissimilarities of all pairs of samples; D is never formed.
 
-Everything is about ordered pairs, as in the lecture: D has n^2 rows, (i, i') and (i', i) alike, and a vector u over
-pairs is a symmetric n x n matrix U. Hence (Dw) is the matrix of weighted dissimilarities, |Dw| its Frobenius norm,
-and (D'u)_j = sum over all i and i' of U_ii' d_ii'j.
+Pairs are ordered, as in the lecture: D has n^2 rows, with equal rows for (i, i') and (i', i), and a vector u over pairs
+is a symmetric n x n matrix U. So (Dw) is the matrix of weighted dissimilarities, |Dw| its Frobenius norm, and (D'u)_j =
+sum over all i and i' of U_ii' d_ii'j.
 """
 
 from __future__ import annotations
@@ -18,19 +18,15 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
-from sparing.clustering.table import Table, dense, inner, scaled_columns
+from sparing.data.values import Table, dense, inner, scaled_columns
 from sparing.results import Array, Indices
-
-GRAM_FEATURES = 2500
-"""Features up to which D'D may be formed (48 MiB) ..."""
-
-GRAM_RATIO = 16
-"""... where they are at most this many times as many as samples: it then costs less than a few products with D."""
+from sparing.search_limits import SEARCH
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """p / (features that both have), zero on the diagonal; places of pairs without any, and number of the others."""
+    """p / (number of features known for both samples), zero on the diagonal; positions of pairs without any, and the
+    number of other pairs."""
 
     upscaling: Array
     unknown: tuple[Any, ...]
@@ -38,7 +34,7 @@ class Pairs:
 
 
 def known_pairs(table: Table) -> Pairs:
-    """What missing values leave of every pair."""
+    """The known part of every pair with missing values."""
     Z = table.missing
     p = table.shape[1]
     gone = np.asarray(Z.sum(axis=1)).ravel()
@@ -58,15 +54,15 @@ def known_pairs(table: Table) -> Pairs:
 
 
 class Dissimilarity(ABC):
-    """D of one table, through its products.
+    """D of one table, given by its products.
 
-    Values that are missing make no difference: d_ii'j = 0 where x_ij or x_i'j is not known, and what is left of a pair
-    is multiplied by p / (number of features that both have), as in R's ``sparcl``. A pair that has no feature in common
-    is as far apart as pairs are on average.
+    Missing values contribute nothing: d_ii'j = 0 if x_ij or x_i'j is missing, and the sum of a pair is multiplied by p
+    / (number of features known for both), as in R's ``sparcl``. A pair without a common feature gets the mean
+    dissimilarity.
     """
 
     power = 1
-    """d is multiplied by this power of a number by which X is multiplied."""
+    """If X is multiplied by a number, d is multiplied by this power of it."""
 
     def __init__(self, table: Table) -> None:
         self._hold(table)
@@ -78,14 +74,14 @@ class Dissimilarity(ABC):
         self._sizes: Array | None = None
 
     def restricted(self, J: Indices) -> Self:
-        """The features J alone; pairs are scaled up as before."""
+        """The dissimilarity of the features J only; the scaling of pairs is unchanged."""
         part = copy(self)
         part._hold(self.table.restricted(J))
         return part
 
     @property
     def in_units_of_x(self) -> float:
-        """What turns a dissimilarity of the table's values into one of the user's."""
+        """The factor that converts a dissimilarity of the table's values to the user's units."""
         return float(self.table.unit**-self.power)
 
     def weighted(self, w: Array) -> Array:
@@ -106,7 +102,7 @@ class Dissimilarity(ABC):
 
     @property
     def is_quick(self) -> bool:
-        """Does D'Dw cost next to nothing?"""
+        """Whether D'Dw is cheap."""
         return False
 
     def normal(self, w: Array) -> Array:
@@ -122,22 +118,22 @@ class Dissimilarity(ABC):
         """D'u before pairs are scaled up."""
 
     def sizes(self) -> Array:
-        """Norms of the columns of D, to see where a search may begin; missing values count as means."""
+        """Norms of the columns of D, to choose starting points; missing values count as means."""
         if self._sizes is None:
             self._sizes = self._norms()
         return self._sizes
 
     @abstractmethod
     def _norms(self) -> Array:
-        """What ``sizes`` returns."""
+        """Compute ``sizes``."""
 
 
 class SquaredDifferences(Dissimilarity):
     """d_ii'j = (x_ij - x_i'j)^2, by products of matrices.
 
     With q = (X.X)w and s = U1: (Dw)_ii' = q_i + q_i' - 2 (X diag(w) X')_ii' and (D'u)_j = 2 x_j'(diag(s) - U) x_j.
-    With Z = 1 where values are missing, the first loses (X.X) diag(w) Z' and its transpose, the second the sum of
-    x_ij^2 (UZ)_ij. For centred columns, D'D = 2n (X.X)'(X.X) + 4 (X'X).(X'X) + 2 vv' with v = (X.X)'1.
+    With Z = 1 for missing values, subtract (X.X) diag(w) Z' and its transpose from the first, and from the second the
+    sum of x_ij^2 (UZ)_ij. For centred columns, D'D = 2n (X.X)'(X.X) + 4 (X'X).(X'X) + 2 vv' with v = (X.X)'1.
     """
 
     power = 2
@@ -145,7 +141,7 @@ class SquaredDifferences(Dissimilarity):
     def _hold(self, table: Table) -> None:
         super()._hold(table)
         self._gram: Array | None = None
-        few = self.n_features <= min(GRAM_FEATURES, GRAM_RATIO * self.n_samples)
+        few = self.n_features <= min(SEARCH.dissimilarity_features, SEARCH.dissimilarity_ratio * self.n_samples)
         self._by_gram = few and table.missing is None and not table.is_sparse
 
     def _weighted(self, w: Array) -> Array:
@@ -173,11 +169,11 @@ class SquaredDifferences(Dissimilarity):
 
     @property
     def is_quick(self) -> bool:
-        """Is D'D in memory?"""
+        """Whether D'D is in memory."""
         return self._by_gram
 
     def normal(self, w: Array) -> Array:
-        """D'Dw, by D'D where that is small."""
+        """D'Dw, by D'D if that is small."""
         if not self._by_gram:
             return super().normal(w)
         if self._gram is None:
@@ -208,7 +204,7 @@ class SquaredDifferences(Dissimilarity):
 
 
 class Complement(Dissimilarity):
-    """D without what a first clustering has used: u is kept orthogonal to its dissimilarities u_1."""
+    """D for a complementary clustering: u is kept orthogonal to the dissimilarities u_1 of the first."""
 
     def __init__(self, whole: Dissimilarity, first: Array) -> None:
         self._hold(whole.table)
@@ -217,7 +213,7 @@ class Complement(Dissimilarity):
         self._used = whole.per_feature(self.first)
 
     def restricted(self, J: Indices) -> Self:
-        """The features J alone."""
+        """The features J only."""
         part = super().restricted(J)
         part.whole, part._used = self.whole.restricted(J), self._used[J]
         return part
@@ -236,7 +232,7 @@ class Complement(Dissimilarity):
 
     @property
     def is_quick(self) -> bool:
-        """As quick as the whole."""
+        """As for the full D."""
         return self.whole.is_quick
 
     def normal(self, w: Array) -> Array:
@@ -244,7 +240,7 @@ class Complement(Dissimilarity):
         return self.whole.normal(w) - self._used * (self._used @ w)
 
     def _norms(self) -> Array:
-        """Norms of what is left of the columns of D."""
+        """Norms of the columns of the deflated D."""
         return np.asarray(np.sqrt(np.maximum(self.whole.sizes() ** 2 - self._used**2, 0.0)))
 
     _weighted = weighted
@@ -252,13 +248,13 @@ class Complement(Dissimilarity):
 
 
 LINKAGES = ("average", "complete", "single", "ward", "weighted")
-"""Those that never join clusters below their parts, so that a height cuts the tree."""
+"""Linkages whose merge heights never decrease, so that the tree can be cut at a height."""
 
 
 def tree_of(M: Array, linkage: Any) -> Array:
-    """SciPy's linkage matrix of a symmetric M; ``ward`` takes M for squared Euclidean distances."""
+    """SciPy's linkage matrix of a symmetric M; ``ward`` interprets M as squared Euclidean distances."""
     condensed = squareform(M, checks=False)
-    lowest = min(float(condensed.min()), 0.0)  # of a complementary clustering; a shift changes heights and no merge
+    lowest = min(float(condensed.min()), 0.0)  # below zero if complementary; a shift changes no merge
     if linkage == "ward":
         condensed = np.sqrt(condensed - lowest)
         lowest = 0.0

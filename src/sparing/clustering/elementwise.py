@@ -9,7 +9,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.clustering.dissimilarity import Dissimilarity
-from sparing.clustering.table import SIZES, Table, dense
+from sparing.data.values import SIZES, Table, dense
 from sparing.gram.base import CACHE_ENTRIES
 from sparing.results import Array
 
@@ -17,7 +17,7 @@ ElementWise = Callable[[Any, Any], Any]
 
 
 class ElementwiseDissimilarity(Dissimilarity):
-    """d_ii'j = f(x_ij, x_i'j), in blocks of this many pairs times features."""
+    """d_ii'j = f(x_ij, x_i'j), computed in blocks of pairs and features."""
 
     def __init__(self, table: Table, function: ElementWise, block_entries: int = CACHE_ENTRIES) -> None:
         super().__init__(table)
@@ -36,7 +36,7 @@ class ElementwiseDissimilarity(Dissimilarity):
         for first in range(0, len(features), width):
             J = features[first : first + width]
             C = np.ascontiguousarray(self.table.columns(J).T)
-            C.flags.writeable = False  # a function that writes to what it gets would change later blocks
+            C.flags.writeable = False  # a function that modifies its input would change later blocks
             Z = None if self.table.missing is None else dense(self.table.missing[:, J]).T > 0
             for top in range(0, n, height):
                 i = slice(top, min(top + height, n))
@@ -74,7 +74,7 @@ def absolute_difference(a: Any, b: Any) -> Any:
 
 
 def _check(function: ElementWise, table: Table) -> None:
-    """Is a user's function a dissimilarity, as far as one feature tells?"""
+    """Check on one feature that a user's function is a dissimilarity."""
     column = table.columns(np.flatnonzero(table.varying)[:1])[:, 0]
     _, different = np.unique(column, return_index=True)
     column = column[np.sort(different)[:50]]
@@ -89,7 +89,7 @@ def _check(function: ElementWise, table: Table) -> None:
 
 
 def _checked(d: Any, shape: tuple[int, ...]) -> Array:
-    """What a user's function returned for a block of pairs and features."""
+    """Check the values that a user's function returns for a block of pairs and features."""
     values = np.asarray(d)
     if values.shape != shape:
         n, i, j = shape

@@ -1,4 +1,4 @@
-"""Choice of the bound on the weights: by a permutation gap [witten2010, Sec. 3.2], or by a number of features."""
+"""Choice of the l1 bound on the weights: by a permutation gap [witten2010, Sec. 3.2], or by a number of features."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sparing.clustering.table import Table
+from sparing.data.values import Table
 from sparing.results import Array, Indices
-from sparing.run import SEARCH, Budget
+from sparing.run import Budget
+from sparing.search_limits import SEARCH
 
 Fit = TypeVar("Fit")
 
 
 @dataclass(frozen=True)
 class GapSearch:
-    """Bounds tried, features used, gaps and their standard errors; the bound chosen, and permutations done.
+    """The bounds tried, the features used, the gaps with standard errors, the chosen bound and the number of
+    permutations.
 
-    ``agreements`` are adjusted Rand indices of the clusters of every bound with those of the one chosen, where these
-    were asked for.
+    ``agreements`` are the adjusted Rand indices between the clusters of every bound and those of the chosen one, if
+    requested.
     """
 
     bounds: Array
@@ -34,10 +36,10 @@ class GapSearch:
 
 
 def bound_grid(n_features: int) -> Array:
-    """Bounds from about one feature to most, in equal ratios.
+    """Bounds from about one feature to most features, with equal ratios.
 
-    Close to sqrt(p) weights of permuted features are nearly equal, and no longer comparable with those of the data.
-    With very few features there is nothing below, and one of two would be left out whatever the data say.
+    Near sqrt(p) the weights of permuted features are nearly equal and no longer comparable with those of the data, so
+    the grid ends below. With very few features it does not, because one of two would always be left out.
     """
     highest = max(0.7 * math.sqrt(n_features), min(math.sqrt(n_features), 1.4))
     return np.geomspace(min(1.2, highest), highest, SEARCH.tried_bounds if highest > 1 else 1)
@@ -51,10 +53,10 @@ def permutation_gap(
     rng: np.random.Generator,
     budget: Budget,
 ) -> GapSearch:
-    """Where a criterion O exceeds most that of data whose features were permuted, each on its own.
+    """Choose the bound by the gap between the criterion O and that of independently permuted features.
 
-    gap(c) = log O(c) - mean of log O_b(c) over permutations b. The smallest bound is chosen whose gap is within one
-    standard error of the largest: sd(log O_b) sqrt(1 + 1/B) there.
+    gap(c) = log O(c) - mean of log O_b(c) over permutations b. The smallest bound whose gap is within one standard
+    error, sd(log O_b) sqrt(1 + 1/B), of the largest is chosen.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ def permutation_gap(
     for b in range(0 if budget.expired else n_permutations):
         with table.permuted(rng) as null:
             criteria, _ = path(null, bounds)
-        if budget.expired:  # perhaps cut short in the middle
+        if budget.expired:  # perhaps incomplete
             break
         logs.append(np.log(np.maximum(criteria, np.finfo(float).tiny)))
         budget.say(f"weight_bound: permutation {b + 1} of {n_permutations}")
@@ -92,10 +94,10 @@ def bound_for_count(
     n_features: int,
     budget: Budget,
 ) -> tuple[float, Fit]:
-    """The bound whose fit uses ``wanted`` features, by bisection; else the most that are fewer.
+    """The bound whose fit uses ``wanted`` features, by bisection; otherwise the largest smaller number.
 
-    Where the number jumps over ``wanted``, because features tie or the fit does, the largest bound below is returned.
-    Where time is up, so is ``pruned(fit)``: the features that suit a fit with more of them best, and their bound.
+    If the number jumps over ``wanted``, because features tie or the fit jumps, the largest bound below is returned. If
+    time is up, ``pruned(fit)`` is returned: the best features of a fit with more of them, and their bound.
     """
     low, high = 1.0, math.sqrt(n_features)
     best_bound, best = high, solve(high)

@@ -10,25 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from sparing.clustering.table import Table, dense, inner, is_sparse
 from sparing.clustering.weights import uniform
+from sparing.data.values import Table, dense, inner, is_sparse
+from sparing.effort import DEFAULT
 from sparing.linalg.rounding import BETTER
 from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
-from sparing.run import DEFAULT, SEARCH, Budget
+from sparing.run import Budget
 from sparing.search.truncated_power import distinct_ranks
+from sparing.search_limits import SEARCH
 
 DISTANCE_ROUNDING = 1e-12
-"""Squared distances below this share of the squared norms of both ends are rounding."""
-
-COPIED_SHARE = 0.4
-"""Features of positive weight are copied where they are at most this share of all: more would hold half the data again,
-and products with all of them cost little more."""
+"""Squared distances below this share of the squared norms of both points are rounding errors."""
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Clusters, the weights that suit them, and the weighted sum of squares between clusters, sum_j w_j a_j."""
+    """Clusters, their best weights, and the weighted sum of squares between clusters, sum_j w_j a_j."""
 
     labels: Indices
     weights: Array
@@ -38,17 +36,17 @@ class Partition:
 
     @property
     def n_iter(self) -> int:
-        """Updates of the weights."""
+        """Number of updates of the weights."""
         return len(self.criteria)
 
     @property
     def n_used(self) -> int:
-        """Features of positive weight."""
+        """Number of features with positive weight."""
         return int(np.count_nonzero(self.weights))
 
 
 def means_of(X: Any, labels: Indices, n_clusters: int) -> tuple[Array, Array]:
-    """Means of the clusters (zero where there is no member) and numbers of members."""
+    """Means of the clusters (zero for empty ones) and numbers of members."""
     members = np.zeros((len(labels), n_clusters))
     members[np.arange(len(labels)), labels] = 1.0
     counts = members.sum(axis=0)
@@ -64,16 +62,17 @@ def between(table: Table, labels: Indices, n_clusters: int) -> Array:
 
 @dataclass(frozen=True)
 class WeightedSamples:
-    """Samples with squared distances sum_j w_j (x_ij - x_i'j)^2; weights are part of centres, so X is not copied."""
+    """Samples with squared distances sum_j w_j (x_ij - x_i'j)^2; the weights are applied to centres, so X is not
+    copied."""
 
     values: Any
     weights: Array
 
     @classmethod
     def of(cls, table: Table, w: Array) -> WeightedSamples:
-        """The features of positive weight, copied where they are few."""
+        """Make it from the features of positive weight, copied if they are few."""
         support = np.flatnonzero(w)
-        if len(support) <= COPIED_SHARE * len(w):
+        if len(support) <= SEARCH.copied_share * len(w):
             return cls(table.values[:, support], w[support])
         return cls(table.values, w)
 
@@ -84,7 +83,7 @@ class WeightedSamples:
         return np.asarray(np.einsum("ij,ij,j->i", self.values, self.values, self.weights))
 
     def scores(self, centers: Array) -> tuple[Array, Array]:
-        """Squared distances from every centre, less the norms of the samples; and the norms of the centres."""
+        """Squared distances from every centre minus the norms of the samples, and the norms of the centres."""
         weighted = centers * self.weights
         sizes = np.einsum("kj,kj->k", centers, weighted)
         scores: Array = sizes - 2.0 * np.asarray(self.values @ weighted.T)
@@ -96,7 +95,7 @@ class WeightedSamples:
 
 
 def weighted_squares(table: Table, centers: Array, w: Array) -> Array:
-    """sum_j w_j (x_ij - m_kj)^2 for samples i and centres k, from differences, so that no digits are lost."""
+    """sum_j w_j (x_ij - m_kj)^2 for samples i and centres k, from differences, which keeps all digits."""
     out = np.zeros((table.shape[0], len(centers)))
     for J, C, _ in table.blocks(np.flatnonzero(w)):
         block = dense(C)
@@ -106,7 +105,7 @@ def weighted_squares(table: Table, centers: Array, w: Array) -> Array:
 
 
 def lloyd(samples: WeightedSamples, labels: Indices, n_clusters: int, budget: Budget | None = None) -> Indices:
-    """Labels of k-means begun at the means of given clusters, run until no sample moves or time is up.
+    """Labels of k-means from the means of given clusters, until no sample moves or time is up.
 
     A cluster that loses all members restarts at the sample farthest from its mean.
     """
@@ -120,7 +119,7 @@ def lloyd(samples: WeightedSamples, labels: Indices, n_clusters: int, budget: Bu
         moved = np.argmin(scores, axis=1)
         rounding = DISTANCE_ROUNDING * (norms + sizes[labels] + sizes[moved])
         stay = scores[np.arange(len(labels)), labels] <= scores[np.arange(len(labels)), moved] + rounding
-        moved = np.where(stay & (counts[labels] > 0), labels, moved)  # rounding moves nobody
+        moved = np.where(stay & (counts[labels] > 0), labels, moved)  # rounding errors move no sample
         for k in np.flatnonzero(np.bincount(moved, minlength=n_clusters) == 0):
             distances = norms + scores[np.arange(len(moved)), moved]
             crowded = np.bincount(moved, minlength=n_clusters)[moved] > 1
@@ -136,7 +135,7 @@ def lloyd(samples: WeightedSamples, labels: Indices, n_clusters: int, budget: Bu
 
 
 def seeded(samples: WeightedSamples, n_clusters: int, rng: np.random.Generator) -> Indices:
-    """Labels by the nearest of ``n_clusters`` samples, each drawn in proportion to its squared distance (k-means++)."""
+    """Labels by the nearest of ``n_clusters`` samples, drawn in proportion to squared distances (k-means++)."""
     norms = samples.norms()
     n = len(norms)
     nearest, labels = np.full(n, np.inf), np.zeros(n, dtype=np.intp)
@@ -157,9 +156,9 @@ def seeded(samples: WeightedSamples, n_clusters: int, rng: np.random.Generator) 
 def alternate_clusters(
     table: Table, n_clusters: int, bound: float, labels: Indices, *, tol: float, max_iter: int, budget: Budget
 ) -> Partition:
-    """w <- best weights for a, clusters <- k-means from the clusters there are; sum_j w_j a_j never decreases.
+    """w <- best weights for a, clusters <- k-means from the current clusters; sum_j w_j a_j never decreases.
 
-    It ends where no sample moves, or where a turn adds less than ``tol`` of the criterion.
+    It stops if no sample moves, or if an iteration adds less than ``tol`` of the criterion.
     """
     w, value = _suited(table, labels, n_clusters, bound)
     criteria, converged = [value], False
@@ -184,7 +183,7 @@ def _suited(table: Table, labels: Indices, n_clusters: int, bound: float) -> tup
 
 
 def pruned_clusters(table: Table, n_clusters: int, found: Partition, wanted: int) -> tuple[float, Partition]:
-    """The same clusters with the weights that suit them best on ``wanted`` features, and their bound."""
+    """The same clusters with their best weights on ``wanted`` features, and the bound of these weights."""
     a = between(table, found.labels, n_clusters)
     bound = bound_for_nonzeros(a, wanted)
     w = l1_l2_maximiser(a, bound)
@@ -193,7 +192,7 @@ def pruned_clusters(table: Table, n_clusters: int, found: Partition, wanted: int
 
 
 def spread_features(table: Table, bound: float) -> Array:
-    """Equal weights of the features of largest variance, twice as many as the bound has room for."""
+    """Equal weights for the features of largest variance, twice the number that the bound allows."""
     labels = np.arange(table.shape[0])
     overall, _ = means_of(table.values, np.zeros_like(labels), 1)
     squares = inner(table.values, table.values) - len(labels) * overall[0] ** 2
@@ -219,14 +218,13 @@ def best_clusters(
 ) -> Partition:
     """The best of several starts: ``known`` clusters, and k-means in all features or those of largest variance.
 
-    An answer is taken for settled when ``fresh`` new seedings of k-means in its own weighted features do not improve it
-    either. Where the bound leaves room for few features there are many answers, to which k-means in all features does
-    not lead: then clusters of the ``singles`` features that divide the samples best are starts, and as many
-    :func:`drifted` ones.
+    An answer is final if ``fresh`` new seedings of k-means in its weighted features do not improve it. If the bound
+    allows only few features, there are many local optima that k-means in all features does not reach. Then the clusters
+    by each of the ``singles`` best separating features are starts, and the same number of :func:`drifted` ones.
     """
 
     def begun(w: Array) -> Indices:
-        """K-means with these weights, from a new seeding."""
+        """Run k-means with these weights from a new seeding."""
         samples = WeightedSamples.of(table, w)
         return lloyd(samples, seeded(samples, n_clusters, rng), n_clusters, budget)
 
@@ -254,7 +252,7 @@ def best_clusters(
         found = settled(known[start] if start < len(known) else begun(begin[(start - len(known)) % 2]))
         if best is None or found.criterion > best.criterion * (1 + BETTER):
             best = found
-    assert best is not None  # there is always a first start
+    assert best is not None  # there is always at least one start
     walks = (drifted(table, n_clusters, bound, rng, budget) for _ in range(singles))
     cheap = chain(single_clusters(table, n_clusters, 0 if budget.expired else singles), walks)
     for labels in cheap:
@@ -267,9 +265,9 @@ def best_clusters(
 
 
 def drifted(table: Table, n_clusters: int, bound: float, rng: np.random.Generator, budget: Budget) -> Indices:
-    """The best clusters on a walk that seeds k-means anew whenever weights change, as the paper's algorithm does.
+    """The best clusters of a run that seeds k-means again whenever weights change, as the paper's algorithm does.
 
-    The criterion may fall on the way, which leads past answers where every change of single samples lowers it.
+    The criterion may decrease meanwhile, which escapes local optima for moves of single samples.
     """
     w, best, labels = uniform(table.shape[1], bound), -math.inf, np.zeros(table.shape[0], dtype=np.intp)
     for _ in range(SEARCH.drift_turns):
@@ -285,7 +283,8 @@ def drifted(table: Table, n_clusters: int, bound: float, rng: np.random.Generato
 
 
 def single_clusters(table: Table, n_clusters: int, count: int) -> list[Indices]:
-    """Clusters of single features by k-means in them, for the ``count`` features of the largest sums between them."""
+    """Clusters by k-means in a single feature, for the ``count`` features with the largest sums of squares between
+    clusters."""
     if count == 0:
         return []
     a = np.concatenate([_divided(dense(C), n_clusters)[1] for _, C, _ in table.blocks()])
@@ -294,7 +293,8 @@ def single_clusters(table: Table, n_clusters: int, count: int) -> list[Indices]:
 
 
 def _divided(C: Array, n_clusters: int) -> tuple[Indices, Array]:
-    """Labels (n x p) by k-means in each column alone, begun at quantiles; and the sums of squares between clusters."""
+    """Labels (n x p) by k-means in each column separately, starting at quantiles; and the sums of squares between
+    clusters."""
     n, p = C.shape
     places = ((np.arange(n_clusters) + 0.5) / n_clusters * n).astype(np.intp)
     centers, overall = np.sort(C, axis=0)[places], C.mean(axis=0)
@@ -320,10 +320,11 @@ def cluster_path(
     max_iter: int,
     budget: Budget,
 ) -> list[Partition]:
-    """Clusters for every bound, in rising order: each begun where the next larger one ended, and once more."""
+    """Clusters for every bound, in ascending order: each starts from the result of the next larger bound, in two
+    rounds."""
     found: list[Partition] = []
     for bound in bounds[::-1]:
-        if found and budget.expired:  # a path cut short is not used; only its length matters
+        if found and budget.expired:  # an incomplete path is not used; only its length matters
             found.append(replace(found[-1], converged=False))
             continue
         known = [found[-1].labels] if found else []
@@ -344,7 +345,7 @@ def cluster_path(
     found.reverse()
     for place in range(
         1, 0 if budget.expired else len(bounds)
-    ):  # what a smaller bound found may serve a larger one, too
+    ):  # the result of a smaller bound may suit a larger one, too
         labels = found[place - 1].labels
         other = alternate_clusters(
             table, n_clusters, float(bounds[place]), labels, tol=tol, max_iter=max_iter, budget=budget

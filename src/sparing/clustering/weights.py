@@ -13,16 +13,18 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from sparing.clustering.dissimilarity import Dissimilarity
+from sparing.effort import DEFAULT
 from sparing.linalg.rounding import BETTER
 from sparing.linalg.soft_threshold import bound_for_nonzeros, l1_l2_maximiser
 from sparing.results import Array, Indices
-from sparing.run import DEFAULT, SEARCH, Budget
+from sparing.run import Budget
 from sparing.search.truncated_power import distinct_ranks
+from sparing.search_limits import SEARCH
 
 
 @dataclass(frozen=True)
 class Weighting:
-    """Weights, the criterion u'Dw that they reach, and how they got there."""
+    """Weights, their criterion u'Dw, and the history of the iteration."""
 
     weights: Array
     criterion: float
@@ -32,17 +34,17 @@ class Weighting:
 
     @property
     def n_iter(self) -> int:
-        """Updates of the weights."""
+        """Number of updates of the weights."""
         return len(self.criteria) - 1
 
     @property
     def n_used(self) -> int:
-        """Features of positive weight."""
+        """Number of features with positive weight."""
         return int(np.count_nonzero(self.weights))
 
 
 def uniform(n_features: int, bound: float) -> Array:
-    """Equal weights that keep both bounds."""
+    """Equal weights within both bounds."""
     return np.full(n_features, min(1.0 / math.sqrt(n_features), bound / n_features))
 
 
@@ -58,10 +60,9 @@ def alternate(
 ) -> Weighting:
     """u <- Dw / |Dw|, w <- best weights for (D'u)_+, until w changes by less than ``tol`` of its norm.
 
-    Each half is solved exactly, so that u'Dw never decreases. It equals |Dw| = sqrt(w'D'Dw): u itself is not needed.
-    Where fewer than one in ``narrow`` features are in use the alternation goes on among these for a while, which costs
-    next to nothing; it only ends when a turn among all of them changes nothing. There is always a first turn: weights
-    are then few.
+    Each half is solved exactly, so u'Dw never decreases. It equals |Dw| = sqrt(w'D'Dw), so u itself is not needed. If
+    fewer than one in ``narrow`` features are in use, some iterations use only these features, which is cheap; the
+    alternation stops only if an iteration on all features changes nothing. There is always at least one iteration.
     """
     w, change, converged = start, np.inf, False
     pull = D.normal(w)
@@ -71,7 +72,7 @@ def alternate(
         size = float(np.linalg.norm(update))
         change = float(np.linalg.norm(update - w)) / size if size > 0 else 0.0
         w = update
-        if change <= max(tol, 1e-14):  # a smaller change is rounding
+        if change <= max(tol, 1e-14):  # a smaller change is a rounding error
             converged = True
         elif not D.is_quick and narrow * np.count_nonzero(w) < len(w):
             J = np.flatnonzero(w)
@@ -92,9 +93,9 @@ def _root(w: Array, pull: Array) -> float:
 
 
 def starts(D: Dissimilarity, bound: float, singles: int = DEFAULT.single_starts) -> Iterator[Array]:
-    """Where to begin: equal weights as in the paper, equal weights of the largest features, and these one by one.
+    """Starting points: equal weights as in the paper, equal weights of the largest features, and each of these alone.
 
-    With few features the alternation stops early at whatever it began with, up to a fifth below the best.
+    With few features the alternation stops near its starting point, up to a fifth below the best value.
     """
     yield uniform(D.n_features, bound)
     order = np.argsort(distinct_ranks(D.sizes()))
@@ -120,7 +121,7 @@ def best_weights(
     narrow: float = SEARCH.narrow_ratio,
     singles: int = DEFAULT.single_starts,
 ) -> Weighting:
-    """The best end of several starts, or of those given."""
+    """The best result of several starts, or of the given ones."""
     best: Weighting | None = None
     for start in starts(D, bound, singles) if begin is None else begin:
         if best is not None and budget is not None and budget.expired:
@@ -128,12 +129,12 @@ def best_weights(
         found = alternate(D, bound, start, tol=tol, max_iter=max_iter, budget=budget, narrow=narrow)
         if best is None or found.criterion > best.criterion * (1 + BETTER):
             best = found
-    assert best is not None  # there is always a first start
+    assert best is not None  # there is always at least one start
     return best
 
 
 def pruned_weights(D: Dissimilarity, found: Weighting, wanted: int) -> tuple[float, Weighting]:
-    """The next weights on ``wanted`` features, and their bound."""
+    """The weights after one more update on ``wanted`` features, and their bound."""
     pull = np.maximum(D.normal(found.weights), 0.0)
     bound = bound_for_nonzeros(pull, wanted)
     w = l1_l2_maximiser(pull, bound)
@@ -144,13 +145,14 @@ def pruned_weights(D: Dissimilarity, found: Weighting, wanted: int) -> tuple[flo
 def weight_path(
     D: Dissimilarity, bounds: Array, *, tol: float, max_iter: int, budget: Budget | None = None
 ) -> list[Weighting]:
-    """Weights for every bound, in rising order: each begun where the next larger one ended, and at large features."""
+    """Weights for every bound, in ascending order: each starts from the result of the next larger bound and from large
+    features."""
     found: list[Weighting] = []
     for bound in bounds[::-1]:
         begin = list(islice(starts(D, float(bound)), 2))
         if found:
             begin[0] = l1_l2_maximiser(found[-1].weights, float(bound))
-        if found and budget is not None and budget.expired:  # a path cut short is not used; only its length matters
+        if found and budget is not None and budget.expired:  # an incomplete path is not used; only its length matters
             found.append(replace(found[-1], weights=begin[0], converged=False))
             continue
         found.append(best_weights(D, float(bound), tol=tol, max_iter=max_iter, budget=budget, begin=begin))
@@ -158,16 +160,13 @@ def weight_path(
 
 
 def spread(D: Dissimilarity, found: Weighting) -> float:
-    """Standard deviation of the weighted dissimilarities over pairs: how far near pairs differ from distant ones.
+    """Standard deviation of the weighted dissimilarities over pairs: how much close and distant pairs differ.
 
-    It is what a permutation gap should be about. The criterion itself is mostly the mean dissimilarity, which any
-    features add to: its gap is largest for a handful of features that say the same (five of NCI60's 6830 genes).
+    A permutation gap should measure this. The criterion itself is mostly the mean dissimilarity, to which all features
+    add, so its gap is largest for a few redundant features (five of NCI60's 6830 genes).
     """
     return float(squareform(D.weighted(found.weights), checks=False).std())
 
-
-AGREEMENT = 0.9
-"""Adjusted Rand index from which on two clusterings count as the same."""
 
 Fit = TypeVar("Fit")
 
@@ -180,16 +179,16 @@ def fewest_agreeing(
     labels: Callable[[Fit], Indices],
     budget: Budget,
 ) -> tuple[float, Fit, Array]:
-    """The smallest bound whose clusters agree with those of a chosen one, the fit to it, and agreements on the grid.
+    """The smallest bound whose clusters agree with those of the chosen bound, its fit, and the agreements on the grid.
 
-    Where features say much the same, a permutation gap grows with every one of them, while a few give the same groups.
+    With correlated features a permutation gap grows with each of them, although a few give the same groups.
 
     Parameters
     ----------
     bounds, fits : ndarray, sequence
-        The grid, in rising order, and quick fits to it, which say where it is worth to look closer.
+        The grid, in ascending order, and its quick fits, which show where a closer search is worthwhile.
     chosen : (float, Fit)
-        A bound of the grid and the fit to it.
+        A bound of the grid and its fit.
     """
     (best, found), goal = chosen, labels(chosen[1])
     agreements = np.array([adjusted_rand_score(goal, labels(fit)) for fit in fits])
@@ -198,9 +197,9 @@ def fewest_agreeing(
         fit = solve(bound)
         agreement = float(adjusted_rand_score(goal, labels(fit)))
         budget.say(f"weight_bound: {bound:.4g} agrees by {agreement:.3f}")
-        return fit if agreement >= AGREEMENT and not budget.expired else None
+        return fit if agreement >= SEARCH.same_clusters and not budget.expired else None
 
-    for bound in [1.0, *bounds[(bounds < best) & (agreements >= AGREEMENT)]]:
+    for bound in [1.0, *bounds[(bounds < best) & (agreements >= SEARCH.same_clusters)]]:
         if budget.expired:
             break
         if (fit := agreeing(float(bound))) is not None:

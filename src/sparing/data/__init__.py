@@ -1,4 +1,5 @@
-"""The only code that knows how data are stored: any table becomes rows, and rows a view of :mod:`sparing.gram`."""
+"""The only code that depends on the storage of data: it converts any table to rows, and rows to a view of
+:mod:`sparing.gram`."""
 
 from sparing.data.imputed import Imputed
 from sparing.data.ingest import Preprocessing, as_matrix, as_rows, as_view, is_symmetric

@@ -1,4 +1,4 @@
-"""Blocks of raw rows, dense or sparse by columns: products, moments and pieces of them."""
+"""Blocks of raw rows, dense or CSC: products, moments and parts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scipy import sparse
 
 from sparing.results import Array, Indices
 
-WIDENED_ENTRIES = 2**19
-"""Entries widened to float64 at a time: 4 MiB, so that a strip stays in cache while it is used."""
+WIDENED_ENTRIES = 2**17
+"""Number of entries converted to float64 at a time (1 MiB), so that a strip stays in the cache."""
 
 GATHER_COST = 8
-"""Of so many columns at most one is gathered for a product: to gather an entry takes as long as to read several."""
+"""A product gathers at most one in this many columns, because gathering an entry takes as long as reading several."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ColumnMoments:
 
 
 class DenseBlock:
-    """Raw rows; types other than float64 are widened in strips of columns, never whole."""
+    """Raw rows; other types than float64 are converted in strips of columns, never as a whole."""
 
     def __init__(self, rows: Any, start: int = 0) -> None:
         self.rows = rows
@@ -40,7 +40,7 @@ class DenseBlock:
 
     @property
     def _width(self) -> int:
-        """Columns of a strip."""
+        """Number of columns of a strip."""
         return max(64, WIDENED_ENTRIES // max(len(self.rows), 1))
 
     def _strips(self) -> Iterator[tuple[slice, Array]]:
@@ -50,9 +50,9 @@ class DenseBlock:
             yield part, self.rows[:, part].astype(np.float64, copy=False)
 
     def matmat(self, V: Array) -> Array:
-        """``rows @ V``; the product of transposes is what BLAS does fastest with few columns.
+        """``rows @ V``; with few columns BLAS is fastest for the product of transposes.
 
-        Sparse directions need few columns of the rows, and nothing else is read for them.
+        Sparse directions need few columns of the rows, and only these are read.
         """
         used, out = np.flatnonzero(V.any(axis=1)), np.zeros((len(self.rows), V.shape[1]))
         if GATHER_COST * len(used) < len(V):
@@ -83,13 +83,13 @@ class DenseBlock:
         return np.take(self.rows, J, axis=1).astype(np.float64, copy=False)
 
     def dense_rows(self, height: int) -> Iterator[tuple[slice, Array]]:
-        """Copies of so many rows at a time, as float64."""
+        """Copies of this many rows at a time, as float64."""
         for start in range(0, len(self.rows), height):
             rows = slice(start, min(start + height, len(self.rows)))
             yield rows, self.rows[rows].astype(np.float64)
 
     def restricted(self, J: Indices) -> DenseBlock:
-        """The same rows, columns J alone."""
+        """The same rows, columns J only."""
         return DenseBlock(self.columns(J), self.start)
 
     def picked(self, numbers: Indices) -> DenseBlock:
@@ -97,7 +97,7 @@ class DenseBlock:
         return DenseBlock(self.rows[numbers])
 
     def shifted(self, reference: Array) -> DenseBlock:
-        """The same rows less a reference row."""
+        """The same rows minus a reference row."""
         return DenseBlock(self.rows - reference, self.start)
 
     def moments(self, unit: float | Array, weights: Array | None) -> ColumnMoments:
@@ -120,7 +120,7 @@ class DenseBlock:
         return ColumnMoments(weight, mean, deviation)
 
     def extent(self) -> tuple[float, tuple[int, int, float] | None]:
-        """Largest absolute finite value, and place and value of the first entry that is not finite."""
+        """Largest absolute finite value, and position and value of the first entry that is not finite."""
         peak, flaw = 0.0, None
         for part, strip in self._strips():
             finite = np.isfinite(strip)
@@ -133,17 +133,17 @@ class DenseBlock:
 
 
 STRIP_NONZEROS = 2**16
-"""Nonzeros widened to float64 at a time."""
+"""Number of nonzeros converted to float64 at a time."""
 
 CACHED_SCORES = 2**21
-"""Numbers with one row for each sample that sparse products go through at random (16 MiB): what is left of a larger
-array has left the cache when it is needed again."""
+"""Maximum size of an array with one row per sample that sparse products access at random (16 MiB): a larger one does
+not stay in the cache."""
 
 SPARSE_PRODUCT = 2**22
-"""Entries of a product of sparse matrices at a time: 48 MiB while it is sparse, where none is zero."""
+"""Maximum number of entries of a sparse product computed at a time: 48 MiB in sparse format if none is zero."""
 
 CACHE_LINE = 8
-"""Columns multiplied together at least: so many numbers are fetched from memory at a time."""
+"""Minimum number of columns multiplied together: the number that one access to memory fetches."""
 
 
 class CscBlock:
@@ -156,7 +156,7 @@ class CscBlock:
         self.start, self.stop = start, start + matrix.shape[0]
 
     def strips(self, nonzeros: int = STRIP_NONZEROS) -> Iterator[tuple[slice, Any]]:
-        """Runs of columns that share the storage of the whole, widened to float64, with few nonzeros each."""
+        """Strips of columns that share the storage of the block, converted to float64, with few nonzeros each."""
         n, d = self.matrix.shape
         indptr = self.matrix.indptr
         first = 0
@@ -195,7 +195,7 @@ class CscBlock:
         return out
 
     def sparse_rmatmat(self, U: Any) -> Array:
-        """``rows.T @ U`` for a sparse U as CSC, dense: only rows where U has an entry take time."""
+        """``rows.T @ U`` for a sparse U as CSC, dense: only rows with an entry in U are read."""
         d, width = self.matrix.shape[1], U.shape[1]
         out = np.empty((d, width), order="F")
         step = max(CACHE_LINE, SPARSE_PRODUCT // max(d, 1))
@@ -211,22 +211,22 @@ class CscBlock:
 
     @property
     def _cached_width(self) -> int:
-        """Columns of a product that stay in the cache for all samples."""
+        """Number of columns of a product that stay in the cache for all samples."""
         lines = CACHED_SCORES // (CACHE_LINE * max(int(self.matrix.shape[0]), 1))
         return CACHE_LINE * max(lines, 1)
 
     def _cached_runs(self, width: int) -> Iterator[slice]:
-        """Runs of so many columns."""
+        """Blocks of this many columns."""
         step = self._cached_width
         for first in range(0, width, step):
             yield slice(first, min(first + step, width))
 
     def _at_once(self, width: int) -> bool:
-        """Is a product of so many columns one of SciPy's, with no copy of anything?"""
+        """Whether SciPy can compute a product with this many columns at once, without copies."""
         return self.matrix.dtype == np.float64 and width <= self._cached_width
 
     def _wide(self) -> Iterator[tuple[slice, Any]]:
-        """The whole in float64, or strips of it, each with more nonzeros than a product of one has entries to add."""
+        """The whole in float64, or strips of it, each with more nonzeros than the entries of its product."""
         if self.matrix.dtype == np.float64:
             yield slice(None), self.matrix
         else:
@@ -251,7 +251,7 @@ class CscBlock:
         return float(self.matrix.nnz / max(n * d, 1))
 
     def dense_rows(self, height: int) -> Iterator[tuple[slice, Array]]:
-        """So many rows at a time, dense float64: for few columns."""
+        """This many rows at a time, dense float64: for few columns."""
         by_rows, (n, d) = self.matrix.tocsr(), self.matrix.shape
         for start in range(0, n, height):
             rows = slice(start, min(start + height, n))
@@ -261,7 +261,7 @@ class CscBlock:
             yield rows, out
 
     def restricted(self, J: Indices) -> CscBlock:
-        """The same rows, columns J alone."""
+        """The same rows, columns J only."""
         return CscBlock(self.matrix[:, J], self.start)
 
     def picked(self, numbers: Indices) -> CscBlock:
@@ -269,7 +269,7 @@ class CscBlock:
         return CscBlock(self.matrix[numbers])
 
     def shifted(self, reference: Array) -> CscBlock:
-        """The same rows less a reference row, for features of which hardly any row lacks one: others stay sparse."""
+        """The same rows minus a reference row, for features with almost no zeros; other features stay sparse."""
         n = self.matrix.shape[0]
         columns = np.flatnonzero(reference)
         pointers = np.concatenate([[0], np.cumsum(np.where(reference != 0, n, 0))])
@@ -277,7 +277,7 @@ class CscBlock:
         return CscBlock(self.matrix - sparse.csc_array(parts, shape=self.matrix.shape), self.start)
 
     def moments(self, unit: float | Array, weights: Array | None) -> ColumnMoments:
-        """Means, and sums over stored entries of (x - m)^2 plus the zeros' share m^2: nothing cancels."""
+        """Means, and sums of (x - m)^2 over stored entries plus m^2 for each zero, without cancellation."""
         n, d = self.matrix.shape
         weight = float(n if weights is None else weights.sum())
         mean, deviation = np.zeros(d), np.zeros(d)
@@ -288,7 +288,7 @@ class CscBlock:
             data = strip.data * (np.repeat(unit[part], lengths) if isinstance(unit, np.ndarray) else unit)
             w = None if weights is None else weights[strip.indices]
             stored = lengths if w is None else _sums(w, strip.indptr)
-            absent = np.where(lengths == n, 0.0, np.maximum(weight - stored, 0.0))  # weights need not add up exactly
+            absent = np.where(lengths == n, 0.0, np.maximum(weight - stored, 0.0))  # sums of weights are not exact
             m = _sums(data if w is None else w * data, strip.indptr) / weight
             rest = data - np.repeat(m, lengths)
             more = (_sums(rest if w is None else w * rest, strip.indptr) - absent * m) / weight  # sums lose digits
@@ -298,7 +298,7 @@ class CscBlock:
         return ColumnMoments(weight, mean, deviation)
 
     def extent(self) -> tuple[float, tuple[int, int, float] | None]:
-        """Largest absolute finite value, and place and value of the first entry that is not finite."""
+        """Largest absolute finite value, and position and value of the first entry that is not finite."""
         finite = np.isfinite(self.matrix.data)
         peak = float(np.abs(self.matrix.data, where=finite, out=np.zeros_like(self.matrix.data)).max(initial=0.0))
         if finite.all():
@@ -322,7 +322,7 @@ def _sums(values: Array, indptr: Indices) -> Array:
 
 
 def canonical_csc(matrix: Any) -> Any:
-    """CSC without duplicate entries, float32 or float64; shares memory with the input where it can."""
+    """CSC without duplicate entries, float32 or float64; shares memory with the input if possible."""
     if matrix.format == "csr" and matrix.indices.dtype == np.int64 and max(*matrix.shape, matrix.nnz) < 2**31:
         indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
         matrix = sparse.csr_array((matrix.data, indices, indptr), shape=matrix.shape)

@@ -1,8 +1,8 @@
-"""Finished passes of a fit in a folder, so that a killed process can go on where it was.
+"""Finished passes of a fit, stored in a folder, so that a killed process can resume.
 
-The unit is the pass. A fit with a seed asks for the same passes in the same order, so it is simply run again: a pass
-that is stored is answered from the folder, the first that is not is read from the data. What is returned is what was
-read back from the file, in the first process as in all later ones: same values, same layout, same result.
+The unit is the pass. A fit with a seed needs the same passes in the same order, so it is simply run again: stored
+passes are loaded from the folder, others are computed from the data. Even the first process returns the result as
+loaded from the file, so that values, memory layout and final result are the same in all processes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sparing.data.standardized_block import StandardizedBlock
 HEADER = "sparing-checkpoint.json"
 PASS = "sparing-pass-{:05d}.npz"
 OURS = (HEADER, "sparing-pass-[0-9]*.npz", "sparing-*.unfinished")
-"""What is deleted after a fit; other files in the folder are nobody's business."""
+"""Files that are deleted after a fit; other files in the folder are not touched."""
 
 FORMAT = 4
 RESULTS = {
@@ -41,13 +41,13 @@ RESULTS = {
     "dense": DenseBlock,
     "csc": CscBlock,
 }
-"""Classes that results of jobs consist of, by their names in files; a job with another one adds it here."""
+"""Classes of job results, by their names in files; add those of a new job here."""
 
 CODEC = Codec(RESULTS)
 
 ADVICE = "Delete that folder to start again, or choose another path as checkpoint."
 TEXT = 60
-"""Characters of a parameter that are kept to be shown."""
+"""Number of characters of a parameter that are stored for messages."""
 
 
 class Checkpoint:
@@ -56,14 +56,14 @@ class Checkpoint:
     Parameters
     ----------
     path : path
-        A folder, made where there is none.
+        A folder, created if it does not exist.
     facts : mapping
-        What the fit is told by: parameters and their values. What is known of the data follows with ``begin``.
+        The identity of the fit: parameters and their values. Facts about the data follow with ``begin``.
 
     Attributes
     ----------
     seed : int
-        For a fit without one: drawn once, and kept for the processes that resume it.
+        Seed for a fit without one: drawn once and stored for the processes that resume it.
     """
 
     def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any]) -> None:
@@ -77,7 +77,7 @@ class Checkpoint:
         self.seed = drawn if self._stored is None else int(self._stored["seed"])
 
     def begin(self, facts: Mapping[str, Any]) -> int:
-        """Compare the data with those of the fit to be resumed, or start a new one; how many passes are stored."""
+        """Compare the data with those of the fit to resume, or start a new one; return the number of stored passes."""
         self._facts |= {name: _described(value) for name, value in facts.items()}
         self._begun = True
         if self._stored is not None:
@@ -92,8 +92,8 @@ class Checkpoint:
         return 0
 
     def passed(self, number: int, work: Any, read: Callable[[], Any]) -> Any:
-        """The result of pass ``number``: the stored one if it did the same work, else what ``read`` returns."""
-        mark = fingerprint((self.seed, self._facts, work))  # the seed, so that files without their header are no use
+        """The result of pass ``number``: the stored one if it did the same work, otherwise that of ``read``."""
+        mark = fingerprint((self.seed, self._facts, work))  # files without their header are not reused
         file = self.folder / PASS.format(number)
         if file.exists():
             stored_mark, result = _loaded(file)
@@ -114,7 +114,7 @@ class Checkpoint:
         self._write(name, lambda file: np.savez(file, **members))
 
     def remove(self) -> None:
-        """Delete what this or an earlier process wrote here; the fit is done."""
+        """Delete the files of this and earlier processes after the fit."""
         if not self._begun or self._stored is None:
             return
         with suppress(OSError):
@@ -124,7 +124,7 @@ class Checkpoint:
                 self.folder.rmdir()
 
     def _header(self) -> dict[str, Any] | None:
-        """What an earlier process left, if that is a header at all."""
+        """The header of an earlier process, if valid."""
         file = self.folder / HEADER
         if self.folder.exists() and not self.folder.is_dir():
             raise _damaged_error(self.folder, "it is a file, and a folder is needed")
@@ -144,7 +144,7 @@ class Checkpoint:
         raise _damaged_error(file, "parts of it are missing")
 
     def _compare(self, stored: Mapping[str, list[str]]) -> None:
-        """Refuse facts that are known on both sides and differ."""
+        """Raise an error if facts known on both sides differ."""
         differences = []
         for name, (text, mark) in self._facts.items():
             before, mark_before = stored.get(name, ["not there", ""])
@@ -157,7 +157,7 @@ class Checkpoint:
             )
 
     def _write(self, name: str, put: Callable[[IO[bytes]], object]) -> None:
-        """A file that is there as a whole or not at all."""
+        """Write a file completely or not at all."""
         unfinished = self.folder / f"{name}-{os.getpid()}.unfinished"
         with self._writing():
             try:
@@ -178,7 +178,7 @@ class Checkpoint:
         except OSError as refused:
             raise errors.CheckpointError(
                 f"The checkpoint in {str(self.folder)!r} cannot be written ({refused.strerror or str(refused)}). "
-                "Passes that were stored before are intact: make room or get permission and fit again to resume, or "
+                "Passes stored before are intact: free some space or get permission, then fit again to resume, or "
                 "choose another path (checkpoint=None keeps nothing)."
             ) from refused
 
@@ -193,12 +193,12 @@ def _loaded(file: Path) -> tuple[str, Any]:
             return str(text["mark"]), CODEC.decode(text["result"], members.__getitem__)
     except errors.CheckpointError:
         raise
-    except Exception as broken:  # whatever a damaged file makes zipfile, json, NumPy or Python's tokens raise
+    except Exception as broken:  # a damaged file may raise anything in zipfile, json, NumPy or Python's tokenizer
         raise _damaged_error(file, _said(broken)) from None
 
 
 def _version_error(file: Path, found: object) -> errors.CheckpointError:
-    """A format of another release."""
+    """The error for a format of another release."""
     return errors.CheckpointError(
         f"The checkpoint file {str(file)!r} has format {found!r}; this version of the library reads format {FORMAT}. "
         f"{ADVICE}"
@@ -206,7 +206,7 @@ def _version_error(file: Path, found: object) -> errors.CheckpointError:
 
 
 def _damaged_error(file: Path, said: str) -> errors.CheckpointError:
-    """Cut short, changed or never ours."""
+    """The error for a truncated, changed or foreign file."""
     return errors.CheckpointError(
         f"The checkpoint file {str(file)!r} is damaged, truncated or was not written by this library ({said}), so the "
         f"fit cannot be resumed from it. {ADVICE}"
@@ -214,7 +214,7 @@ def _damaged_error(file: Path, said: str) -> errors.CheckpointError:
 
 
 def _described(value: Any) -> list[str]:
-    """What is shown of a value, and what is compared; bytes are marks themselves, and nothing to look at."""
+    """The text of a value for messages, and its fingerprint; bytes are fingerprints themselves and not shown."""
     value = value.item() if isinstance(value, np.generic) else value
     text = "" if isinstance(value, bytes) else re.sub(r" at 0x\w+", "", " ".join(repr(value).split()))
     return [text if len(text) <= TEXT else text[: TEXT - 3] + "...", fingerprint(value)]
@@ -226,15 +226,15 @@ def _said(broken: BaseException) -> str:
 
 
 def fingerprint(thing: Any) -> str:
-    """Hexadecimal digits that tell contents apart: arrays by type, shape and values, objects by class and attributes.
+    """A hexadecimal fingerprint of contents: arrays by type, shape and values, objects by class and attributes.
 
-    Rows stand for themselves: what they hold is compared elsewhere, once.
+    The values of rows are not included; they are compared elsewhere, once.
     """
     return _mark(thing, ()).hex()
 
 
 def _mark(thing: Any, above: tuple[int, ...]) -> bytes:
-    """The mark of a thing inside those ``above`` it; a thing inside itself is named, not entered again."""
+    """The fingerprint of an object nested in those ``above``; a recursive reference is named, not entered again."""
     digest = blake2b(type(thing).__qualname__.encode(), digest_size=16)
     if isinstance(thing, (type(None), bool, int, float, complex, str, bytes, slice, np.dtype)):
         digest.update(repr(thing).encode())
@@ -250,7 +250,7 @@ def _mark(thing: Any, above: tuple[int, ...]) -> bytes:
 
 
 def _parts(thing: Any) -> list[Any]:
-    """What a thing consists of, in an order that does not depend on how it was made."""
+    """The parts of an object, in an order that does not depend on its history."""
     if isinstance(thing, (tuple, list)):
         return list(thing)
     if isinstance(thing, np.ndarray):

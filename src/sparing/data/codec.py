@@ -1,6 +1,6 @@
-"""Values as plain data: JSON for what is small, arrays beside it, and nothing that could run when it is read.
+"""Values as plain data: JSON and separate arrays, and no code that could run on loading.
 
-Of classes only names are written, and only those that a codec knows are looked up when reading. There are no functions.
+Classes are stored by name, and only those that a codec knows are accepted on loading. Functions are not stored.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import numpy as np
 from scipy import sparse
 
 Json = Any
-"""What the json module reads and writes."""
+"""Types of the json module."""
 
 Keep = Callable[[Any], str]
-"""Puts an array aside and says under which name."""
+"""Stores an array and returns its name."""
 
 SPARSE = {"csc_array": sparse.csc_array, "csc_matrix": sparse.csc_matrix}
 
 
 class Unplain(TypeError):
-    """A value that is no plain data."""
+    """A value that is not plain data."""
 
     def __init__(self, value: object) -> None:
         self.value = value
@@ -32,13 +32,13 @@ class Unplain(TypeError):
 
 
 class Codec:
-    """Numbers, texts, arrays, sparse columns, tuples and lists, and the records of a registry, by their names there.
+    """Codec of numbers, strings, arrays, sparse columns, tuples, lists, and the records of a registry by name.
 
     Parameters
     ----------
     records : mapping from str to type
-        Dataclasses and named tuples are stored by what they are made from; reading calls their constructors. Other
-        classes are stored by their attributes; reading calls no constructor, so nothing is checked.
+        Dataclasses and named tuples are stored by their constructor arguments, and loading calls the constructor. Other
+        classes are stored by their attributes, and loading calls no constructor, so nothing is checked.
     """
 
     def __init__(self, records: Mapping[str, type]) -> None:
@@ -46,7 +46,7 @@ class Codec:
         self._names = {kind: name for name, kind in records.items()}
 
     def encode(self, value: Any, keep: Keep) -> Json:
-        """A value as JSON; arrays are put aside. ``Unplain`` for anything that is no plain data."""
+        """A value as JSON, with arrays stored separately. Raises ``Unplain`` for anything that is not plain data."""
         if value is None or isinstance(value, (bool, str)):
             return value
         if isinstance(value, int):
@@ -75,7 +75,7 @@ class Codec:
         return {"~object": [name, self._fields(vars(value), keep)]}
 
     def decode(self, json: Json, arrays: Callable[[str], Any]) -> Any:
-        """The value again. ValueError or the like for anything that this codec does not write."""
+        """Restore a value. Raises ValueError or similar for anything that this codec does not write."""
         if isinstance(json, list):
             return [self.decode(item, arrays) for item in json]
         if not isinstance(json, dict):
@@ -117,12 +117,12 @@ class Codec:
 
 
 def is_record(kind: type) -> bool:
-    """A dataclass or a named tuple?"""
+    """Whether it is a dataclass or a named tuple."""
     return dataclasses.is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
 
 def _array(value: Any, keep: Keep) -> Json:
-    """Numbers put aside, texts as they are."""
+    """Store numbers separately, strings inline."""
     if value.dtype.kind in "fiub":
         return {"~array": keep(np.asarray(value))}
     if value.dtype == object and isinstance(value, np.ndarray) and all(isinstance(item, str) for item in value.flat):
@@ -131,12 +131,12 @@ def _array(value: Any, keep: Keep) -> Json:
 
 
 def _initial(value: Any) -> dict[str, Any]:
-    """What a dataclass was made from."""
+    """The constructor arguments of a dataclass."""
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
 
 
 def _with_attributes(kind: type, attributes: dict[str, Any]) -> Any:
-    """An instance of a class as it was: a constructor that checks or computes is not called."""
+    """Restore an instance of a class without calling its constructor."""
     thing: Any = object.__new__(kind)
     for name, value in attributes.items():
         object.__setattr__(thing, name, value)

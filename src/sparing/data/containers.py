@@ -1,6 +1,6 @@
 """Tables of other libraries in memory: AnnData, xarray, Arrow, Dask data frames, torch tensors.
 
-They are known by their attributes, so that none of these libraries is imported or needed.
+They are recognised by their attributes, so that none of these libraries is imported or needed.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from sparing import errors
-from sparing.data.dask_rows import is_dask
 from sparing.errors import listed
 
 
 class Named(NamedTuple):
-    """A table that the rest of the package knows, and the names of its columns."""
+    """A table of a type that the package supports, and the names of its columns."""
 
     table: Any
     names: list[str] | None
 
 
 def of_library(X: Any, name: str) -> bool:
-    """Is it of a class of that library, or derived from one?"""
+    """Whether its class, or a base class, is from that library."""
     return any(kind.__module__.partition(".")[0] == name for kind in type(X).__mro__)
 
 
 def is_anndata(X: Any) -> bool:
-    """Is it an AnnData object?"""
+    """Whether it is an AnnData object."""
     return of_library(X, "anndata") and hasattr(X, "var_names") and hasattr(X, "layers")
 
 
@@ -38,12 +38,36 @@ def column_names(X: Any) -> list[Any]:
 
 
 def is_frame(X: Any) -> bool:
-    """Is it a data frame in memory, of pandas, polars or alike?"""
+    """Whether it is a data frame in memory, of pandas, polars or similar."""
     return hasattr(X, "columns") and hasattr(X, "to_numpy")
 
 
+def is_dask(X: Any) -> bool:
+    """Whether this is a Dask array, without importing Dask."""
+    return type(X).__module__.startswith("dask.array") and hasattr(X, "to_delayed")
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether it is a polars LazyFrame, without asking for its columns, for which polars would execute the plan."""
+    return type(X).__name__ == "LazyFrame"
+
+
+def is_source(X: Any) -> bool:
+    """Whether X is a table with row slices: an HDF5 data set, a Zarr array, or a user's class."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X):
+        return False
+    shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
+    if not isinstance(shape, tuple) or len(shape) < 2 or dtype is None or not hasattr(type(X), "__getitem__"):
+        return False
+    try:
+        np.dtype(dtype)
+    except TypeError:  # a dtype of another array library
+        return False
+    return True
+
+
 def unwrapped(X: Any) -> Named:
-    """What X holds; X itself where it is none of these."""
+    """The table in X; X itself if it is none of these."""
     if is_anndata(X):
         return anndata_table(X, None)
     if of_library(X, "xarray") and hasattr(X, "dims") and hasattr(X, "data"):
@@ -61,13 +85,13 @@ def unwrapped(X: Any) -> Named:
             raise errors.needs_package(f"A {type(X).__name__}", "pyarrow", "io") from None
         try:
             return _arrow_table(pa.table(X))
-        except pa.ArrowInvalid:  # one column, as a Series of polars
+        except pa.ArrowInvalid:  # one column, such as a Series of polars
             raise errors.ShapeError(tuple(getattr(X, "shape", (len(X),)))) from None
     return Named(X, None)
 
 
 def anndata_table(adata: Any, key: str | None) -> Named:
-    """X of AnnData, or ``layers/...`` or ``raw/X``, as in a file; those of a file on the disk are read from there."""
+    """X of AnnData, or ``layers/...`` or ``raw/X``, as in a file; backed tables are read from their file."""
     there = ["X", *(f"layers/{name}" for name in adata.layers), *(["raw/X"] if adata.raw is not None else [])]
     if key is not None and key not in there:
         raise ValueError(f"X is an AnnData object without a table {key!r}; it has {listed(there)}. Pass one of these.")
@@ -85,7 +109,7 @@ def anndata_table(adata: Any, key: str | None) -> Named:
 
 
 def _xarray_table(array: Any) -> Named:
-    """A DataArray, with the names of its second dimension where it has any."""
+    """A DataArray, with the names of its second dimension if it has any."""
     if len(array.dims) != 2:
         raise errors.ShapeError(tuple(array.shape))
     along = array.dims[1]
@@ -94,7 +118,7 @@ def _xarray_table(array: Any) -> Named:
 
 
 def _arrow_table(table: Any) -> Named:
-    """The columns of a table or a batch of Arrow, as one array; nulls are NaN."""
+    """The columns of a table or batch of Arrow as one array; nulls are NaN."""
     from sparing.data.readers.parquet import kind_of, values_of
 
     names = [str(name) for name in table.schema.names]
@@ -114,7 +138,7 @@ def _arrow_table(table: Any) -> Named:
 
 
 def _dask_frame(frame: Any) -> Named:
-    """A data frame of Dask as an array of known lengths, which takes one reading."""
+    """A data frame of Dask as an array with known lengths, which takes one pass."""
     if getattr(frame, "ndim", 2) != 2:  # a Series of Dask
         raise errors.ShapeError((len(frame),))
     names = list(frame.columns)
@@ -123,7 +147,7 @@ def _dask_frame(frame: Any) -> Named:
     if strange:
         raise not_numeric({str(kinds[names.index(name)]) for name in strange}, strange)
     if nullable := [name for name, kind in zip(names, kinds, strict=True) if not isinstance(kind, np.dtype)]:
-        frame = frame.astype(dict.fromkeys(nullable, np.float64))  # whose gaps NumPy would take for objects
+        frame = frame.astype(dict.fromkeys(nullable, np.float64))  # NumPy would convert their gaps to objects
     array = frame.to_dask_array(lengths=True)
     if not is_dask(array):
         raise TypeError(f"X is a {type(frame).__name__}, and to_dask_array gives a {type(array).__name__}.")
@@ -131,7 +155,7 @@ def _dask_frame(frame: Any) -> Named:
 
 
 def _tensor(tensor: Any) -> Any:
-    """The numbers of a tensor in this machine's memory, not copied where NumPy has their type."""
+    """The numbers of a tensor in main memory, not copied if NumPy has their type."""
     if getattr(getattr(tensor, "device", None), "type", "cpu") != "cpu":
         raise TypeError(f"X is a {type(tensor).__name__} on {tensor.device}; NumPy works on the CPU. Pass X.cpu().")
     if "sparse" in str(getattr(tensor, "layout", "")):
@@ -141,12 +165,12 @@ def _tensor(tensor: Any) -> Any:
     plain = tensor.detach()
     try:
         return plain.numpy()
-    except TypeError:  # of a type that NumPy does not have, as bfloat16
+    except TypeError:  # a type that NumPy does not have, such as bfloat16
         return plain.float().numpy()
 
 
 def not_numeric(dtypes: Iterable[object], columns: Sequence[object] = ()) -> errors.NotNumericError:
-    """Strings, objects or dates among the values."""
+    """The error for strings, objects or dates among the values."""
     where = f" in columns {listed(columns)}" if len(columns) else ""
     kinds = " and ".join(sorted(map(str, dtypes)))
     return errors.NotNumericError(

@@ -1,4 +1,4 @@
-"""Rows in the chunks of a Dask array: work goes to the chunks, small results come back."""
+"""Rows in the chunks of a Dask array: work is sent to the chunks, and small results are returned."""
 
 from __future__ import annotations
 
@@ -14,22 +14,16 @@ from sparing.data.blocks import CscBlock, DenseBlock
 from sparing.data.rows import RawBlock, Rows
 
 
-def is_dask(X: Any) -> bool:
-    """Is this a Dask array? Asked without importing Dask."""
-    return type(X).__module__.startswith("dask.array") and hasattr(X, "to_delayed")
-
-
 class DaskRows(Rows):
-    """A Dask array of dense or SciPy sparse chunks, on whatever scheduler the user has set up.
+    """A Dask array of dense or SciPy sparse chunks, on the scheduler that the user has set up.
 
-    One task for each run of rows, results merged in a tree: nothing gathers X, and a task that is lost with its
-    worker is run again. Tasks change nothing that they are given.
+    One task per block of rows; results are merged in a tree. X is never gathered, and tasks of a lost worker run again.
+    Tasks do not modify their inputs.
     """
 
     is_local = False
 
     def __init__(self, array: Any) -> None:
-        super().__init__()
         if np.isnan(array.shape[0]):
             raise ValueError(
                 "The Dask array does not know the lengths of its chunks, as after filtering rows. Call its method "
@@ -41,14 +35,14 @@ class DaskRows(Rows):
         self._check_chunks()
 
     def _check_chunks(self) -> None:
-        """Refuse chunks that no worker of the cluster can hold."""
+        """Reject chunks that no worker of the cluster can store."""
         longest = max(self.array.chunks[0], default=0)
         size, room = longest * self.shape[1] * self.dtype.itemsize, _worker_memory()
         if self.is_dense and room is not None and size > room:
             fitting = max(int(room / 4 / max(self.shape[1] * self.dtype.itemsize, 1)), 1)
             raise ValueError(
                 f"The Dask array has a chunk of {longest} rows with {self.shape[1]} features, {size / 2**30:.3g} GiB, "
-                f"and a worker has {room / 2**30:.3g} GiB of memory: work goes to whole chunks. Use "
+                f"and a worker has {room / 2**30:.3g} GiB of memory, but a chunk is processed as a whole. Use "
                 f"X.rechunk(({fitting}, -1)), or workers with more memory."
             )
 
@@ -58,29 +52,29 @@ class DaskRows(Rows):
         return self.array.compute()
 
     def blocks(self) -> Iterator[RawBlock]:
-        """The chunks one after the other, here."""
+        """The chunks one after the other, in this process."""
         for start, chunk in self._chunks():
             yield _as_block(chunk.compute(), start)
 
     def first(self, look: Callable[[RawBlock], Any]) -> Any:
-        """``look`` goes to one chunk after the other, and only what it finds comes back."""
+        """Apply ``look`` to one chunk after the other; only its result is transferred."""
         from dask.delayed import delayed
 
         tasks = (delayed(_looked)(look, chunk, start) for start, chunk in self._chunks())
         return next((found for task in tasks if (found := task.compute()) is not None), None)
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """``work`` where the chunks are, neighbours merged there too."""
+        """Run ``work`` where the chunks are; neighbours are merged there, too."""
         import dask
 
-        if "distributed" not in sys.modules:  # settings that came with it later would be gone with the one set here
+        if "distributed" not in sys.modules:  # its later settings would be lost with the one set here
             return self.planned(work, merge).compute()
-        # what a job multiplies X by travels with the graph, on purpose: a worker that joins later finds it there
+        # the factors of X are part of the graph on purpose: workers that join later need them
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "2 GiB"}):
             return self.planned(work, merge).compute()
 
     def planned(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """The tasks of a pass: two for each chunk, beside its own."""
+        """The tasks of a pass: two for each chunk, in addition to its own."""
         from dask.delayed import delayed
 
         shared = delayed(_Shared(work, merge), pure=False, traverse=False)  # once in the graph, not in every task
@@ -98,7 +92,7 @@ class DaskRows(Rows):
 
 
 def _worker_memory() -> float | None:
-    """Bytes that the smallest worker of the user's cluster may take; None where there is no cluster, or no limit."""
+    """Memory limit of the smallest worker of the user's cluster, in bytes; None without a cluster or limit."""
     if (distributed := sys.modules.get("distributed")) is None:
         return None
     try:
@@ -109,7 +103,7 @@ def _worker_memory() -> float | None:
 
 
 class _Shared:
-    """Both functions in one object, so that a graph holds their arrays once."""
+    """Both functions in one object, so that a graph stores their arrays once."""
 
     def __init__(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> None:
         self.work, self.merge = work, merge
@@ -130,4 +124,4 @@ def _merged(shared: _Shared, first: Any, second: Any) -> Any:
 def _as_block(chunk: Any, start: int) -> RawBlock:
     if sparse.issparse(chunk):
         return CscBlock(chunk, start)
-    return DenseBlock(np.require(chunk, requirements="A"), start)  # chunks that have travelled may lie at odd addresses
+    return DenseBlock(np.require(chunk, requirements="A"), start)  # transferred chunks may be unaligned

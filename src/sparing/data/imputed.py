@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, cast
 
@@ -10,30 +9,30 @@ import numpy as np
 from scipy import sparse
 
 from sparing.data.blocks import CscBlock, DenseBlock
-from sparing.data.rows import RawBlock, Rows
+from sparing.data.rows import DerivedRows, RawBlock, Rows
 from sparing.results import Array, Indices
 
 STRIP = 256
-"""Features that are looked at together."""
+"""Number of features processed together."""
 
 
-class Imputed(Rows):
+class Imputed(DerivedRows):
     """Any rows with NaN as a missing value.
 
     Parameters
     ----------
     rows : Rows
     means : ndarray of shape (d,), optional
-        What takes the place of missing values; learned in one reading where it is not given. A feature without any
-        value counts as zero.
+        Replacements of missing values; by default means, computed in one pass. A feature without any value counts as
+        zero.
     weights : ndarray of shape (n,), optional
         Weight of each row in the means.
     """
 
     def __init__(self, rows: Rows, means: Array | None = None, weights: Array | None = None) -> None:
         self.rows = rows
-        self.shape, self.dtype, self.is_dense = rows.shape, rows.dtype, rows.is_dense
         self.means = self._learned(weights) if means is None else means
+        super().__init__(rows, partial(_filled, self.means))
 
     @property
     def passes(self) -> int:
@@ -49,37 +48,25 @@ class Imputed(Rows):
         """The means."""
         return self.means
 
-    def blocks(self) -> Iterator[RawBlock]:
-        """The blocks of the rows, each without what is missing."""
-        return map(partial(_filled, self.means), self.rows.blocks())
-
-    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """As the rows run it, wherever they are."""
-        return self.rows.run(partial(_on_filled, self.means, work), merge)
-
     def chosen(self, numbers: Indices, imputation: Array | None = None) -> Imputed:
-        """Some of the rows, with these means or those of their own."""
+        """Some of the rows, with these means or their own."""
         return Imputed(self.rows.chosen(numbers), imputation)
 
     def missing(self) -> Any:
-        """1 where a value is missing, 0 elsewhere, stored as the rows are: an array or CSC, all of it in memory."""
+        """1 for missing values, otherwise 0, in memory in the storage of the rows: an array or CSC."""
         self.passes += 1
         parts = self.rows.run(_gaps, list.__add__)
         return np.concatenate(parts) if self.is_dense else sparse.vstack(parts, format="csc")
 
     def _learned(self, weights: Array | None) -> Array:
-        """Weighted means of what is there; 0 where infinity is, which is reported when the rows are read."""
+        """Weighted means of the available values; 0 for features with infinities, which are reported on reading."""
         self.passes += 1
         sums, there = self.rows.run(partial(_present, weights), _added)
         return np.asarray(np.divide(sums, there, out=np.zeros(len(sums)), where=(there > 0) & np.isfinite(sums)))
 
 
-def _on_filled(means: Array, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:
-    return work(_filled(means, block))
-
-
 def _filled(means: Array, raw: RawBlock) -> RawBlock:
-    """The block with means in place of NaN; itself where there are none."""
+    """The block with means instead of NaN; the block itself if there are none."""
     block = cast(Any, raw)
     values = block.rows if raw.is_dense else block.matrix.data
     if values.dtype.kind != "f":
@@ -96,7 +83,7 @@ def _filled(means: Array, raw: RawBlock) -> RawBlock:
 
 
 def _gaps(raw: RawBlock) -> list[Any]:
-    """1 where a value of the block is missing."""
+    """1 for missing values of the block, otherwise 0."""
     block = cast(Any, raw)
     if raw.is_dense:
         return [np.isnan(block.rows).astype(np.float64)]
@@ -112,7 +99,7 @@ def _added(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Arr
 
 
 def _present(weights: Array | None, raw: RawBlock) -> tuple[Array, Array]:
-    """Weighted sums of the values that are there, and the weights of their rows."""
+    """Weighted sums of the available values, and the weights of their rows."""
     block = cast(Any, raw)
     w = np.ones(raw.stop - raw.start) if weights is None else weights[raw.start : raw.stop]
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Input validation: any table or view of a user becomes a view of the Gram matrix."""
+"""Input validation: converts any table or view of a user to a view of the Gram matrix."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ import numpy as np
 from scipy import sparse
 
 from sparing import errors
-from sparing.data.containers import is_frame, not_numeric, unwrapped
-from sparing.data.dask_rows import DaskRows, is_dask
+from sparing.data.containers import is_dask, is_frame, is_lazy, is_source, not_numeric, unwrapped
+from sparing.data.dask_rows import DaskRows
 from sparing.data.imputed import Imputed
 from sparing.data.rows import ArrayRows, Rows, SparseRows
 from sparing.data.sketch import Condensed, CountSketch
-from sparing.data.sources import Slices, is_lazy, is_source, source_rows
+from sparing.data.sources import Slices, source_rows
 from sparing.data.standardized import StandardizedRows
 from sparing.gram.base import GRAM_LIMIT, DataMatrix
 from sparing.gram.dense import view_of_gram
 from sparing.results import Array
 
 ASYMMETRY = 1e-8
-"""Asymmetry and negative eigenvalues below this share of the largest entry are taken for rounding."""
+"""Asymmetry and negative eigenvalues below this share of the largest entry count as rounding errors."""
 
 DATES = ("Date", "Time", "Duration")
-"""How types of polars begin that hold no numbers but look like it."""
+"""Prefixes of polars types that are not numeric but convert to numbers."""
 
 EXACT = ("Int128", "UInt128", "Decimal")
-"""How types of polars begin that NumPy does not have."""
+"""Prefixes of polars types that NumPy does not have."""
 
 SUMS = (1e-300, 1e305)
-"""Sums of squares that can be reported, and shares of them, without overflow or loss of digits."""
+"""Range of sums of squares that can be reported, with their shares, without overflow or loss of digits."""
 
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """How X becomes the matrix whose components are sought; kept with a certificate so that it can be checked.
+    """Preprocessing of X, stored with a certificate so that it can be checked.
 
-    ``noise_variance`` is that of independent noise on all readings, or one for each feature, in the units of X after
+    ``noise_variance`` is the variance of independent noise on all readings, or one per feature, in the units of X after
     scaling.
     """
 
@@ -57,12 +57,11 @@ def as_view(
     sample_weight: Any = None,
     sketch: CountSketch | Condensed | None = None,
 ) -> DataMatrix:
-    """Check X and wrap it, whatever it is stored in.
+    """Check X and convert it to a view, whatever its storage.
 
-    Dense arrays, memory maps, sparse matrices and data frames are taken as they are: nothing is copied but the
-    conversion of other sparse formats to CSC. Whatever else has ``shape``, ``dtype`` and slices of rows, such as a data
-    set of h5py, is read slice by slice. A view passes through. Whole numbers in ``sample_weight`` count as that
-    many copies of a row.
+    Dense arrays, memory maps, sparse matrices and data frames are not copied, except that other sparse formats are
+    converted to CSC. Any other object with ``shape``, ``dtype`` and row slices, such as an h5py data set, is read slice
+    by slice. A view is returned unchanged. Integers in ``sample_weight`` count as that many copies of a row.
     """
     if isinstance(X, DataMatrix):
         return X
@@ -101,7 +100,7 @@ def _clean_view(
 
 
 def checked_weights(sample_weight: Any, n_samples: int) -> Array:
-    """One weight for each row, none below zero and not all of them zero."""
+    """One weight per row, none negative and not all of them zero."""
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -118,15 +117,15 @@ def checked_weights(sample_weight: Any, n_samples: int) -> Array:
 
 
 def _weights_error(why: str) -> ValueError:
-    """Weights of rows that cannot be used."""
+    """The error for invalid sample weights."""
     return ValueError(
-        f"sample_weight cannot be used: {why}. Pass one number of at least zero for each row of X; a whole number "
-        "counts as that many copies of the row."
+        f"sample_weight cannot be used: {why}. Pass one number of at least zero for each row of X; an integer counts "
+        "as that many copies of the row."
     )
 
 
 def _in_range(view: DataMatrix, size: float) -> DataMatrix:
-    """Refuse data, with values of some size, whose sums of squares are not ordinary numbers in the user's own unit."""
+    """Reject data whose sums of squares overflow or vanish in the user's unit."""
     with np.errstate(over="ignore", under="ignore"):
         total = np.float64(view.total) * view.square_unit
     if view.total > 0 and not SUMS[0] < total < SUMS[1]:
@@ -134,8 +133,8 @@ def _in_range(view: DataMatrix, size: float) -> DataMatrix:
     return view
 
 
-def is_symmetric(rows: Any) -> bool:
-    """Does the table read the same along rows and columns, as covariances do and samples hardly ever?"""
+def is_symmetric(rows: Rows) -> bool:
+    """Whether the table is symmetric, as covariances are and samples almost never."""
     n, d = rows.shape
     if n != d or not 2 < d <= GRAM_LIMIT or not rows.is_dense:
         return False
@@ -168,7 +167,7 @@ def as_rows(X: Any) -> Rows:
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
-    """Refuse what has no rows and columns."""
+    """Reject anything without rows and columns."""
     if len(shape) != 2:
         raise errors.ShapeError(shape)
     n, d = shape
@@ -191,7 +190,7 @@ def as_matrix(X: Any) -> Array:
 
 
 def _as_array(X: Any) -> Any:
-    """A NumPy array that shares memory with X where it can; memory maps stay on disk."""
+    """A NumPy array that shares memory with X if possible; memory maps stay on disk."""
     if isinstance(X, np.ma.MaskedArray):
         values = _checked_kind(_as_array(np.ma.getdata(X))).astype(np.float64)
         return np.where(np.ma.getmaskarray(X), np.nan, values)
@@ -206,9 +205,9 @@ def _as_array(X: Any) -> Any:
             "X is a list whose rows differ in length, so it is not a table. Give every sample the same number of "
             "features; a 2-D array is expected."
         ) from ragged
-    except TypeError as refused:  # by its own __array__
+    except TypeError as refused:  # from its __array__
         raise _no_table_error(X) from refused
-    if array.ndim == 0:  # a number, text
+    if array.ndim == 0:  # a number or a string
         raise _no_table_error(X)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
@@ -217,7 +216,7 @@ def _as_array(X: Any) -> Any:
 
 
 def _is_array_like(X: Any) -> bool:
-    """Does NumPy know what to do with it? Of anything else it would ask for one element after the other."""
+    """Whether NumPy can convert it directly. It would read any other object element by element."""
     if isinstance(X, Sequence) or any(hasattr(X, name) for name in ("__array__", "__array_interface__")):
         return True
     try:
@@ -228,7 +227,7 @@ def _is_array_like(X: Any) -> bool:
 
 
 def _no_table_error(X: Any) -> TypeError:
-    """Text, a dict, None, an object of a class that nobody here knows."""
+    """The error for strings, dicts, None and objects of unknown classes."""
     kind = type(X)
     called = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     return TypeError(
@@ -238,7 +237,7 @@ def _no_table_error(X: Any) -> TypeError:
 
 
 def _checked_kind(table: Any) -> Any:
-    """Refuse tables of anything but real numbers."""
+    """Reject tables with anything but real numbers."""
     if table.dtype.kind == "c":
         raise _complex_error()
     if table.dtype.kind not in "fiub":
@@ -270,7 +269,7 @@ def _from_frame(frame: Any) -> Any:
     packed = [kind.startswith("Sparse") for kind in kinds]
     if kinds and all(packed) and all(kind.fill_value == 0 for kind in frame.dtypes):
         return frame.sparse.to_coo()
-    if any(packed):  # what is not stored is missing, or some other number, or dense in other columns
+    if any(packed):  # values not stored may be missing or nonzero, and other columns may be dense
         columns = (frame.iloc[:, j] for j in range(len(names)))
         frame = type(frame)({j: np.asarray(column) if packed[j] else column for j, column in enumerate(columns)})
         kinds = [str(kind) for kind in frame.dtypes]
@@ -278,9 +277,9 @@ def _from_frame(frame: Any) -> Any:
         frame = _rounded(frame, exact)
     try:
         array = frame.to_numpy()
-    except TypeError:  # polars may find no type for numbers and dates together
+    except TypeError:  # polars may have no common type for numbers and dates
         array = None
-    dated = any(kind.startswith(DATES) for kind in kinds)  # which polars else turns into whole numbers
+    dated = any(kind.startswith(DATES) for kind in kinds)  # polars would convert them to integers
     if array is not None and array.dtype.kind in "fiub" and not dated:
         return array
     strange = []
@@ -298,31 +297,31 @@ def _from_frame(frame: Any) -> Any:
 
 
 def _rounded(frame: Any, columns: Sequence[str]) -> Any:
-    """A frame of polars with these columns in double precision."""
+    """A polars frame with these columns in double precision."""
     import polars as pl
 
     return frame.with_columns(pl.col(list(columns)).cast(pl.Float64))
 
 
 def _complex_error() -> ValueError:
-    """Complex numbers."""
+    """The error for complex numbers."""
     return ValueError(
         "X holds complex numbers. Complex data not supported: stack real and imaginary parts as separate features."
     )
 
 
 def _holds_numbers(column: Any) -> bool:
-    """Are all of these Python objects real numbers, or missing?"""
+    """Whether all of these Python objects are real numbers or missing values."""
     return all(_is_missing(value) or isinstance(value, (Number, np.bool_)) for value in column)
 
 
 def _is_missing(value: object) -> bool:
-    """Is it None, or pandas' NA?"""
+    """Whether it is None or pandas' NA."""
     return value is None or type(value).__name__ == "NAType"
 
 
 def _covariance(C: Any, scale: bool) -> DataMatrix:
-    """A symmetric matrix given in place of data, in units where its largest entry is near 1."""
+    """A symmetric matrix given instead of data, in units in which its largest entry is near 1."""
     rows = None if sparse.issparse(C) else as_rows(C)
     if rows is None or not rows.is_dense:
         raise ValueError(
@@ -358,16 +357,16 @@ def _covariance(C: Any, scale: bool) -> DataMatrix:
 
 
 def _without_the_faint(A: Array) -> Array:
-    """A with zeros for features whose variance is so small that double precision has lost digits of it."""
+    """A with zeros for features whose variance is too small for double precision."""
     variances = np.diagonal(A)
     faint = (variances > 0) & (variances < np.finfo(float).tiny)
     return np.where(faint[:, None] | faint, 0.0, A) if faint.any() else A
 
 
 def _definiteness(A: Array, tolerance: float) -> dict[str, Any]:
-    """Is no eigenvalue below zero by more than rounding, and how far may one be?
+    """Whether A is positive semidefinite up to rounding errors, and how far below zero an eigenvalue may be.
 
-    Entries that were rounded move eigenvalues by about sqrt(d) times as much.
+    Rounding errors of entries change eigenvalues by about sqrt(d) times as much.
     """
     largest = max(float(np.abs(A).max()), np.finfo(float).tiny)
     for share in (4 * len(A) * np.finfo(float).eps, tolerance * math.sqrt(len(A))):
@@ -375,5 +374,5 @@ def _definiteness(A: Array, tolerance: float) -> dict[str, Any]:
             np.linalg.cholesky(A + share * largest * np.eye(len(A)))
         except np.linalg.LinAlgError:
             continue
-        return {"is_psd": True, "psd_slack": 2 * share * largest}  # twice: Cholesky rounds, too
+        return {"is_psd": True, "psd_slack": 2 * share * largest}  # twice, because of rounding errors of Cholesky
     return {"is_psd": False}

@@ -1,7 +1,7 @@
-"""Map-reduce jobs: work that one pass over the rows can do.
+"""Map-reduce jobs: computations in one pass over the rows.
 
-A job maps one block of rows to something small and merges such results in the order of the rows, so it runs
-unchanged over an array, a file or the chunks of a cluster. Jobs given to ``one_pass`` together share the read.
+A job maps one block of rows to a small result and merges results in the order of the rows, so it runs unchanged on an
+array, a file or the chunks of a cluster. Jobs passed to ``one_pass`` together share one pass.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Summed:
         return first
 
     def finish(self, result: Array) -> Array:
-        """Nothing is left to do."""
+        """Return the result as is."""
         return result
 
 
 class Stacked:
-    """Jobs whose block results are rows of the whole; they are copied together once, at the end."""
+    """Jobs whose block results are rows of the whole result; they are concatenated once, at the end."""
 
     def merge(self, first: list[Array], second: list[Array]) -> list[Array]:
         """Append."""
@@ -64,7 +64,7 @@ class Product(Stacked):
     V: Array
 
     def map(self, block: StandardizedBlock) -> list[Array]:
-        """Rows of the product."""
+        """The rows of the product."""
         return [block.matmat(self.V)]
 
 
@@ -86,18 +86,18 @@ class TransposedProduct(Summed):
     U: Array
 
     def map(self, block: StandardizedBlock) -> Array:
-        """The share of the block's rows."""
+        """The contribution of the block's rows."""
         return block.rmatmat(self.U[block.start : block.stop])
 
 
 @dataclass(frozen=True, eq=False)
 class GramProduct(Summed):
-    """``X.T @ (X @ V)``: two products, one read."""
+    """``X.T @ (X @ V)``: two products in one pass."""
 
     V: Array
 
     def map(self, block: StandardizedBlock) -> Array:
-        """The share of the block's rows."""
+        """The contribution of the block's rows."""
         return block.rmatmat(block.matmat(self.V))
 
 
@@ -108,18 +108,18 @@ class GramColumns(Summed):
     J: Indices
 
     def map(self, block: StandardizedBlock) -> Array:
-        """The share of the block's rows."""
+        """The contribution of the block's rows."""
         return block.gram_columns(self.J)
 
 
 @dataclass(frozen=True, eq=False)
 class GramBlock(Summed):
-    """``X[:, J].T @ X[:, J]``; all columns where J is None."""
+    """``X[:, J].T @ X[:, J]``; all columns if J is None."""
 
     J: Indices | None = None
 
     def map(self, block: StandardizedBlock) -> Array:
-        """The share of the block's rows."""
+        """The contribution of the block's rows."""
         return block.gram_block(self.J)
 
 
@@ -137,7 +137,7 @@ class Moments:
         return block.raw.moments(self.unit, block.weights)
 
     def merge(self, first: ColumnMoments, second: ColumnMoments) -> ColumnMoments:
-        """Chan, Golub and LeVeque's update: the means' distance enters, never their squares' difference."""
+        """Chan, Golub and LeVeque's update: it uses the difference of the means, never that of their squares."""
         weight = first.weight + second.weight
         if weight == 0:
             return first
@@ -150,7 +150,7 @@ class Moments:
         )
 
     def finish(self, result: ColumnMoments) -> ColumnMoments:
-        """Nothing is left to do."""
+        """Return the result as is."""
         return result
 
 
@@ -164,26 +164,26 @@ class Extent:
         return peak, None if flaw is None else (flaw[0] + block.start, flaw[1], flaw[2])
 
     def merge(self, first: Any, second: Any) -> Any:
-        """The larger peak, the earlier flaw."""
+        """The larger peak, and the earlier non-finite entry."""
         return max(first[0], second[0]), first[1] or second[1]
 
     def finish(self, result: Any) -> Any:
-        """Nothing is left to do."""
+        """Return the result as is."""
         return result
 
 
 CANCELLED = 1e-4
-"""Squares of sparse rows below this share of the mean's own square have lost digits and are added up again."""
+"""Squared norms of sparse rows below this share of the squared mean have lost digits and are computed again."""
 
 
 @dataclass(frozen=True, eq=False)
 class PickedRows:
-    """A few rows, given by sorted numbers, in the storage of the whole."""
+    """A few rows, given by sorted indices, in the storage of the data."""
 
     numbers: Indices
 
     def map(self, block: StandardizedBlock) -> list[StandardizedBlock]:
-        """Those that lie in the block."""
+        """The picked rows in the block."""
         first, last = np.searchsorted(self.numbers, [block.start, block.stop])
         return [block.picked(self.numbers[first:last] - block.start)] if last > first else []
 
@@ -192,13 +192,13 @@ class PickedRows:
         return first + second
 
     def finish(self, result: list[StandardizedBlock]) -> list[StandardizedBlock]:
-        """Nothing is left to do."""
+        """Return the result as is."""
         return result
 
 
 @dataclass(frozen=True, eq=False)
 class RowSquares(Stacked):
-    """Squared lengths of centred and scaled rows."""
+    """Squared norms of centred and scaled rows."""
 
     def map(self, block: StandardizedBlock) -> list[Array]:
         """Of one block."""
@@ -212,7 +212,7 @@ class RowSquares(Stacked):
 
 
 def _squares_of_stored(block: StandardizedBlock) -> Array:
-    """From stored entries: each replaces what a zero would have added, the mean's square."""
+    """From stored entries: each replaces the squared mean, the contribution of a zero."""
     n, of_zeros = block.stop - block.start, block.mean * block.factor
     squares = np.full(n, of_zeros @ of_zeros)
     for part, strip in cast("CscBlock", block.raw).strips():
@@ -229,7 +229,7 @@ def _squares_of_stored(block: StandardizedBlock) -> Array:
 
 
 def mapped(jobs: Sequence[Job], placement: Standardization, raw: RawBlock) -> list[Any]:
-    """What all jobs make of one block of raw rows."""
+    """The results of all jobs for one block of raw rows."""
     block = StandardizedBlock(raw, placement)
     return [job.map(block) for job in jobs]
 

@@ -1,22 +1,42 @@
-"""Where rows come from: one in-memory block, or slices of something too large to hold."""
+"""Sources of rows: one block in memory, or slices of something larger than memory."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
 
 from sparing.data.blocks import ColumnMoments, CscBlock, DenseBlock
-from sparing.data.coding import Coding
 from sparing.results import Array, Indices
 
 BLOCK_ENTRIES = 2**21
 BLOCK_ROWS = 2048
-"""Dense rows are taken in blocks of 16 MiB of float64, or of this many rows where they are long."""
+"""Dense rows are read in blocks of 16 MiB of float64, or of this many rows if they are long."""
+
+
+class Coding(ABC):
+    """How a reader converts its records to numbers: fill values, factors, the counted category of each feature.
+
+    The numbers of a new row must not depend on the other rows of its file. So a fit stores the coding of its rows
+    (``coding_``) and applies it to new files. Codings are frozen dataclasses of arrays with one entry per feature, and
+    are saved with a model.
+    """
+
+    @abstractmethod
+    def of(self, J: Indices) -> Self:
+        """The coding of the features J."""
+
+    @abstractmethod
+    def replaced(self, J: Indices, part: Self) -> Self:
+        """The same coding with another one for the features J."""
+
+    @abstractmethod
+    def is_for(self, n_features: int) -> bool:
+        """Whether it is valid for this number of features, whoever wrote it."""
 
 
 class RawBlock(Protocol):
@@ -40,49 +60,47 @@ class RawBlock(Protocol):
         """``rows[:, J]``, dense."""
 
     def dense_rows(self, height: int) -> Iterator[tuple[slice, Array]]:
-        """Copies of so many rows at a time, dense."""
+        """Copies of this many rows at a time, dense."""
 
     def restricted(self, J: Indices) -> RawBlock:
-        """The same rows, columns J alone."""
+        """The same rows, columns J only."""
 
     def picked(self, numbers: Indices) -> RawBlock:
-        """Some of the rows, counted from the first of the block, in the same storage."""
+        """Some of the rows, by index within the block, in the same storage."""
 
     def shifted(self, reference: Array) -> RawBlock:
-        """The same rows less a reference row; of sparse rows one that is zero for features that are."""
+        """The same rows minus a reference row; for sparse rows it is zero for sparse features."""
 
     def moments(self, unit: float | Array, weights: Array | None) -> ColumnMoments:
-        """Means and centred sums of squares of the columns times ``unit``, or times a unit for each of them."""
+        """Means and centred sums of squares of the columns times ``unit``, one number or one per column."""
 
     def extent(self) -> tuple[float, tuple[int, int, float] | None]:
-        """Largest absolute value; place and value of the first entry that is not finite."""
+        """Largest absolute value; position and value of the first entry that is not finite."""
 
 
 class Rows(ABC):
-    """A source of raw rows that can be read again and again; each reading of all of them is counted."""
+    """A source of raw rows that can be read repeatedly; each pass over all of them is counted."""
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     is_dense: bool
-    is_local: bool = True  # is work done in this process?
-    is_resident: bool = False  # are all rows in this process's memory?
-    is_gone: bool = False  # was it a stream, which cannot be read again?
+    is_local: bool = True  # whether work is done in this process
+    is_resident: bool = False  # whether all rows are in this process's memory
+    is_gone: bool = False  # whether it was a stream, which cannot be read again
     stamp: tuple[int, int] | None = None  # size and time of a file
-    feature_names: list[str] | None = None  # where the storage has any
-
-    def __init__(self) -> None:
-        self.passes = 0
+    feature_names: list[str] | None = None  # if the storage has any
+    passes: int = 0  # over all of them so far
 
     @property
     def n_bytes(self) -> int:
-        """How much there is to read in one pass, as far as that is known."""
+        """Number of bytes read in one pass, if known."""
         if self.stamp is not None and not self.is_dense:
             return self.stamp[0]
         return self.shape[0] * self.shape[1] * self.dtype.itemsize if self.is_dense else 0
 
     @property
     def imputation(self) -> Array | None:
-        """What stands for missing values of each feature; None where none may be missing."""
+        """The replacement of missing values of each feature; None if none may be missing."""
         return None
 
     @abstractmethod
@@ -91,21 +109,21 @@ class Rows(ABC):
 
     @property
     def source(self) -> Any:
-        """All rows in memory, an array or CSC as they are stored, for the few methods that need them at once."""
+        """All rows in memory, as an array or CSC, for the few methods that need them at once."""
         return gathered(self)
 
     def first(self, look: Callable[[RawBlock], Any]) -> Any:
-        """What ``look`` finds in the first block where that is not None; the blocks after it are not read."""
+        """The first result of ``look`` on a block that is not None; later blocks are not read."""
         return next((found for found in map(look, self.blocks()) if found is not None), None)
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """``work`` on every block, and the results merged in order: here one after the other."""
+        """Run ``work`` on every block and merge the results in order; here one after the other."""
         return reduce(merge, map(work, self.blocks()))
 
     def chosen(self, numbers: Indices, imputation: Array | None = None) -> Rows:
-        """Some rows, in their order: a copy where they are in memory, else picked whenever they are read.
+        """Some rows, in order: a copy if they are in memory, otherwise selected on every pass.
 
-        ``imputation`` stands for what is missing of them, where that may be; else it is learned of them.
+        ``imputation`` replaces their missing values, if allowed; by default it is computed from these rows.
         """
         numbers = np.unique(numbers)
         if not self.is_resident:
@@ -117,11 +135,11 @@ class Rows(ABC):
 
     @property
     def coding(self) -> Coding | None:
-        """How raw records become numbers, which may take a first reading; None where they are numbers already."""
+        """The conversion of raw records to numbers, which may need a first pass; None if they are numbers already."""
         return None
 
     def with_coding(self, coding: Coding | None) -> Rows:
-        """The same records read by another coding, that of a fit, where there is one; numbers are what they are."""
+        """The same records with another coding, that of a fit; numbers are unchanged."""
         return self
 
 
@@ -140,7 +158,6 @@ class SparseRows(Rows):
     is_resident = True
 
     def __init__(self, matrix: Any) -> None:
-        super().__init__()
         self.block = CscBlock(matrix)
         self.shape, self.dtype = matrix.shape, matrix.dtype
 
@@ -155,12 +172,11 @@ class SparseRows(Rows):
 
 
 class ArrayRows(Rows):
-    """Anything that gives dense rows when sliced: an array, a memory map, a data set in a file."""
+    """Anything whose slices are dense rows: an array, a memory map, a data set in a file."""
 
     is_dense = True
 
     def __init__(self, source: Any, block_rows: int | None = None) -> None:
-        super().__init__()
         self._source = source
         self.shape, self.dtype = source.shape, source.dtype
         self.is_resident = isinstance(source, np.ndarray) and not isinstance(source, np.memmap)
@@ -169,7 +185,7 @@ class ArrayRows(Rows):
 
     @property
     def source(self) -> Any:
-        """What the rows are sliced from, as it was given."""
+        """The object whose slices are the rows."""
         return self._source
 
     def blocks(self) -> Iterator[RawBlock]:
@@ -179,12 +195,11 @@ class ArrayRows(Rows):
 
 
 class InMemoryRows(Rows):
-    """Rows in memory, copied as they are stored where they are elsewhere; reading these again is no pass."""
+    """Rows in memory, copied if they are elsewhere; reading the copy again does not count as a pass."""
 
     is_resident = True
 
     def __init__(self, rows: Rows) -> None:
-        super().__init__()
         self.shape, self.dtype, self.is_dense = rows.shape, rows.dtype, rows.is_dense
         self._copy = rows
         if not rows.is_resident:
@@ -192,12 +207,12 @@ class InMemoryRows(Rows):
 
     @property
     def passes(self) -> int:
-        """One, for the copy."""
+        """One pass, for the copy."""
         return 1
 
     @passes.setter
     def passes(self, count: int) -> None:
-        """Readings of the copy are not counted."""
+        """Passes over the copy are not counted."""
 
     @property
     def source(self) -> Any:
@@ -209,7 +224,37 @@ class InMemoryRows(Rows):
         return self._copy.blocks()
 
 
-class ChosenColumns(Rows):
+class DerivedRows(Rows):
+    """Other rows, each block of them changed wherever it is."""
+
+    def __init__(
+        self, rows: Rows, change: Callable[[RawBlock], RawBlock | None], shape: tuple[int, int] | None = None
+    ) -> None:
+        self.rows, self._change = rows, change
+        self.shape, self.dtype, self.is_dense = shape or rows.shape, rows.dtype, rows.is_dense
+
+    def blocks(self) -> Iterator[RawBlock]:
+        """The blocks of the rows, changed; of some nothing may be left."""
+        parts = map(self._change, self.rows.blocks())
+        return (part for part in parts if part is not None)
+
+    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """As the rows run it, wherever they are."""
+        return self.rows.run(partial(_on_changed, self._change, work), partial(_merged_present, merge))
+
+
+def _on_changed(change: Callable[[RawBlock], RawBlock | None], work: Callable[[RawBlock], Any], block: RawBlock) -> Any:
+    part = change(block)
+    return None if part is None else work(part)
+
+
+def _merged_present(merge: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
+    if first is None or second is None:
+        return second if first is None else first
+    return merge(first, second)
+
+
+class ChosenColumns(DerivedRows):
     """The columns J of other rows, in the order of J.
 
     Parameters
@@ -217,31 +262,22 @@ class ChosenColumns(Rows):
     rows : Rows
     J : array of int
     feature_names : sequence of str, optional
-        Of the columns chosen.
+        Names of the chosen columns.
     """
 
     def __init__(self, rows: Rows, J: Indices, feature_names: Sequence[str] | None = None) -> None:
-        super().__init__()
-        self.rows, self.J = rows, np.asarray(J, dtype=np.intp)
-        self.shape, self.dtype, self.is_dense = (rows.shape[0], len(self.J)), rows.dtype, rows.is_dense
+        self.J = np.asarray(J, dtype=np.intp)
+        super().__init__(rows, partial(_restricted, self.J), (rows.shape[0], len(self.J)))
         self.feature_names = None if feature_names is None else list(feature_names)
-
-    def blocks(self) -> Iterator[RawBlock]:
-        """The blocks of the rows, each with these columns alone."""
-        return (raw.restricted(self.J) for raw in self.rows.blocks())
-
-    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """As the rows run it, wherever they are."""
-        return self.rows.run(partial(_on_chosen, self.J, work), merge)
 
     @property
     def coding(self) -> Coding | None:
-        """That of the columns chosen."""
+        """That of the chosen columns."""
         whole = self.rows.coding
         return None if whole is None else whole.of(self.J)
 
     def with_coding(self, coding: Coding | None) -> ChosenColumns:
-        """The columns chosen by another coding."""
+        """The chosen columns with another coding."""
         if coding is None or (whole := self.rows.coding) is None:
             return self
         return ChosenColumns(self.rows.with_coding(whole.replaced(self.J, coding)), self.J, self.feature_names)
@@ -252,8 +288,8 @@ class ChosenColumns(Rows):
         return self.rows.source[:, self.J]
 
 
-class ChosenRows(Rows):
-    """Some of other rows, in their order: the samples of one fold.
+class ChosenRows(DerivedRows):
+    """Some of other rows, in order: the samples of one fold.
 
     Parameters
     ----------
@@ -263,23 +299,13 @@ class ChosenRows(Rows):
     """
 
     def __init__(self, rows: Rows, numbers: Indices) -> None:
-        super().__init__()
-        self.rows, self.numbers = rows, np.asarray(numbers, dtype=np.intp)
-        self.shape, self.dtype = (len(self.numbers), rows.shape[1]), rows.dtype
-        self.is_dense, self.is_local, self.feature_names = rows.is_dense, rows.is_local, rows.feature_names
-
-    def blocks(self) -> Iterator[RawBlock]:
-        """What is chosen of the blocks of the rows."""
-        parts = (_picked(self.numbers, raw) for raw in self.rows.blocks())
-        return (part for part in parts if part is not None)
-
-    def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """As the rows run it, wherever they are; of some blocks nothing may be chosen."""
-        return self.rows.run(partial(_on_picked, self.numbers, work), partial(_merged_present, merge))
+        self.numbers = np.asarray(numbers, dtype=np.intp)
+        super().__init__(rows, partial(_picked, self.numbers), (len(self.numbers), rows.shape[1]))
+        self.is_local, self.feature_names = rows.is_local, rows.feature_names
 
     def first(self, look: Callable[[RawBlock], Any]) -> Any:
-        """As the rows do it."""
-        return self.rows.first(partial(_on_picked, self.numbers, look))
+        """As for the rows."""
+        return self.rows.first(partial(_on_changed, self._change, look))
 
     @property
     def coding(self) -> Coding | None:
@@ -287,12 +313,12 @@ class ChosenRows(Rows):
         return self.rows.coding
 
     def with_coding(self, coding: Coding | None) -> ChosenRows:
-        """The chosen rows by another coding."""
+        """The chosen rows with another coding."""
         return ChosenRows(self.rows.with_coding(coding), self.numbers)
 
 
 def _picked(numbers: Indices, raw: RawBlock) -> RawBlock | None:
-    """The chosen rows of a block, numbered as they are among those chosen."""
+    """The chosen rows of a block, numbered among the chosen rows."""
     first, last = np.searchsorted(numbers, [raw.start, raw.stop])
     if first == last:
         return None
@@ -301,16 +327,5 @@ def _picked(numbers: Indices, raw: RawBlock) -> RawBlock | None:
     return part
 
 
-def _on_picked(numbers: Indices, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:
-    part = _picked(numbers, block)
-    return None if part is None else work(part)
-
-
-def _merged_present(merge: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
-    if first is None or second is None:
-        return second if first is None else first
-    return merge(first, second)
-
-
-def _on_chosen(J: Indices, work: Callable[[RawBlock], Any], block: RawBlock) -> Any:
-    return work(block.restricted(J))
+def _restricted(J: Indices, raw: RawBlock) -> RawBlock:
+    return raw.restricted(J)

@@ -1,7 +1,7 @@
-"""Jobs that keep a small sketch of X from one reading.
+"""Jobs that compute a small sketch of X in one pass.
 
-Both see raw rows divided by ``reference``, a rough size of each feature, so that they fit into single precision; what
-they keep is centred and scaled afterwards, when means and deviations are known.
+Both use raw rows divided by ``reference``, a rough size of each feature, so that they fit into single precision. The
+sketch is centred and scaled afterwards, when means and deviations are known.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from sparing.data.standardized_block import Standardization, StandardizedBlock
 from sparing.results import Array, Indices
 
 SKETCHED_ENTRIES = 2**20
-"""Entries worked on in double precision at a time (8 MiB)."""
+"""Number of entries processed in double precision at a time (8 MiB)."""
 
 
 class Sketch(NamedTuple):
-    """Rows that stand for all rows, in reference units.
+    """Rows that represent all rows, in reference units.
 
-    ``signs`` has what a column of ones would have become; a sketch that is already centred has its ``mean`` instead,
-    and no eigenvalue of what it lacks exceeds ``dropped``.
+    ``signs`` is the sketch of a column of ones. A sketch that is already centred has its ``mean`` instead, and
+    ``dropped`` is an upper bound of the eigenvalues of the dropped part.
     """
 
-    rows: Any  # of single precision; sparse in the making
+    rows: Any  # single precision; sparse while it is computed
     weight: float
     signs: Array | None = None
     mean: Array | None = None
     dropped: float = 0.0
 
     def placed(self, reference: Array, placement: Standardization) -> Any:
-        """The rows as those of the centred and scaled X, in place.
+        """Center and scale the rows like X, in place.
 
-        X'X is about rows'rows: unbiased for a count sketch, from below for a condensed one.
+        rows'rows approximates X'X: unbiased for a count sketch, from below for a condensed one.
         """
         back = reference * placement.unit * placement.factor
         offset = placement.unit_mean * placement.factor
@@ -55,7 +55,7 @@ class InReferenceUnits:
     """Jobs on raw rows divided by a rough size of each feature."""
 
     reference: Array
-    has_leading: ClassVar[bool] = False  # are the leading directions of the result those of X?
+    has_leading: ClassVar[bool] = False  # whether the leading directions of the result are those of X
 
     @property
     def unit(self) -> float:
@@ -64,9 +64,9 @@ class InReferenceUnits:
 
 
 def signed_buckets(size: int, seed: int, start: int, stop: int) -> tuple[Indices, Array]:
-    """Bucket and sign of each row from ``start`` on, by a generator that can start anywhere."""
+    """Bucket and sign of each row from ``start`` on, by a generator that can skip ahead."""
     stream = np.random.Philox(key=seed)
-    stream.advance(start // 4)  # a step of the counter gives four numbers
+    stream.advance(start // 4)  # one step of the counter gives four numbers
     numbers = stream.random_raw(stop - start + start % 4)[start % 4 :]
     buckets = ((numbers >> np.uint64(1)) % np.uint64(size)).astype(np.intp)
     return buckets, np.where(numbers & np.uint64(1), 1.0, -1.0)
@@ -76,7 +76,7 @@ def signed_buckets(size: int, seed: int, start: int, stop: int) -> tuple[Indices
 class CountSketch(InReferenceUnits):
     """Each row is added to one of ``size`` rows with a random sign [clarkson2013, Sec. 3].
 
-    Where a row goes depends on its number alone, not on how rows are cut into blocks.
+    The target of a row depends only on its index, not on the division into blocks.
     """
 
     size: int
@@ -84,7 +84,7 @@ class CountSketch(InReferenceUnits):
     reference: Array
 
     def map(self, block: StandardizedBlock) -> Sketch:
-        """Of sparse rows: one addition for each nonzero, and sparse itself."""
+        """For sparse rows: one addition per nonzero, with a sparse result."""
         matrix = block.raw.matrix  # type: ignore[attr-defined]
         buckets, signs = signed_buckets(self.size, self.seed, block.start, block.stop)
         if block.weights is not None:
@@ -114,16 +114,16 @@ class CountSketch(InReferenceUnits):
 
 
 def _filled_up(rows: Any, share: float = 0.1) -> Any:
-    """A sketch that more than a share of is not zero is dense."""
+    """Make a sketch dense if more than a given share of it is nonzero."""
     full = not sparse.issparse(rows)
     return rows if full or rows.nnz < share * rows.shape[0] * rows.shape[1] else rows.toarray(order="C")
 
 
 @dataclass
 class Digest:
-    """Centred rows so far, condensed whenever they fill the ``room``; appended to in place.
+    """Centred rows so far, condensed whenever they fill the ``room``; rows are appended in place.
 
-    No eigenvalue of what was dropped from X'X on the way exceeds ``dropped``.
+    ``dropped`` is an upper bound of the eigenvalues of the part of X'X that was dropped.
     """
 
     weight: float
@@ -134,11 +134,11 @@ class Digest:
 
     @property
     def rows(self) -> Any:
-        """What there is."""
+        """The current rows."""
         return self.room[: self.filled]
 
     def append(self, rows: Any, length: int) -> None:
-        """A few rows more; where there is no room for them, only the ``length`` leading directions stay."""
+        """Append a few rows; if there is no room for them, keep only the ``length`` leading directions."""
         if len(self.room) < 2 * length:
             room = np.empty((2 * length, self.room.shape[1]), dtype=self.room.dtype)
             room[: self.filled] = self.rows
@@ -152,12 +152,13 @@ class Digest:
             rows = rows[len(some) :]
 
     def condense(self, length: int) -> None:
-        """Turn the rows to their principal axes, keep the leading ones; sums in double precision, strip by strip."""
+        """Rotate the rows to their principal axes and keep the leading ones; sums in double precision, strip by
+        strip."""
         rows = self.rows
         if len(rows) <= length:
             return
         gram = row_gram_of(rows)
-        if not np.isfinite(gram).all():  # nothing to condense, and LAPACK would not return
+        if not np.isfinite(gram).all():  # cannot be condensed, and LAPACK would not return
             rows[:], self.filled = np.nan, length
             return
         values, rotation = np.linalg.eigh(gram)
@@ -170,10 +171,10 @@ class Digest:
 
 @dataclass(frozen=True, eq=False)
 class Condensed(InReferenceUnits):
-    """The leading singular directions of all rows so far, in one reading [ross2008, Sec. 3].
+    """The leading singular directions of all rows so far, in one pass [ross2008, Sec. 3].
 
-    Blocks are centred by their own means; a merge adds the one row that makes up for the distance of two means. What
-    is dropped only ever makes X'X smaller.
+    Blocks are centred by their own means; a merge adds one row for the difference of two means. Dropping directions
+    only makes X'X smaller.
     """
 
     length: int
@@ -183,7 +184,7 @@ class Condensed(InReferenceUnits):
     has_leading: ClassVar = True
 
     def map(self, block: StandardizedBlock) -> Digest:
-        """Of any rows; a few at a time are dense."""
+        """For any rows; a few at a time are made dense."""
         raw: Any = block.raw
         rows = raw.rows if raw.is_dense else raw.matrix.tocsr()
         out: Digest | None = None
@@ -208,7 +209,7 @@ class Condensed(InReferenceUnits):
         return Digest(weight, mean, centred, n)
 
     def merge(self, first: Digest, second: Digest) -> Digest:
-        """Append, with the row that two means leave between them."""
+        """Append, with the row for the difference of two means."""
         weight = first.weight + second.weight
         if second.weight > 0:
             apart = second.mean - first.mean
@@ -221,7 +222,8 @@ class Condensed(InReferenceUnits):
         return first
 
     def finish(self, result: Digest) -> Sketch:
-        """The leading directions, and a row of zeros for the distance of the mean from what will be subtracted."""
+        """The leading directions, and a row of zeros for the difference between the mean and the centre subtracted
+        later."""
         result.condense(self.length)
         if result.filled == len(result.room):
             result.room = np.concatenate([result.room, np.zeros((1, result.room.shape[1]), result.room.dtype)])
@@ -231,7 +233,7 @@ class Condensed(InReferenceUnits):
 
 
 def strips(n_rows: int, n_columns: int) -> list[slice]:
-    """Runs of columns that together hold few entries."""
+    """Strips of columns with few entries each."""
     width = max(1, SKETCHED_ENTRIES // max(n_rows, 1))
     return [slice(first, min(first + width, n_columns)) for first in range(0, n_columns, width)]
 
@@ -254,22 +256,22 @@ def column_squares(rows: Any) -> Array:
 
 
 def sketch_of(rows: Rows, length: int, seed: int, *, scale: bool) -> CountSketch | Condensed:
-    """The job that suits the rows: a count sketch of sparse ones, the leading directions of dense ones.
+    """The job for these rows: a count sketch for sparse rows, the leading directions for dense ones.
 
-    ``scale`` says that features will be divided by their deviations: what is leading depends on it. Sizes are taken
-    from the first block that has any, which is read for it.
+    ``scale`` tells whether features will be divided by their deviations, on which the leading directions depend. Sizes
+    are taken from the first block with nonzero deviations, which is read for this purpose.
     """
     size, looked_at = rows.first(sizes) or (np.ones(rows.shape[1]), 0)
     if looked_at == rows.shape[0] and not rows.is_resident:
         rows.passes += 1
     typical = float(np.median(size[size > 0]))
     reference = np.where(size > 0, size, typical) if scale else np.full(len(size), typical)
-    reference = np.exp2(np.round(np.log2(reference)))  # powers of two: division changes no digit
+    reference = np.exp2(np.round(np.log2(reference)))  # powers of two: division is exact
     return Condensed(length, reference) if rows.is_dense else CountSketch(length, seed, reference)
 
 
 def sizes(block: RawBlock) -> tuple[Array, int] | None:
-    """Deviations of the features, 0 where they are not known, and in how many rows; None where none is known."""
+    """Deviations of the features, 0 if unknown, and the number of rows; None if none is known."""
     peak = block.extent()[0]
     if not np.isfinite(peak) or peak == 0:
         return None
@@ -282,5 +284,5 @@ def sizes(block: RawBlock) -> tuple[Array, int] | None:
 
 
 def power_of_two(size: float) -> float:
-    """The nearest one, within the range of double precision."""
+    """The nearest power of two within the range of double precision."""
     return float(np.exp2(np.clip(np.round(np.log2(size)), -1000, 1000)))

@@ -5,35 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from sparing.data.containers import is_frame
 from sparing.data.readers.base import BLOCK_BYTES, plain, rows_within
 from sparing.data.rows import ArrayRows
 from sparing.results import Array
 
 
-def is_lazy(X: Any) -> bool:
-    """Is it polars' plan for a table? Asked without its columns, for which polars would work out the plan."""
-    return type(X).__name__ == "LazyFrame"
-
-
-def is_source(X: Any) -> bool:
-    """Does X look like a table on which rows can be sliced: an HDF5 data set, a Zarr array, somebody's generator?"""
-    if isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X):
-        return False
-    shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
-    if not isinstance(shape, tuple) or len(shape) < 2 or dtype is None or not hasattr(type(X), "__getitem__"):
-        return False
-    try:
-        np.dtype(dtype)
-    except TypeError:  # of another array library
-        return False
-    return True
-
-
 class Slices:
-    """A user's own source; every slice is checked, since nobody has seen the whole."""
+    """A user's source of rows; every slice is checked, because the whole is never read at once."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -57,21 +36,20 @@ class Slices:
             return rows.astype(self.dtype, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """All of it, for the few methods that need that."""
+        """All rows, for the few methods that need them at once."""
         return np.asarray(self[:], dtype=dtype)
 
 
 def _slice_error(kind: str, start: int, stop: int, said: str) -> ValueError:
-    """A source of rows that does not keep what its shape and type promise."""
+    """The error for a source of rows whose slices do not match its shape or type."""
     return ValueError(
-        f"X is a {kind}, which is read by slices of rows, and X[{start}:{stop}] failed: {said}. Such a slice must be "
-        "an array of real numbers, with the requested rows and all features. Correct the source, or pass a "
-        "NumPy array."
+        f"X is a {kind}, which is read in row slices, but X[{start}:{stop}] failed: {said}. The slice must be an array "
+        "of real numbers, with the requested rows and all features. Correct the source, or pass a NumPy array."
     )
 
 
 def source_rows(slices: Slices, block_bytes: int = BLOCK_BYTES) -> ArrayRows:
-    """Rows in blocks of at most so many bytes; they end where chunks of the storage do, if it says so."""
+    """Rows in blocks of at most this many bytes, aligned with the chunks of the storage if known."""
     n_rows = rows_within(block_bytes, slices.shape[1], slices.dtype)
     for name in ("shards", "chunks"):
         chunks = getattr(slices._source, name, None)

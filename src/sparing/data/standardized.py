@@ -34,50 +34,45 @@ from sparing.gram.dense import view_of_columns, view_of_gram
 from sparing.results import Array, Indices
 
 COMFORTABLE = (1e-70, 1e70)
-"""Sizes of values whose squares and fourth powers are far from the limits of double precision."""
+"""Range of values whose squares and fourth powers are far from the limits of double precision."""
 
 ACCEPTED = (1e-290, 1e290)
-"""Sizes of values that can be brought near 1 at all."""
+"""Range of values that can be scaled to about 1."""
 
 ROUNDED = 32 * float(np.finfo(float).eps)
-"""A feature or target whose deviation is below this share of its mean is constant, but for rounding."""
+"""A feature or target whose deviation is below this share of its mean is constant up to rounding errors."""
 
 FAINT = 1e-140
-"""Features below this size, where the largest are near 1, are measured in a unit of their own: squares would vanish."""
+"""Features below this size, if the largest are near 1, get a separate unit, because their squares would vanish."""
 
 FAR_FROM_ZERO = 1e5
 """Means that exceed the spread by this factor are subtracted from the rows block by block, before any product."""
 
 
 def standardized(
-    rows: Rows,
-    *,
-    center: bool = True,
-    scale: bool = False,
-    mean: Array | None = None,
-    deviation: Array | None = None,
+    rows: Rows, *, scale: bool = False, mean: Array | None = None, deviation: Array | None = None
 ) -> DataMatrix:
-    """Checked rows as a view: centred and scaled by what is learned from them, or by given means and deviations."""
-    return StandardizedRows(rows, center=center, scale=scale, mean=mean, deviation=deviation)
+    """Checked rows as a view: centred and scaled by their own means and deviations, or by given ones."""
+    return StandardizedRows(rows, scale=scale, mean=mean, deviation=deviation)
 
 
 class StandardizedRows(DataMatrix):
     """Rows of any storage, centred, scaled and weighted.
 
-    Values are multiplied by a power of two first (``unit``), which changes no digit and keeps squares in range.
-    Features that are constant are exactly zero here, whatever the rounding of their mean.
+    Values are first multiplied by a power of two (``unit``), which is exact and keeps squares in range. Constant
+    features are exactly zero, whatever the rounding error of their mean.
 
     Parameters
     ----------
     rows : Rows
     center, scale : bool
-        Learn means and standard deviations (n - 1) from the rows.
+        Compute means and standard deviations (n - 1) from the rows.
     mean, deviation : ndarray of shape (d,), optional
         Use these instead, in the user's units: for new data of a fitted model.
     weights : ndarray of shape (n,), optional
-        Weight of each row; whole numbers count as that many copies of it.
+        Weight of each row; integers count as that many copies of it.
     sketch : CountSketch or Condensed, optional
-        A job on raw rows that shares the first reading; :attr:`sketch` has its result.
+        A job on raw rows that shares the first pass; :attr:`sketch` has its result.
     """
 
     has_rows = has_blocks = True
@@ -100,8 +95,8 @@ class StandardizedRows(DataMatrix):
         self._gram: Array | None = None
         self._row_gram: Array | None = None
         self.unit, self.unit_mean, self.factor = 1.0, np.zeros(self.n_features), np.ones(self.n_features)
-        self.shift: Array | None = None  # a reference row, where implicit centring would lose too many digits
-        self.unit_rest: Array | None = None  # the mean of what it leaves
+        self.shift: Array | None = None  # a reference row, if implicit centring would lose too many digits
+        self.unit_rest: Array | None = None  # the mean of the shifted rows
 
         self.unit, moments = self._measure()
         if mean is not None:
@@ -117,7 +112,7 @@ class StandardizedRows(DataMatrix):
         varies |= faint > 0
         spread = np.sqrt(squares / max(moments.weight, 1.0))
         far = varies & (faint == 0) & (np.abs(self.unit_mean) > FAR_FROM_ZERO * spread)
-        if center and far.any():  # sparse rows stay sparse: a zero, so far from the mean, would have been spread
+        if center and far.any():  # sparse rows stay sparse: a zero would be far from the mean
             squares = self._shift_rows(far | rows.is_dense, squares, learned=mean is None)
         with np.errstate(over="ignore", under="ignore"):
             if deviation is not None:
@@ -133,10 +128,10 @@ class StandardizedRows(DataMatrix):
             self._diagonal = np.where(faint > 0, degrees, squares * np.where(faint > 0, 0.0, self.factor) ** 2)
 
     def _shift_rows(self, shifted: NDArray[np.bool_], squares: Array, *, learned: bool) -> Array:
-        """Subtract the means of these features from the rows; sums of squares as the rows then have them.
+        """Subtract the means of these features from the rows, and return sums of squares of the shifted rows.
 
-        A mean of double precision is off by its own rounding, which counts where it is 10^12 times the spread: the mean
-        of what is left is measured in one more reading, and subtracted from products.
+        The rounding error of a mean matters if the mean is 10^12 times the spread. Therefore one more pass computes the
+        mean of the shifted rows, which is subtracted from products.
         """
         self.shift = np.where(shifted, self.unit_mean / self.unit, 0.0)
         self.unit_rest = np.where(shifted, 0.0, self.unit_mean)
@@ -147,7 +142,7 @@ class StandardizedRows(DataMatrix):
         return np.where(shifted, own.deviation, squares)
 
     def _measure(self) -> tuple[float, ColumnMoments]:
-        """The power of two that brings values near 1, and the columns' moments in that unit."""
+        """The power of two that scales values to about 1, and the moments of the columns in that unit."""
         job = self._sketch_job
         guess = 1.0 if job is None else job.unit
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -155,7 +150,7 @@ class StandardizedRows(DataMatrix):
             self._raw_sketch: Sketch | None = sketch[0] if sketch else None
             size = np.abs(moments.mean).max() + np.sqrt(moments.deviation.max() / max(moments.weight, 1.0))
         low, high = COMFORTABLE
-        if size == 0 or low < size < high:  # false for NaN as well
+        if size == 0 or low < size < high:  # also false for NaN
             unit = 1.0 if size == 0 else float(2.0 ** -np.round(np.log2(size)))
             return guess * unit, ColumnMoments(moments.weight, moments.mean * unit, moments.deviation * unit**2)
         peak, flaw = self.one_pass(Extent())[0]
@@ -167,7 +162,7 @@ class StandardizedRows(DataMatrix):
         return unit, self.one_pass(Moments(unit))[0]
 
     def _faint_spread(self, moments: ColumnMoments) -> Array:
-        """Roots of the sums of squares of features so small beside others that these vanish; 0 for all others."""
+        """Norms of features that are so small compared with others that their squares vanish; 0 for all others."""
         sizes = np.abs(moments.mean)
         faint = (sizes > 0) & (sizes < FAINT) & (moments.deviation < FAINT**2)
         if not faint.any():
@@ -180,24 +175,24 @@ class StandardizedRows(DataMatrix):
 
     @property
     def mean(self) -> Array:
-        """What is subtracted from each feature, in the user's units."""
+        """The mean subtracted from each feature, in the user's units."""
         return self.unit_mean / self.unit
 
     @property
     def scale(self) -> Array:
-        """What each centred feature is divided by, in the user's units."""
+        """The divisor of each centred feature, in the user's units."""
         return self.deviation / self.unit
 
     @property
     def rounding_error(self) -> float:
-        """That of all features together."""
+        """The rounding error of all features together."""
         return float(np.linalg.norm(self.rounding_errors))
 
     @property
     def rounding_errors(self) -> Array:
-        """Means that are subtracted from products, not from the rows, leave the rounding of products with them.
+        """If means are subtracted from products instead of rows, the rounding errors of these products remain.
 
-        These are sums over all rows, whose errors may all have one sign, as where rows are sorted.
+        These are sums over all rows, and their errors may all have the same sign, for example in sorted rows.
         """
         left = self.unit_mean if self.unit_rest is None else self.unit_rest
         n, eps = self.n_samples or 0, float(np.finfo(float).eps)
@@ -205,7 +200,7 @@ class StandardizedRows(DataMatrix):
 
     @property
     def passes(self) -> int:
-        """Readings of all rows so far."""
+        """Number of passes over all rows so far."""
         return self.rows.passes
 
     def _placement(self) -> Standardization:
@@ -213,44 +208,43 @@ class StandardizedRows(DataMatrix):
 
     @property
     def rows_in_memory(self) -> bool:
-        """As the rows say."""
+        """As for the rows."""
         return self.rows.is_resident
 
     @property
     def imputation(self) -> Array | None:
-        """As the rows say."""
+        """As for the rows."""
         return self.rows.imputation
 
     @property
     def sketch(self) -> RowSketch | None:
-        """The sketch that shared the first reading, centred and scaled; the same arrays whenever it is asked for."""
+        """The sketch from the first pass, centred and scaled; always the same arrays."""
         job, raw = self._sketch_job, self._raw_sketch
         if job is not None and raw is not None:
-            self._raw_sketch = None  # its rows become those of the sketch
+            self._raw_sketch = None  # its rows are reused for the sketch
             rows = raw.placed(job.reference, self._placement())
             kept = column_squares(rows).sum()
             if not np.isfinite(kept) or (kept == 0 and self.total > 0):
                 raise ValueError(
-                    "The first rows of X are of another order of magnitude than the rest, by more than single "
-                    "precision covers, so no sketch of X can be kept. Shuffle the rows, rescale the features, or use "
-                    "passes='any'."
+                    "The first rows of X are of another order of magnitude than the rest, beyond single precision, so "
+                    "X cannot be sketched. Shuffle the rows, rescale the features, or use passes='any'."
                 )
             dropped = raw.dropped * float((job.reference * self.unit * self.factor).max()) ** 2
             self._sketch = RowSketch(rows, dropped, job.has_leading)
         return self._sketch
 
     def take_sketch(self) -> RowSketch:
-        """The sketch, of which the view keeps nothing."""
+        """Return the sketch; the view keeps no reference to it."""
         sketch, self._sketch = self.sketch, None
         assert sketch is not None
         return sketch
 
     def recentred(self, center: bool) -> StandardizedRows:
-        """The same rows, centred or not, divided by the deviations that this makes."""
+        """The same rows, centred or not, divided by the resulting deviations."""
         return StandardizedRows(self.rows, center=center, scale=self._scaled, weights=self.weights)
 
     def split(self, train: Indices, test: Indices) -> tuple[StandardizedRows, StandardizedRows]:
-        """Views of some rows and of others; what is learned of features, for gaps as well, is learned of the first."""
+        """Views of some rows and of others; all statistics of features, including fill values, come from the first."""
         train, test = np.unique(train), np.unique(test)
         known, unseen = (None if self.weights is None else self.weights[part] for part in (train, test))
         rows = self.rows.chosen(train)
@@ -259,13 +253,13 @@ class StandardizedRows(DataMatrix):
         return fitted, StandardizedRows(others, mean=fitted.mean, deviation=fitted.scale, weights=unseen)
 
     def sampled(self, numbers: Indices) -> StandardizedRows:
-        """The view of some rows, held in memory; what is learned of features is learned of them."""
+        """The view of some rows, in memory; statistics of features come from these rows."""
         numbers = np.unique(numbers)
         rows, weights = InMemoryRows(self.rows.chosen(numbers)), None if self.weights is None else self.weights[numbers]
         return StandardizedRows(rows, center=self._centred, scale=self._scaled, weights=weights)
 
     def one_pass(self, *jobs: Job) -> list[Any]:
-        """Run all jobs over one reading of the rows."""
+        """Run all jobs in one pass over the rows."""
         self.rows.passes += 1
         placement = self._placement()
         merged = self.rows.run(partial(mapped, jobs, placement), partial(merged_pair, jobs))
@@ -289,11 +283,11 @@ class StandardizedRows(DataMatrix):
 
     @property
     def has_gram(self) -> bool:
-        """Has A been asked for before?"""
+        """Whether A has been computed."""
         return self._gram is not None
 
     def gram_matmat(self, V: Array) -> Array:
-        """``A @ V``, from the rows in one read."""
+        """``A @ V``, in one pass over the rows."""
         return self._gram @ V if self._gram is not None else self._one(GramProduct(V))
 
     def gram_columns(self, J: ArrayLike) -> Array:
@@ -302,7 +296,7 @@ class StandardizedRows(DataMatrix):
         return self._gram[:, J] if self._gram is not None else self._one(GramColumns(J))
 
     def gram_diagonal(self) -> Array:
-        """Squared column norms, known from the first read."""
+        """Squared column norms, known from the first pass."""
         return self._diagonal
 
     def gram(self) -> Array:
@@ -314,7 +308,7 @@ class StandardizedRows(DataMatrix):
         return self._gram
 
     def restricted(self, J: Indices) -> DataMatrix:
-        """The columns J: as themselves where that is small, else as their Gram matrix."""
+        """The columns J, stored if they are small, otherwise as their Gram matrix."""
         if self._gram is not None:
             return view_of_gram(self._gram[np.ix_(J, J)])
         assert self.n_samples is not None
@@ -324,7 +318,7 @@ class StandardizedRows(DataMatrix):
 
     @property
     def squares_cheaply(self) -> bool:
-        """With XX' in memory (A^2)_JJ = X_J'(XX')X_J is small work."""
+        """With XX' in memory (A^2)_JJ = X_J'(XX')X_J is cheap."""
         return self._row_gram is not None
 
     def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
@@ -335,18 +329,18 @@ class StandardizedRows(DataMatrix):
         return C.T @ (self._row_gram @ C)
 
     def picked_rows(self, numbers: Indices) -> Iterator[Array]:
-        """Some rows, in the order given and dense, a run of columns at a time."""
+        """Some rows, dense and in the given order, a block of columns at a time."""
         distinct, place = np.unique(numbers, return_inverse=True)
         parts = self.one_pass(PickedRows(distinct))[0]
         for run in runs(self.n_features, len(numbers)):
             yield np.concatenate([part.columns(run) for part in parts])[place]
 
     def row_squares(self) -> Array:
-        """Squared lengths of the rows, in one reading."""
+        """Squared norms of the rows, in one pass."""
         return self._one(RowSquares())
 
     def row_gram(self) -> Array:
-        """``X @ X.T``, computed once: by runs of columns, or by products with the identity where X is sparse."""
+        """``X @ X.T``, computed once: by blocks of columns, or for sparse X by products with the identity."""
         if self._row_gram is not None:
             return self._row_gram
         n, d = self.rows.shape

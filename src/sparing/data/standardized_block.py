@@ -6,25 +6,23 @@ from copy import copy
 from typing import NamedTuple
 
 import numpy as np
+from scipy import linalg
 
 from sparing.data.rows import RawBlock
 from sparing.results import Array, Indices
 
 DENSIFIED_ENTRIES = 2**17
-"""Entries of sparse columns made dense at a time (1 MiB)."""
+"""Number of entries of sparse columns made dense at a time (1 MiB)."""
 
 FILLED = 0.05
 """Share of stored entries from which a product of dense strips is faster than one of sparse ones."""
 
-ROWS_AT_A_TIME = 4096
-"""Rows of a product that are corrected for the mean at a time, so that the correction needs no memory to speak of."""
-
 
 class Standardization(NamedTuple):
-    """What is done to raw rows: all that a block needs to know, wherever it is.
+    """The standardization of raw rows: all parameters that a block needs, wherever it is.
 
-    ``shift`` is subtracted from the rows themselves, where there is one, and ``unit_rest``, the mean of what that
-    leaves, from products with them.
+    ``shift``, if any, is subtracted from the rows themselves, and ``unit_rest``, the mean of the shifted rows, from
+    products with them.
     """
 
     unit: float
@@ -36,9 +34,10 @@ class Standardization(NamedTuple):
 
 
 class StandardizedBlock:
-    """``diag(w)^1/2 (u X - 1 m') diag(t)`` for a block of raw rows X; the difference is never formed as a whole.
+    """``diag(w)^1/2 (u X - 1 m') diag(t)`` for a block of raw rows X; the difference is never formed.
 
-    Both factors of a Gram product are centred, so that its error grows with mean / spread and not with its square.
+    Both factors of a Gram product are centred, so its error grows with mean / spread, not with the square of this
+    ratio.
     """
 
     def __init__(self, raw: RawBlock, affine: Standardization) -> None:
@@ -66,9 +65,7 @@ class StandardizedBlock:
         if self._root is not None:
             U = U * self._root
         out = self.raw.rmatmat(self.unit * U if self.unit != 1.0 else U)
-        sums = U.sum(axis=0)
-        for first in range(0, len(out), ROWS_AT_A_TIME):
-            out[first : first + ROWS_AT_A_TIME] -= np.multiply.outer(self.mean[first : first + ROWS_AT_A_TIME], sums)
+        _subtract_outer(out, self.mean, U.sum(axis=0))
         if not self._plain:
             out *= self.factor[:, None]
         return out
@@ -78,7 +75,7 @@ class StandardizedBlock:
         return self._placed(self.raw.columns(J), J)
 
     def _runs(self, J: Indices) -> list[slice]:
-        """Runs of J whose columns may be dense at one time."""
+        """Blocks of J whose columns may be dense at the same time."""
         few = min(max(4 * DENSIFIED_ENTRIES // max(self.stop - self.start, 1), 4), 32)
         width = len(J) if self.raw.is_dense else few
         return [slice(i, min(i + width, len(J))) for i in range(0, len(J), max(width, 1))]
@@ -96,10 +93,10 @@ class StandardizedBlock:
         return out
 
     def _from_stored(self, J: Indices) -> Array | None:
-        """The same from stored entries alone, where columns J are sparse and each lacks at least half of them.
+        """The same from stored entries only, if columns J are sparse with at least half of the entries zero in each.
 
-        The square of such a column's mean is at most half of its mean square, so that hardly a digit is lost when the
-        mean is subtracted from products instead of the column.
+        The squared mean of such a column is at most half of its mean square, so subtracting the mean from products
+        instead of the column loses almost no digits.
         """
         if self._root is not None or self.raw.is_dense or len(J) == 0:
             return None
@@ -112,22 +109,22 @@ class StandardizedBlock:
         out: Array = self.raw.sparse_rmatmat(own)  # type: ignore[attr-defined]
         ones, mean = np.ones((n, 1)), self.mean[J] * self.factor[J]
         sums, rest = self.raw.rmatmat(ones)[:, 0] * self.unit, (own.T @ ones)[:, 0] - n * mean
-        for first in range(0, len(out), ROWS_AT_A_TIME):
-            some = slice(first, first + ROWS_AT_A_TIME)
-            out[some] *= self.unit
-            out[some] -= np.multiply.outer(sums[some], mean)
-            out[some] -= np.multiply.outer(self.mean[some], rest)
-            out[some] *= self.factor[some, None]
+        if self.unit != 1.0:
+            out *= self.unit
+        _subtract_outer(out, sums, mean)
+        _subtract_outer(out, self.mean, rest)
+        if not self._plain:
+            out *= self.factor[:, None]
         return out
 
     def restricted(self, J: Indices) -> StandardizedBlock:
-        """The same rows, columns J alone."""
+        """The same rows, columns J only."""
         part = copy(self)
         part.raw, part.mean, part.factor = self.raw.restricted(J), self.mean[J], self.factor[J]
         return part
 
     def picked(self, numbers: Indices) -> StandardizedBlock:
-        """Some of the rows, counted from the first of the block, in the same storage."""
+        """Some of the rows, by index within the block, in the same storage."""
         part = copy(self)
         part.raw, part.start, part.stop = self.raw.picked(numbers), 0, len(numbers)
         if self.weights is not None:
@@ -149,7 +146,7 @@ class StandardizedBlock:
         return gram
 
     def _placed(self, values: Array, J: Indices | slice, rows: slice = slice(None)) -> Array:
-        """Raw values of some rows and columns, scaled, centred and weighted in place."""
+        """Scale, center and weight raw values of some rows and columns in place."""
         if self.unit != 1.0:
             values *= self.unit
         values -= self.mean[J]
@@ -157,3 +154,13 @@ class StandardizedBlock:
         if self._root is not None:
             values *= self._root[rows]
         return values
+
+
+def _subtract_outer(out: Array, left: Array, right: Array) -> None:
+    """``out -= left right'`` in place, for an array in C or Fortran order: no temporary array, one read of ``out``."""
+    if out.size == 0:
+        return
+    if out.flags.f_contiguous:
+        linalg.blas.dger(-1.0, left, right, a=out, overwrite_x=0, overwrite_y=0, overwrite_a=1)
+    else:
+        linalg.blas.dger(-1.0, right, left, a=out.T, overwrite_x=0, overwrite_y=0, overwrite_a=1)

@@ -1,4 +1,4 @@
-"""Streaming data: the sketch that is kept of rows seen once, as a view."""
+"""Streaming data: a view of the sketch of rows that are read once."""
 
 from __future__ import annotations
 
@@ -20,39 +20,37 @@ from sparing.data.standardized_block import Standardization
 from sparing.gram.base import DataMatrix, RowSketch
 from sparing.gram.dense import view_of_gram
 from sparing.results import Array, Indices
-
-LENGTH = 200
-"""Directions of a stream that are kept."""
+from sparing.search_limits import SEARCH
 
 
 class Stream:
-    """Moments and leading directions of all rows so far; its size does not grow with them.
+    """Moments and leading directions of all rows so far, of constant size.
 
     Parameters
     ----------
     rows : Rows
-        The first ones: they say which sizes to expect.
+        The first rows, which determine the expected sizes of values.
     scale : bool
-        Will features be divided by their deviations?
+        Whether features will be divided by their deviations.
     length : int
-        Directions that are kept.
+        Number of directions to store.
     """
 
-    def __init__(self, rows: Rows, *, scale: bool, length: int = LENGTH) -> None:
+    def __init__(self, rows: Rows, *, scale: bool, length: int = SEARCH.stream_directions) -> None:
         reference = sketch_of(rows, length, 0, scale=scale).reference
         self.job = Condensed(length, reference, double=True)
         self.n_samples, self.is_weighted = 0, False
         self._kept: list[Any] | None = None
 
     def extended(self, rows: Rows, weights: Array | None) -> Stream:
-        """The stream with more rows, read once; this one stays as it is, whatever happens to them."""
+        """A new stream with more rows, read once; this one stays unchanged, even if reading fails."""
         jobs: list[Job] = [Moments(self.job.unit), self.job]
         d = rows.shape[1]
         placement = Standardization(1.0, np.zeros(d), np.ones(d), None, weights)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             fresh = rows.run(partial(mapped, jobs, placement), partial(merged_pair, jobs))
         if not np.isfinite(fresh[0].deviation).all():
-            StandardizedRows(rows)  # says what is wrong, and where
+            StandardizedRows(rows)  # raises an error that names the invalid entry
             raise errors.out_of_scale(float(np.abs(fresh[0].mean).max()) / self.job.unit)
         longer = copy(self)
         longer.n_samples, longer.is_weighted = self.n_samples + rows.shape[0], self.is_weighted or weights is not None
@@ -60,8 +58,8 @@ class Stream:
         return longer
 
     def views(self, *, center: bool, scale: bool) -> tuple[DataMatrix, DataMatrix, RowSketch]:
-        """Exact means, scales and norms of the features; a view of the kept directions; those directions themselves."""
-        weights = np.empty(0) if self.is_weighted else None  # those of the rows are gone with them
+        """Views of the exact means, scales and norms, and of the stored directions; and these directions themselves."""
+        weights = np.empty(0) if self.is_weighted else None  # those of the rows are not stored
         rows = ExhaustedStream((self.n_samples, len(self.job.reference)), deepcopy(self._kept))
         exact = StandardizedRows(rows, center=center, scale=scale, weights=weights, sketch=self.job)
         sketch = exact.take_sketch()
@@ -70,28 +68,27 @@ class Stream:
         return exact, view, sketch
 
     def _noise(self, exact: StandardizedRows) -> float:
-        """Means of batches are rounded before they are compared."""
+        """Rounding errors of the means of batches."""
         assert self._kept is not None
         offset = np.linalg.norm(exact.unit_mean * exact.factor)
         return 8 * float(np.finfo(float).eps * np.sqrt(self._kept[0].weight) * offset)
 
 
 class ExhaustedStream(Rows):
-    """Rows of which the results of one reading are kept, and nothing else."""
+    """Rows of which only the results of one pass are stored."""
 
     is_dense = is_gone = True
 
     def __init__(self, shape: tuple[int, int], kept: Any) -> None:
-        super().__init__()
         self.shape, self.dtype = shape, np.dtype(np.float64)
         self._kept = kept
 
     def blocks(self) -> Iterator[RawBlock]:
-        """They are gone."""
+        """Raise an error: the rows are not stored."""
         raise _stream_gone_error()
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """What the first reading found; there is no second."""
+        """The result of the first pass; a second one is an error."""
         if self._kept is None:
             raise _stream_gone_error()
         kept, self._kept = self._kept, None
@@ -99,12 +96,12 @@ class ExhaustedStream(Rows):
 
 
 def _stream_gone_error() -> ValueError:
-    """A second reading of rows that came once."""
-    return ValueError("Rows passed to partial_fit are not kept, so they cannot be read again. Use fit with all rows.")
+    """The error for a second pass over a stream."""
+    return ValueError("Rows passed to partial_fit are not stored, so they cannot be read again. Use fit with all rows.")
 
 
 def view_of_sketch(parts: list[Any], extra: Array) -> DataMatrix:
-    """Rows B that stand for those of X, in parts, as the view ``B'B + diag(extra)``."""
+    """The view ``B'B + diag(extra)`` of rows B, in parts, that represent those of X."""
     return SketchedGram(parts, extra)
 
 
@@ -123,7 +120,7 @@ class SketchedGram(DataMatrix):
 
     @property
     def rounding_error(self) -> float:
-        """As whoever made the rows says."""
+        """As given by the maker of the rows."""
         return self._noise
 
     def gram_matmat(self, V: Array) -> Array:

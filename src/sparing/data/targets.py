@@ -1,4 +1,4 @@
-"""The targets of a regression, checked and brought to a common unit."""
+"""The targets of a regression, checked and scaled to a common unit."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from sparing.gram import DataMatrix
 from sparing.results import Array
 
 TARGET_SIZES = (1e-150, 1e150)
-"""Sizes of targets whose squares are ordinary numbers."""
+"""Range of targets whose squares neither overflow nor vanish."""
 
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Targets Y as a regression sees them: n x w, centred or not, in a unit where their largest is near 1.
+    """Targets Y of a regression: n x w, centred or not, in a unit in which the largest is near 1.
 
-    In the user's terms y = values * unit + mean; ``is_vector`` says that y came as a vector. With sample weights w rows
-    are multiplied by ``roots`` = sqrt(w), as those of X are, so that squares of residuals are weighted.
+    The user's y is values * unit + mean; ``is_vector`` tells that y was a vector. With sample weights w, rows are
+    multiplied by ``roots`` = sqrt(w), like those of X, so that squared residuals are weighted.
     """
 
     values: Array
@@ -35,7 +35,7 @@ class Targets:
     def of(
         cls, y: Any, n_samples: int, *, center: bool, sample_weight: Any = None, who: str = "A regression"
     ) -> Targets:
-        """Check y, in whatever it came, against the number of rows of X."""
+        """Check y, of any type, against the number of rows of X."""
         Y = _numbers_in(y, who)
         is_vector = Y.ndim == 1
         if Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] == 0):
@@ -63,7 +63,7 @@ class Targets:
         mean, roots = np.zeros(Y.shape[1]), None if weights is None else np.sqrt(weights)
         if center:
             mean = np.average(Y, axis=0, weights=weights)
-            mean = mean + np.average(Y - mean, axis=0, weights=weights)  # sums of large numbers lose digits
+            mean = mean + np.average(Y - mean, axis=0, weights=weights)  # the first mean of large numbers loses digits
             Y = Y - mean
             Y[:, np.abs(Y).max(axis=0) <= ROUNDED * np.abs(mean)] = 0.0
         Y = Y if roots is None else Y * roots[:, None]
@@ -72,12 +72,12 @@ class Targets:
         return cls(Y / unit, mean, unit, is_vector, roots)
 
     def centred(self, scores: Array) -> Array:
-        """Scores of the same rows without what an intercept explains of them."""
+        """Scores of the same rows without the part that an intercept explains."""
         ones = np.ones(len(scores)) if self.roots is None else self.roots
         return scores - np.multiply.outer(ones, ones @ scores) / (ones @ ones)
 
     def beside(self, view: DataMatrix) -> Array:
-        """The values, and zeros for the rows of noise that a view has after those of the data."""
+        """The values, followed by zeros for the noise rows of a view."""
         return np.pad(self.values, ((0, (view.n_samples or 0) - len(self.values)), (0, 0)))
 
     @property
@@ -87,7 +87,7 @@ class Targets:
 
 
 def _numbers_in(y: Any, who: str) -> Array:
-    """y as float64, with a sentence for what is no array of real numbers."""
+    """y as float64; an error if it is not an array of real numbers."""
     if y is None:
         raise ValueError(
             f"{who} requires y to be passed, but the target y is None. Pass one number per row of X, or a table with "
@@ -113,7 +113,7 @@ def _numbers_in(y: Any, who: str) -> Array:
 
 
 def _not_numeric_error(kind: object) -> errors.NotNumericError:
-    """Strings, dates, complex numbers or nested lists among the targets."""
+    """The error for strings, dates, complex numbers or nested lists among the targets."""
     return errors.NotNumericError(
         f"y holds values of type {kind}; a regression needs real numbers. Convert with y.astype(float), or encode "
         "classes as numbers (sklearn.preprocessing.LabelBinarizer) to regress on them."

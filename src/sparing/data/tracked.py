@@ -1,4 +1,4 @@
-"""Rows of one fit: its passes are counted, shown as they go, and kept in a checkpoint."""
+"""Rows of one fit, whose passes are counted, reported and stored in a checkpoint."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from sparing.data.checkpoint import Checkpoint, fingerprint
 from sparing.data.rows import RawBlock, Rows
 
 SECONDS = 2.0
-"""Time between two lines of progress, so that a quick fit says nothing and a slow one is never silent for long."""
+"""Seconds between two lines of progress, so that a quick fit prints nothing and a slow one reports regularly."""
 
 
 class TrackedRows(Rows):
-    """The same rows, for one fit.
+    """The rows of one fit.
 
     Parameters
     ----------
     rows : Rows
     say : callable
-        Where progress is reported.
+        Function that prints progress.
     checkpoint : Checkpoint, optional
-        Where finished passes are kept and found again.
+        Storage of finished passes.
     sample_weight : array, optional
-        What else belongs to the data of the fit.
+        Sample weights, part of the identity of the data.
     clock : callable, optional
-        Seconds, from any time on.
+        Clock in seconds, with any origin.
     """
 
     def __init__(
@@ -39,7 +39,6 @@ class TrackedRows(Rows):
         sample_weight: Any = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__()
         self.rows, self._say, self._checkpoint, self._clock = rows, say, checkpoint, clock or time.monotonic
         self.shape, self.dtype, self.is_dense, self.is_local = rows.shape, rows.dtype, rows.is_dense, rows.is_local
         self.is_resident, self.stamp = rows.is_resident, rows.stamp
@@ -54,11 +53,11 @@ class TrackedRows(Rows):
         return self.rows.blocks()
 
     def first(self, look: Callable[[RawBlock], Any]) -> Any:
-        """As the rows do it, wherever they are."""
+        """As for the rows, wherever they are."""
         return self.rows.first(look)
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """One pass: read and kept, or found where an earlier process kept it."""
+        """One pass: computed and stored, or loaded from an earlier process."""
         self._number += 1
         if self._checkpoint is None:
             return self._read(work, merge)
@@ -77,7 +76,7 @@ class TrackedRows(Rows):
         return self.rows.run(followed, merge)
 
     def _progress(self, done: int) -> None:
-        """A line every few seconds, and one for the end of a pass that had any."""
+        """Print a line every few seconds, and one at the end of a pass that printed any."""
         now, total = self._clock(), self.shape[0]
         ends = done == total and self._last_said == self._number
         if ends or now - self._said_at >= SECONDS:
@@ -86,7 +85,7 @@ class TrackedRows(Rows):
 
 
 def _facts(rows: Rows, sample_weight: Any) -> dict[str, Any]:
-    """What tells the data of a fit from others, without reading more than a block."""
+    """Facts that identify the data of a fit, without reading more than one block."""
     weights = None if sample_weight is None else np.asarray(sample_weight)
     return {
         "shape of X": rows.shape,

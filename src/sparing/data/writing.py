@@ -18,15 +18,15 @@ if os.name == "posix":
 
 UNFINISHED = ".unfinished"
 JUST_MADE = 60.0
-"""Seconds in which a file may not have its lock yet."""
+"""Seconds during which a new file may not have its lock yet."""
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of ``path`` once all is written and on the disk.
+    """Open a file for writing that replaces ``path`` when everything is written and on disk.
 
-    Until then, and where writing fails or is interrupted, whatever was there stays as it was. A link keeps pointing to
-    the file it names; devices and pipes are written to directly.
+    Until then, and if writing fails or is interrupted, the old file stays as it was. Links keep pointing to their file;
+    devices and pipes are written directly.
     """
     place = Path(path).expanduser()
     try:
@@ -50,7 +50,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 os.unlink(name)
             raise
     except OSError as refused:
-        if refused.errno is None:  # one of our own sentences, about something else
+        if refused.errno is None:  # one of our own errors, with another cause
             raise
         raise errors.cannot_write(path, refused) from refused
 
@@ -60,14 +60,14 @@ def _beginning(target: Path) -> str:
 
 
 def _lock(handle: int) -> None:
-    """Mark a file as one that somebody writes; the mark ends with the process, however it ends."""
+    """Lock a file that is being written; the lock ends with the process."""
     if os.name == "posix":
-        with suppress(OSError):  # not every file system has locks
+        with suppress(OSError):  # some file systems have no locks
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Delete what processes that were killed have left of this file: nobody holds the lock of it."""
+    """Delete files left by killed processes, whose locks nobody holds."""
     if os.name != "posix":
         return
     for left in target.parent.glob(f"{escape(_beginning(target))}*{UNFINISHED}"):
@@ -80,7 +80,7 @@ def _remove_abandoned(target: Path) -> None:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those of any new file."""
+    """The permissions of the replaced file, or those of a new file."""
     with suppress(OSError):
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Jeffers' pit props: the data set every sparse PCA paper begins with."""
+"""Jeffers' pit props, the classical example of sparse PCA."""
 
 from __future__ import annotations
 

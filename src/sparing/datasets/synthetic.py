@@ -72,9 +72,9 @@ def make_hidden_direction(
 ) -> Any:
     """A strong direction that needs all of its features, and a weaker one on a few other features.
 
-    The dense direction has a sum of squares of 1, in equal parts from every feature but those of the sparse one. The
-    leading eigenvector is the dense direction, and its largest entries are uninformative: on ``n_nonzero`` of its
-    features almost nothing of it is left, while the sparse direction keeps its whole variance.
+    The dense direction has a sum of squares of 1, in equal parts from every feature except those of the sparse one. The
+    leading eigenvector is the dense direction, and its largest entries are uninformative: ``n_nonzero`` of its features
+    keep almost none of its variance, while the sparse direction keeps all of its own.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def make_hidden_direction(
     -------
     Bunch
         ``X`` (n_samples x n_features) and ``components`` (2 x n_features, unit rows): the dense direction, then the
-        sparse one. Both have mean zero over the samples, so that centring changes nothing but noise.
+        sparse one. Both have mean zero over the samples, so centring changes only the noise.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def make_hidden_direction(
 def make_hard_columns(n_components: int = 1, n_columns: int = 50, alpha: float = 0.1) -> Array:
     """The matrix behind the lower bound on sparsity [magdonismail2015, Theorem 9].
 
-    Its features come in ``n_components`` groups of ``n_columns``, each on samples of its own: feature i of a group is
+    Its features come in ``n_components`` groups of ``n_columns``, each on separate samples: feature i of a group is
     e_1 + alpha e_{i+1}. All features of a group share a direction, but each carries noise that only the others can
     average out. With k = n_components, encoders with k components that read r features in total lose at least
     1 + k/r - delta times what PCA loses, where delta vanishes as ``n_columns`` grows and ``alpha`` falls.
@@ -139,12 +139,12 @@ def make_hard_columns(n_components: int = 1, n_columns: int = 50, alpha: float =
     n_columns : int
         Features in each group.
     alpha : float
-        Size of what each feature has for itself.
+        Size of the individual part of each feature.
 
     Returns
     -------
     ndarray of shape (n_components * (n_columns + 1), n_components * n_columns)
-        To be used as it is, ``center=False``.
+        Use it with ``center=False``.
 
     Notes
     -----
@@ -190,7 +190,7 @@ def make_rotated_hadamard(
     n_samples, n_features : int
         Powers of two, at least 1 and 4, at most as many samples as features.
     angle : float
-        Of the rotation; near pi / 4 one entry of each pair almost vanishes.
+        Angle of the rotation; near pi / 4 one entry of each pair almost vanishes.
     noise : float
         Standard deviation of the noise; 0 for none.
     random_state : int, Generator or None
@@ -199,8 +199,7 @@ def make_rotated_hadamard(
     -------
     Bunch
         ``X`` (n_samples x n_features) and ``components`` (n_samples x n_features, orthonormal rows), the first columns
-        of V. To be used as it is, ``center=False``: the first column of U is constant, so that centring removes the
-        leading direction.
+        of V. Use X with ``center=False``: the first column of U is constant, so centring removes the leading direction.
 
     Notes
     -----
@@ -208,7 +207,7 @@ def make_rotated_hadamard(
     generator as described they are not. On any set of features A has at most lambda_1 times v's share of that set plus
     lambda_2, and at least the former; v's share is largest for its largest entries. So nothing can gain more than
     lambda_2 over ``max_component``, and lambda_2 is 2.2e-6 of lambda_1 for the paper's sizes. Measured gains are below
-    1e-9. ``make_hidden_direction`` has what the figure shows.
+    1e-9. ``make_hidden_direction`` shows the effect of the figure.
 
     Examples
     --------

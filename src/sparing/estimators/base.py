@@ -1,4 +1,5 @@
-"""The one fit of all estimators: check, prepare, solve, publish, certify. A subclass says what is special."""
+"""The fit method of all estimators: check, prepare, solve, publish, certify. Subclasses define the steps that
+differ."""
 
 from __future__ import annotations
 
@@ -16,21 +17,20 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.data import Imputed, Preprocessing, Rows, standardized
 from sparing.data.checkpoint import Checkpoint
-from sparing.estimators.callbacks import CallbackSupportMixin, Stages, callbacks_torn_down
 from sparing.estimators.feature_rules import UNCOUNTED, Counted, rules_of
-from sparing.estimators.few_passes import Reading, gram_or_rows
 from sparing.estimators.inputs import (
+    Reading,
     check_has_variance,
     checked_view,
     checkpoint_of,
     fit_context,
+    gram_or_rows,
     named_or_numbered,
     restore_on_failure,
-    support_label,
-    support_rows,
 )
+from sparing.estimators.new_data import support_label, support_rows
 from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
-from sparing.estimators.reference_links import LinksToReference
+from sparing.estimators.scikit_learn import CallbackSupportMixin, LinksToReference, Stages, callbacks_torn_down
 from sparing.estimators.validation.noise import Ask, checked_noise, noise_on
 from sparing.gram import DataMatrix
 from sparing.results import Array, Bound, Indices, Spectrum
@@ -46,97 +46,56 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Fit(Generic[Algorithm]):
-    """What a fit works with, once its parameters and data are checked."""
+    """The checked parameters and data of a fit."""
 
     algorithm: Algorithm
     view: DataMatrix
     preprocessing: Preprocessing
     run: Run
     n_components: int
-    n_nonzero: Any  # a count, one for each component, or None: to be found
+    n_nonzero: Any  # a count, one for each component, or None if it is to be found
     targets: Any = None
     rules: Rules = NO_RULES
     sample_weight: Any = None
 
 
-class HasSupport:
-    """What is fitted to a few features can say which."""
+class FittingEstimator(LinksToReference, CallbackSupportMixin, BaseEstimator, Generic[Prepared, Question, Found]):
+    """Base class with the steps of every fit: check, prepare, solve, publish, certify, warn."""
 
     support_: Indices
     n_features_in_: int
 
-    def get_support(self, indices: bool = False) -> Any:
-        """Which features are used.
-
-        Parameters
-        ----------
-        indices : bool, default=False
-            Sorted indices instead of a mask.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_features,), or of int with ``indices``
-        """
-        check_is_fitted(self)
-        if indices:
-            return self.support_
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.support_] = True
-        return mask
-
-
-class FillsGaps:
-    """What stands for missing values is learned at fit, and used on new data as well."""
-
-    imputation_: Array
-
-    def _learn_imputation(self, view: DataMatrix) -> None:
-        """Keep what takes the place of missing values; forget that of an earlier fit."""
-        self.__dict__.pop("imputation_", None)
-        if view.imputation is not None:
-            self.imputation_ = view.imputation
-
-    def _filled(self, rows: Rows, features: Indices | slice = slice(None)) -> Rows:
-        """New rows of some features without what is missing."""
-        return Imputed(rows, self.imputation_[features]) if hasattr(self, "imputation_") else rows
-
-
-class FittingEstimator(
-    LinksToReference, HasSupport, CallbackSupportMixin, BaseEstimator, Generic[Prepared, Question, Found]
-):
-    """Check, prepare, solve, publish, certify, warn: what every estimator does with what it is given."""
-
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_",)
-    """What a new fit must not leave behind of an earlier one."""
+    """Attributes of an earlier fit that a new fit deletes."""
 
     _optional: ClassVar[tuple[str, ...]] = ()
-    """Parameters that may be None here and nowhere else."""
+    """Parameters that may be None in this estimator only."""
 
     @abstractmethod
     def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> Prepared:
-        """Checked data, and what the parameters ask of them."""
+        """Return the checked data and parameters."""
 
     @abstractmethod
     def _surroundings(self, fit: Prepared) -> AbstractContextManager[None]:
-        """Threads and explanations for the work that follows."""
+        """Context with the number of threads and explanations of numerical errors."""
 
     @abstractmethod
     def _solve(self, fit: Prepared) -> tuple[Question, Found]:
-        """The answer, and the question that it answers."""
+        """Return the answer, and the problem that it solves."""
 
     @abstractmethod
     def _publish(self, fit: Prepared, task: Question, found: Found) -> None:
-        """Learned attributes."""
+        """Set the learned attributes."""
 
     def _prove(self, fit: Prepared, task: Question, found: Found) -> tuple[Found, list[Bound]]:
-        """What no answer can pass, and the answer: a better one where the proof came upon it."""
+        """Return a bound for all answers, and the answer, improved if the proof found a better one."""
         return found, []
 
     def _certify(self, fit: Prepared, task: Question, found: Found, bounds: list[Bound]) -> None:
-        """The certificate, and what it recomputes."""
+        """Return the certificate, with recomputed values."""
 
     def _shortcoming(self, fit: Prepared, task: Question) -> str | None:
-        """What to say where the answer is not quite what was asked for."""
+        """The warning if the answer differs from the request."""
         return None
 
     @restore_on_failure
@@ -165,14 +124,52 @@ class FittingEstimator(
             warnings.warn(message, errors.SparingWarning, stacklevel=4)
         return self
 
+    def get_support(self, indices: bool = False) -> Any:
+        """Which features are used.
 
-class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Generic[Algorithm, Found]):
-    """What sees the data through their Gram matrix."""
+        Parameters
+        ----------
+        indices : bool, default=False
+            Sorted indices instead of a mask.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_features,), or of int with ``indices``
+        """
+        check_is_fitted(self)
+        if indices:
+            return self.support_
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+
+class ViewEstimator(FittingEstimator[Fit[Algorithm], Task, Found], Generic[Algorithm, Found]):
+    """Base class of estimators that use the data through their Gram matrix."""
 
     n_passes_: int
     noise_variance_: float | Array
     mean_: Array
     scale_: Array
+    imputation_: Array
+    """Replacements of missing values, where these are allowed: means of the fit, in new data as well."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose the features and learn from them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, numpy.memmap, data frame or opened file of shape (n_samples, n_features)
+            With ``precomputed=True``, a covariance of shape (n_features, n_features).
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            An integer weight counts as that many copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
 
     @abstractmethod
     def _algorithm(self) -> Algorithm:
@@ -183,11 +180,11 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         """Checked numbers of components and of features."""
 
     def _targets(self, y: Any, n_samples: int | None, sample_weight: Any) -> Any:
-        """Checked targets, where there are any."""
+        """Checked targets, if any."""
         return None
 
     def _counted(self, n_features: int, n_samples: int | None) -> Counted:
-        """How many features the parameters ask for, in their words."""
+        """The requested number of features, with the parameter that sets it."""
         return UNCOUNTED
 
     def _rules(self, n_features: int, n_samples: int | None) -> Rules:
@@ -199,7 +196,7 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         preprocessing, algorithm = preprocessing_of(self), self._algorithm()
 
         def reading(rows: Rows) -> Reading:
-            self._rules(*rows.shape[::-1])  # what cannot be kept is said before anything is read
+            self._rules(*rows.shape[::-1])  # errors in rules are raised before data are read
             return self._reading(rows, algorithm, preprocessing, run)
 
         view = checked_view(self, X, preprocessing, sample_weight, run.budget.say, checkpoint, reading)
@@ -211,7 +208,7 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         return self._with_noise(fit)
 
     def _with_noise(self, fit: Fit[Algorithm]) -> Fit[Algorithm]:
-        """The same fit with the noise that is asked for on all readings."""
+        """The same fit with the requested noise on all readings."""
         if not hasattr(self, "noise_variance"):
             return fit
         if self.noise_variance is None:
@@ -226,7 +223,7 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
         return replace(fit, view=view, preprocessing=replace(fit.preprocessing, noise_variance=noise))
 
     def _noise_for(self, fit: Fit[Algorithm]) -> Ask:
-        """What a choice of noise is for."""
+        """The sizes for which noise is chosen."""
         return Ask(fit.n_components, fit.n_nonzero, rules=fit.rules)
 
     @contextmanager
@@ -238,8 +235,18 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
             yield
         self.n_passes_ = fit.view.passes
 
+    def _learn_imputation(self, view: DataMatrix) -> None:
+        """Store the replacements of missing values; delete those of an earlier fit."""
+        self.__dict__.pop("imputation_", None)
+        if view.imputation is not None:
+            self.imputation_ = view.imputation
+
+    def _filled(self, rows: Rows, features: Indices | slice = slice(None)) -> Rows:
+        """Replace missing values in new rows of some features."""
+        return Imputed(rows, self.imputation_[features]) if hasattr(self, "imputation_") else rows
+
     def _support_columns(self, X: Any) -> tuple[Rows, Array]:
-        """Rows of the features of ``support_`` alone, and their columns centred and scaled as at fit."""
+        """Rows of the features of ``support_`` only, and their columns centred and scaled as at fit."""
         used = self.support_
         rows = self._filled(support_rows(self, X), used)
         try:
@@ -250,13 +257,19 @@ class ViewEstimator(FillsGaps, FittingEstimator[Fit[Algorithm], Task, Found], Ge
             raise errors.NotFiniteError(flaw.value, flaw.row, label) from None
 
     def _reading(self, rows: Rows, algorithm: Algorithm, preprocessing: Preprocessing, run: Run) -> Reading:
-        """How often the rows will be read."""
+        """How often the rows are read."""
         passes = getattr(self, "passes", "any")
         return gram_or_rows(rows, passes=passes, precomputed=preprocessing.precomputed)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
+        return tags
+
 
 def check_something_varies(view: DataMatrix, rules: Rules, counted: Counted = UNCOUNTED) -> None:
-    """Refuse rules that leave only features without variance to read."""
+    """Reject rules that allow only features without variance."""
     varies = view.gram_diagonal() > 0
     if rules and not varies[rules.usable(view.n_features)].any():
         raise ValueError(
@@ -271,7 +284,8 @@ def check_something_varies(view: DataMatrix, rules: Rules, counted: Counted = UN
 
 
 def too_many(view: DataMatrix, used: int) -> str | None:
-    """What to say where features outnumber samples and nearly as many are read as there are samples, without noise."""
+    """The warning if features outnumber samples and the number read is close to the number of samples, without
+    noise."""
     n = view.n_samples
     if n is None or view.noise is not None or view.n_features <= n or 2 * used < n:
         return None
@@ -283,6 +297,6 @@ def too_many(view: DataMatrix, used: int) -> str | None:
 
 
 def too_few(asked: int, found: int, spectrum: Spectrum, otherwise: str) -> str:
-    """There are fewer components than asked for, and why."""
+    """The warning about fewer components than requested, with the reason."""
     why = f"X has rank {spectrum.rank}" if spectrum.rank < asked else otherwise
     return errors.fewer_components(asked, found, why)

@@ -1,11 +1,11 @@
-"""What both sparse clusterings share: checks, the choice of the bound, the weighted dissimilarity."""
+"""The common part of both sparse clusterings: checks, the choice of the bound, the weighted dissimilarity."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -16,15 +16,14 @@ from sparing.clustering import (
     Dissimilarity,
     GapSearch,
     SquaredDifferences,
-    Table,
     bound_for_count,
     bound_grid,
-    check_varies,
     fewest_agreeing,
     permutation_gap,
-    read_table,
 )
+from sparing.data import Rows
 from sparing.data.checkpoint import Checkpoint
+from sparing.data.values import Table, read_table
 from sparing.estimators.base import FittingEstimator, Found
 from sparing.estimators.inputs import checked_rows
 from sparing.estimators.parameters import is_number, is_whole
@@ -37,11 +36,11 @@ class Weighted(Protocol):
 
     @property
     def weights(self) -> Array:
-        """Of the features."""
+        """Weights of the features."""
 
     @property
     def n_used(self) -> int:
-        """Features of positive weight."""
+        """Number of features with positive weight."""
 
 
 Weights = TypeVar("Weights", bound=Weighted)
@@ -52,7 +51,7 @@ Pruned = Callable[[Weights, int], tuple[float, Weights]]
 
 @dataclass(frozen=True)
 class ClusteringFit:
-    """What a fit works with, once its parameters and data are checked."""
+    """The checked parameters and data of a fit."""
 
     table: Table
     run: Run
@@ -60,14 +59,14 @@ class ClusteringFit:
 
 @dataclass(frozen=True)
 class WeightBound:
-    """The bound on the weights that an answer keeps, and what is to be said where it is not quite what was asked."""
+    """The bound on the weights of an answer, and the warning if it differs from the request."""
 
     value: float
     notes: list[str] = field(default_factory=list)
 
 
 class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBound, Found]):
-    """Clusters in weighted features."""
+    """Base class for clustering in weighted features."""
 
     n_clusters: Any
     weight_bound: Any
@@ -84,6 +83,21 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
 
     _missing: ClassVar[bool] = False
     _forgotten: ClassVar[tuple[str, ...]] = ("bound_search_", "complementary_")
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find clusters and weights of the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            NaN is a missing value in hierarchical clustering.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y)
 
     def dissimilarity(self, X: Any) -> Array:
         """How far samples are apart in the weighted features: sum_j w_j d_ii'j.
@@ -103,9 +117,8 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         """
         check_is_fitted(self, "feature_weights_")
         rows = checked_rows(self, X, reset=False)
-        given = self.scale_ if self.scale else False
         own = self._own()
-        table = read_table(rows, scale=given, missing=self._missing, plain=own, keep=own, names=self._names())
+        table = self._table(rows, scale=self.scale_ if self.scale else False, plain=own, keep=own)
         D = self._dissimilarity(table)
         return D.weighted(self.feature_weights_) * D.in_units_of_x
 
@@ -113,20 +126,39 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         return SquaredDifferences(table)
 
     def _own(self) -> bool:
-        """Is the dissimilarity a function of the user's?"""
+        """Whether the dissimilarity is a user's function."""
         return False
 
-    def _names(self) -> Any:
-        return getattr(self, "feature_names_in_", ())
+    def _table(self, rows: Rows, **how: Any) -> Table:
+        """All rows in memory, standardized; NaN and infinity are errors where they are not missing values."""
+        try:
+            return read_table(rows, missing=self._missing, **how)
+        except errors.NotFiniteError as flaw:
+            advice = (
+                "Mark values that are not known by NaN: pairs of samples are then compared by the features that both "
+                "have."
+                if self._missing
+                else "Drop those rows, impute them with sklearn.impute.SimpleImputer, or use "
+                "SparseHierarchicalClustering, which compares pairs of samples by the features that both have."
+            )
+            what = errors.nan_or_infinity(flaw.value)
+            feature = flaw.named(getattr(self, "feature_names_in_", ())).column
+            raise ValueError(
+                f"Input X contains {what} (first at row {flaw.row}, feature {feature!r}). {advice}"
+            ) from None
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> ClusteringFit:
         self._check_settings()
         rows = checked_rows(self, X, reset=True)
         if rows.shape[0] < 2:
             raise ValueError("X has n_samples=1; clusters need at least 2 samples. Pass more rows.")
-        table = read_table(rows, scale=self.scale, missing=self._missing, plain=self._own(), names=self._names())
+        table = self._table(rows, scale=self.scale, plain=self._own())
         self.scale_ = table.scale
-        check_varies(table)
+        if not table.varying.any():
+            raise ValueError(
+                "X has no feature in which two samples differ: every feature is constant (or its values are missing), "
+                "so no feature can separate clusters. Check that the right rows and columns were passed."
+            )
         if (k := self.n_clusters) is not None and (not is_whole(k) or not 1 <= k <= table.shape[0]):
             raise errors.bad_n_clusters(k, table.shape[0])
         return ClusteringFit(table, run)
@@ -135,12 +167,11 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         return " ".join(task.notes) or None
 
     def _check_settings(self) -> None:
-        """Parameters that exclude one another, whatever X is."""
+        """Check for parameters that exclude one another."""
         if self.n_features is not None and not self._by_name("auto"):
             raise ValueError(
-                f"weight_bound={self.weight_bound!r} and n_features={self.n_features!r} were both given; each decides "
-                "how many features are used. Leave weight_bound='auto' with n_features, or n_features=None with "
-                "weight_bound."
+                f"weight_bound={self.weight_bound!r} and n_features={self.n_features!r} were both given; each sets the "
+                "number of features. Leave weight_bound='auto' with n_features, or n_features=None with weight_bound."
             )
         k = self.n_clusters
         if self._by_name("fewest") and (k is None or (is_whole(k) and k == 1)):
@@ -161,10 +192,11 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         pruned: Pruned[Weights],
         run: Run,
     ) -> tuple[WeightBound, Weights]:
-        """The bound that the parameters ask for, and the answer that keeps it.
+        """The bound that the parameters define, and the answer within it.
 
-        ``solve(bound)`` fits to one bound; ``path(table, bounds)`` quickly to many, and says what a permutation gap is
-        to compare; ``labels(found)`` are the clusters of an answer; ``pruned(found, wanted)`` leaves the best features.
+        ``solve(bound)`` fits to one bound; ``path(table, bounds)`` quickly to many, and returns the criteria for a
+        permutation gap; ``labels(found)`` are the clusters of an answer; ``pruned(found, wanted)`` keeps the best
+        features.
         """
         p = table.shape[1]
         if self.n_features is not None:
@@ -183,7 +215,7 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
     def _bound_for_count(
         self, table: Table, solve: Solve[Weights], pruned: Pruned[Weights], run: Run
     ) -> tuple[WeightBound, Weights]:
-        """The bound that leaves ``n_features``."""
+        """The bound that gives ``n_features`` features."""
         varying = int(np.count_nonzero(table.varying))
         if not is_whole(self.n_features) or not 1 <= self.n_features <= varying:
             raise ValueError(
@@ -197,14 +229,14 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         bound = WeightBound(value)
         if found.n_used != wanted and run.budget.expired:
             bound.notes.append(
-                f"n_features={wanted} was asked for, but time_limit ended the search at weight_bound={value:.6g}, "
-                f"which uses {found.n_used}. A larger time_limit gets closer."
+                f"n_features={wanted} was requested, but time_limit ended the search at weight_bound={value:.6g}, "
+                f"which uses {found.n_used}. Increase time_limit to get closer."
             )
         elif found.n_used != wanted:
             bound.notes.append(
-                f"n_features={wanted} was asked for, but no bound gives exactly that many: "
-                f"weight_bound={value:.6g} uses {found.n_used}, and a slightly larger one more than {wanted}. "
-                "Features that tie enter together."
+                f"n_features={wanted} was requested, but no bound gives exactly this number: "
+                f"weight_bound={value:.6g} uses {found.n_used}, and a slightly larger bound more than {wanted}. Tied "
+                "features enter together."
             )
         return bound, found
 
@@ -231,7 +263,7 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
             used = "the bound is chosen from those" if done else "the bound in the middle of those tried is used"
             notes.append(
                 f"time_limit ended the search for weight_bound after {done} of {self.n_permutations} permutations; "
-                f"{used}. A larger time_limit, fewer n_permutations, or a weight_bound of your own avoids this."
+                f"{used}. Increase time_limit, reduce n_permutations, or set weight_bound to a number."
             )
         value, found = search.bound, solve(search.bound)
         if self._by_name("fewest") and not run.budget.expired:
@@ -241,7 +273,7 @@ class ClusteringEstimator(ClusterMixin, FittingEstimator[ClusteringFit, WeightBo
         if self._by_name("fewest") and run.budget.expired and not notes:
             notes.append(
                 f"time_limit ended the search for the fewest features; weight_bound={value:.6g} is the smallest known "
-                "to give the same clusters. A larger time_limit may find a smaller one."
+                "to give the same clusters. Increase time_limit to find a smaller one."
             )
         self.bound_search_ = search
         return WeightBound(value, notes), found

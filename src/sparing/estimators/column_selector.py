@@ -1,9 +1,9 @@
-"""The features that say most of what all of them say, as a step of a pipeline."""
+"""Unsupervised feature selection as a step of a pipeline."""
 
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from sparing import errors
 from sparing.data import Rows, as_matrix, as_rows
-from sparing.estimators.base import Fit, HasSupport, ViewEstimator
+from sparing.estimators.base import Fit, FittingEstimator, ViewEstimator
 from sparing.estimators.encoding import in_precision_of, share_explained
 from sparing.estimators.feature_rules import Counted
-from sparing.estimators.inputs import support_columns, support_rows
+from sparing.estimators.new_data import support_columns, support_rows
 from sparing.estimators.parameters import checked_components, count, resolved
 from sparing.linalg import top_spectrum
 from sparing.linalg.span import DEPENDENT
@@ -26,6 +26,7 @@ from sparing.run import Run
 from sparing.task import Task
 
 
+@dataclass(eq=False, repr=False)
 class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     """Select the features from which the principal components of all features are rebuilt best.
 
@@ -36,7 +37,7 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     Parameters
     ----------
     n_features_to_select : int, default=10
-        Number of features to keep. Fewer are kept only where no further feature would add anything, with a warning.
+        Number of features to keep. Fewer are kept only if no further feature would add anything, with a warning.
     n_components : int or None, default=2
         Number of principal components that the features should explain. None: the same number as features, which are
         then chosen to predict all others.
@@ -100,64 +101,25 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     ['sepal length (cm)', 'petal length (cm)']
     """
 
-    support_: Indices
-    ranking_: Indices
-    n_features_in_: int
+    n_features_to_select: int = 10
+    n_components: int | None = 2
+    include: Any = None
+    exclude: Any = None
+    costs: Any = None
+    max_cost: float | None = None
+    groups: Any = None
+    max_per_group: Any = None
+    noise_variance: Any = None
+    selector: Any = "auto"
+    center: bool = True
+    scale: bool = False
+    missing: str = "error"
+    effort: str = "default"
+    time_limit: float | None = None
+    random_state: Any = 0
+    verbose: bool = False
+
     _optional: ClassVar[tuple[str, ...]] = ("n_components",)
-
-    def __init__(
-        self,
-        n_features_to_select: int = 10,
-        n_components: int | None = 2,
-        include: Any = None,
-        exclude: Any = None,
-        costs: Any = None,
-        max_cost: float | None = None,
-        groups: Any = None,
-        max_per_group: Any = None,
-        noise_variance: Any = None,
-        selector: Any = "auto",
-        center: bool = True,
-        scale: bool = False,
-        missing: str = "error",
-        effort: str = "default",
-        time_limit: float | None = None,
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_components = n_components
-        self.include = include
-        self.exclude = exclude
-        self.costs = costs
-        self.max_cost = max_cost
-        self.groups = groups
-        self.max_per_group = max_per_group
-        self.noise_variance = noise_variance
-        self.selector = selector
-        self.center = center
-        self.scale = scale
-        self.missing = missing
-        self.effort = effort
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ColumnSelector:
-        """Choose the features.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-            An integer weight counts as that many copies of the row.
-
-        Returns
-        -------
-        ColumnSelector
-        """
-        return self._fit(X, y, sample_weight)
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
         wanted = min(count("n_features_to_select", self.n_features_to_select), n_features)
@@ -192,16 +154,16 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
     def _shortcoming(self, fit: Fit[Batch], task: Task) -> str | None:
         wanted, n_features = self.n_features_to_select, fit.view.n_features
         if wanted > n_features:
-            return f"n_features_to_select={wanted} was asked for, but X has {n_features} features: no more can be kept."
+            return f"n_features_to_select={wanted} was requested, but X has only {n_features} features."
         if (got := len(self.support_)) < wanted and not fit.rules.has_budget:
             return (
-                f"n_features_to_select={wanted} was asked for, but {got} feature(s) already give what PCA gives, or "
-                f"the others depend on them: {got} are kept. A larger n_components asks for more of X."
+                f"n_features_to_select={wanted} was requested, but {got} feature(s) already keep what PCA keeps, or "
+                f"the others depend on them: {got} are kept. Increase n_components to keep more of X."
             )
         return None
 
     def transform(self, X: Any) -> Any:
-        """The columns of X that are kept, as they are.
+        """Return the selected columns of X unchanged.
 
         Parameters
         ----------
@@ -220,11 +182,11 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
             return kept if self.missing == "mean" else as_matrix(kept)
         chosen = support_columns(self, X)
         stored: Any = chosen.source if isinstance(chosen, Rows) else chosen
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn looks for NaN by adding all numbers up
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn tests for NaN by summing all numbers
             return check_array(stored, accept_sparse="csr", dtype=None, ensure_all_finite=self.missing != "mean")
 
     def inverse_transform(self, X: Any) -> Any:
-        """All features, predicted from those kept by least squares; those kept are as they are.
+        """Predict all features from the selected ones by least squares; the selected ones are returned unchanged.
 
         Parameters
         ----------
@@ -254,18 +216,16 @@ class ColumnSelector(SelectorMixin, ViewEstimator[Batch, Encoder]):
         return Batch(resolved("selector", SELECTORS, "select", self.selector, also=("auto",)))
 
     def _get_support_mask(self) -> Any:
-        return HasSupport.get_support(self)
+        return FittingEstimator.get_support(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "mean"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
 def _by_worth(task: Task, support: Indices, run: Run) -> Indices:
-    """The support in the order in which forward selection takes it; what adds nothing comes last."""
+    """The support in the order of forward selection; features that add nothing come last."""
     pca = task.spectrum
     target = replace(pca, basis=pca.basis[support], cross=pca.cross[support])
     inside = Task.of_columns(task.gram.restricted(support), len(support), target)

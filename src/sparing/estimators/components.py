@@ -1,11 +1,11 @@
-"""What estimators of components of maximal variance share: fit, counts, certificate."""
+"""The common part of estimators of components of maximal variance: fit, counts, certificate."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,21 +13,29 @@ from sparing import errors
 from sparing.certificates import VarianceCertificate, variance_certificate
 from sparing.certificates.variance import covariance_unit, proved, readable
 from sparing.data import Preprocessing, Rows
+from sparing.effort import EFFORTS
 from sparing.estimators.base import Fit
 from sparing.estimators.encoding import EncodingEstimator
 from sparing.estimators.feature_rules import UNCOUNTED, Counted, features_of
-from sparing.estimators.few_passes import CHOSEN, Reading, reading_of
-from sparing.estimators.inputs import named_or_numbered
+from sparing.estimators.inputs import CHOSEN, Reading, named_or_numbered, reading_of
 from sparing.estimators.parameters import (
     checked_components,
     count,
     feature_counts,
+    resolved,
 )
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg import top_spectrum
 from sparing.linalg.loss import REPEATED
 from sparing.linalg.span import encoder_of
-from sparing.methods.deflation import CONSTRAINTS, Deflation, DisjointDeflation, GeneralizedDeflation
+from sparing.methods.deflation import (
+    CONSTRAINTS,
+    DEFLATIONS,
+    Deflation,
+    DisjointDeflation,
+    GeneralizedDeflation,
+    OrthogonalizedDeflation,
+)
 from sparing.methods.encoders import JointVariance, Sequential, TwoSided, fewest_in_turn
 from sparing.methods.encoders.candidate_pool import CandidatePool
 from sparing.methods.encoders.required import Required
@@ -35,21 +43,23 @@ from sparing.methods.selectors import Greedy
 from sparing.methods.solvers import Solver
 from sparing.proof.answers import better_of
 from sparing.results import Array, Bound, Encoder, Indices, Problem, Spectrum, TwoSidedEncoder
-from sparing.run import EFFORTS, SEARCH, Budget, Run
+from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 DEFAULT_N_NONZERO = 10
-"""Features of each component where nothing is asked for: few enough to name, and soon found."""
+"""Default number of features of each component: few enough to name, and quick to find."""
 
 
 class ComponentsEstimator(EncodingEstimator[Any]):
-    """Components of maximal variance with exact counts; which algorithm finds them is for subclasses to say."""
+    """Base class for components of maximal variance with exact counts; subclasses define the algorithm."""
 
     n_components: int
     n_nonzero: int | Sequence[int] | None
     min_variance: float | None
     passes: str
     solver: Any
+    deflation: Any
     refit: bool
     n_nonzero_total: int | None = None
     constraint: str | None = None
@@ -58,12 +68,13 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     support_: Indices
 
     _auto: ClassVar[type]
+    _exact: ClassVar[type]
     _quick: ClassVar[Solver]
     _nonnegative: ClassVar[bool] = False
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_", "row_components_")
 
     def _reading(self, rows: Rows, algorithm: Any, preprocessing: Preprocessing, run: Run) -> Reading:
-        """How often the rows will be read."""
+        """How often the rows are read."""
         k, n_nonzero = self._counts(*rows.shape[::-1])
         possible = n_nonzero is not None and not isinstance(algorithm, TwoSided) and self.exclude is None
         together = 0 if n_nonzero is None else self._together(k, n_nonzero)
@@ -71,24 +82,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
 
     @abstractmethod
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
-        """What the certificate is about: any components with as many features as these may have."""
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the components.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
-            With ``precomputed=True``, a covariance of shape (n_features, n_features).
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-            An integer weight counts as that many copies of the row.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
+        """The problem of the certificate: all components with the number of features that these may have."""
 
     def _solve(self, fit: Fit[Any]) -> tuple[Task, Encoder]:
         view, run, allowed = fit.view, fit.run, fit.rules.allowed
@@ -96,7 +90,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
             return self._in_few_passes(fit)
         pca = top_spectrum(view, fit.n_components, run.rng)
         inside, spectrum, required = view, pca, fit.rules.required
-        if allowed is not None:  # what is not read counts for PCA alone
+        if allowed is not None:  # excluded features count for PCA only
             kept = np.flatnonzero(allowed)
             inside, required = view.narrowed(kept), np.searchsorted(kept, required)
             spectrum = top_spectrum(inside, min(fit.n_components, len(kept)), run.rng)
@@ -124,7 +118,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _asked(
         self, fit: Fit[Any], view: DataMatrix, pca: Spectrum, n_nonzero: int | list[int], found: Encoder
     ) -> Task:
-        """What the certificate is about: any components with as many features as these may have."""
+        """The problem of the certificate: all components with the number of features that these may have."""
         if self._nonnegative and found.loadings.min(initial=0.0) < 0:
             raise ValueError(
                 f"solver={getattr(self, 'solver', None)!r} returned negative loadings. NonnegativeSparsePCA takes "
@@ -138,7 +132,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _found(
         self, fit: Fit[Any], view: DataMatrix, spectrum: Spectrum, required: Indices
     ) -> tuple[int | list[int], Encoder]:
-        """Components among the features that may be read, with those that must be; and the numbers of features."""
+        """Components on the allowed features, including the required ones; and the numbers of features."""
         run, n_nonzero, fewest = fit.run, fit.n_nonzero, self.min_variance is not None
 
         def found_by(level: Run) -> tuple[int | list[int], Encoder]:
@@ -155,28 +149,28 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         for level in [run] if fewest or isinstance(fit.algorithm, Sequential) else run.levels():
             if answers and level.budget.expired:
                 break
-            counts, found = found_by(level)  # what is better without the required features may be worse with them
+            counts, found = found_by(level)  # a better answer without the required features may be worse with them
             placed = places.placed(view, spectrum, found, self._sizes(found, counts), level, more=fewest)
             if placed is not None:
                 answers.append((placed[1] if fewest else counts, placed[0]))
         if not answers:
             raise ValueError(
-                "No components were found that have all features of include and keep what is asked of pairs of "
+                "No components were found that contain all features of include and satisfy the constraint on pairs of "
                 "components. Raise n_nonzero, shorten include, or leave out constraint or deflation."
             )
         return max(answers, key=lambda one: places.worth(view, one[1]))
 
     def _sizes(self, found: Encoder, n_nonzero: int | list[int]) -> list[int]:
-        """How many features each of the components found may have."""
+        """The number of features that each component may have."""
         used = np.count_nonzero(found.loadings, axis=1)
         if isinstance(n_nonzero, int) and self.n_nonzero_total is None:
             return [max(n_nonzero, int(count)) for count in used]
-        if isinstance(n_nonzero, int):  # a total: what is left of it goes where features are fewest
+        if isinstance(n_nonzero, int):  # a total: the rest goes to the components with the fewest features
             sizes = [int(count) for count in used]
             for _ in range(n_nonzero - sum(sizes)):
                 sizes[int(np.argmin(sizes))] += 1
             return sizes
-        ranks = np.argsort(np.argsort(-used, kind="stable"), kind="stable")  # components were sorted by what they add
+        ranks = np.argsort(np.argsort(-used, kind="stable"), kind="stable")  # components were sorted by added variance
         return [max(sorted(n_nonzero, reverse=True)[rank], int(used[j])) for j, rank in enumerate(ranks)]
 
     def _counted(self, n_features: int, n_samples: int | None) -> Counted:
@@ -194,7 +188,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
             run = replace(run, effort=replace(run.effort, proof=EFFORTS["thorough"].proof))
         inside, among = readable(_compared(task), found, run)
         bounds = proved(inside, among, run)
-        own = isinstance(self.solver, str) and self.solver in ("auto", "exact")  # others were asked for by name
+        own = isinstance(self.solver, str) and self.solver in ("auto", "exact")  # others were requested by name
         if not (own and self.refit) or isinstance(found, TwoSidedEncoder):
             return found, bounds
         if (better := better_of(inside, among, bounds)) is among:
@@ -220,7 +214,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _annotated(
         self, certificate: VarianceCertificate, view: DataMatrix, encoder: Any, run: Run
     ) -> VarianceCertificate:
-        """The certificate with what else there is to say of this fit."""
+        """The certificate with additional notes about this fit."""
         return certificate
 
     def _counts(self, n_features: int, n_samples: int | None = None) -> tuple[int, int | list[int] | None]:
@@ -255,31 +249,34 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         return k, total
 
     def _n_readable(self, n_features: int) -> int:
-        """How many features may be read."""
+        """Number of features that may be read."""
         names = named_or_numbered(getattr(self, "feature_names_in_", None), n_features)
         return n_features - len(features_of("exclude", self.exclude, names))
 
     @property
     def _constraint(self) -> str | None:
-        """What all pairs of components keep."""
+        """The constraint on all pairs of components."""
         return self.constraint
 
     @property
     def _disjoint(self) -> bool:
-        """May no feature be in two components?"""
+        """Whether components are disjoint."""
         return isinstance(self._deflation(None), DisjointDeflation)
 
-    @abstractmethod
     def _deflation(self, solver: Any) -> Deflation:
-        """How the next component is found."""
+        """The deflation for the next component."""
+        if isinstance(self.deflation, str) and self.deflation == "auto":
+            return OrthogonalizedDeflation() if isinstance(solver, self._exact) else GeneralizedDeflation()
+        chosen: Deflation = resolved("deflation", DEFLATIONS, "deflate", self.deflation, also=("auto",))
+        return chosen
 
     def _fewest(
         self, encoder: Any, view: DataMatrix, spectrum: Spectrum, min_variance: float, run: Run
     ) -> tuple[list[int], Encoder]:
-        """Counts found one component after the other, and components that have them.
+        """Counts chosen one component after the other, and components with these counts.
 
-        Those of a named solver are kept as they were found; ``auto`` and methods for all components at once start
-        again with the counts that a quick search needs.
+        Components of a named solver are kept as found; ``auto`` and methods for all components at once start again with
+        the counts of a quick search.
         """
         solver: Solver = getattr(encoder, "solver", self._quick)
         quick = self._quick if isinstance(solver, self._auto) else solver
@@ -297,7 +294,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
         in_time = not run.budget.expired or len(kept.loadings) < spectrum.rank
         if (isinstance(encoder, Sequential) and solver is quick) or not in_time:
             return sizes, kept
-        as_many = spectrum.leading(len(sizes))  # what the others would explain may be rounding
+        as_many = spectrum.leading(len(sizes))  # the variance of the others may be rounding errors
         task = replace(Task.of_components(view, as_many, sizes), start=H)
         affordable = run.effort.joint_affordable(sum(sizes), view.n_features) >= SEARCH.least_affordable
         if isinstance(encoder, JointVariance) and len(sizes) > 1 and not affordable and encoder.max_cosine == 1:
@@ -337,12 +334,12 @@ class ComponentsEstimator(EncodingEstimator[Any]):
 
 
 def _compared(task: Task) -> Task:
-    """The same beside as many principal components as there are components."""
+    """The fit compared with the same number of principal components."""
     return replace(task, target=task.spectrum.leading(task.problem.n_components))
 
 
 def _among_all(found: Encoder, kept: Indices, view: DataMatrix, total: float) -> Encoder:
-    """Components among some features as components among all, with the best decoder for all."""
+    """Extend components on some features to all features, with the best decoder for all."""
     H = np.zeros((view.n_features, len(found.loadings)))
     H[kept] = found.components.T
     whole = replace(encoder_of(view, H, total).including(kept[found.support]), single_bounds=found.single_bounds)
@@ -353,7 +350,7 @@ def _among_all(found: Encoder, kept: Indices, view: DataMatrix, total: float) ->
 
 
 def _proving(fit: Fit[Any], task: Task) -> Run:
-    """What may be spent on bounds: after few passes nothing, as those that cost something read the data again."""
+    """The budget for bounds: zero after few passes, because expensive bounds read the data again."""
     if task.gram is fit.view:
         return fit.run
     effort = fit.run.effort

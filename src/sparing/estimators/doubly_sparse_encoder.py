@@ -1,8 +1,8 @@
-"""Components that use few features, and a way back that uses few data points."""
+"""Components that use few features, with a decoder that uses few samples."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,17 @@ from sparing.linalg.theorem_bounds import PROMISES
 from sparing.methods.encoders.doubly_sparse import DoublySparse, RowEncoder
 from sparing.methods.selectors import SELECTORS, DualSet, Exact, Greedy, applicable_theorem
 from sparing.proof.policy import prove
-from sparing.results import Array, Bound, Encoder, Indices
+from sparing.results import Array, Bound, Encoder, Indices, Premise
 from sparing.task import Task
 
 UNKNOWN = 0
-"""The number of data points before they are counted."""
+"""Stands for the number of samples before it is known."""
 
 PER_COMPONENT = 5
-"""Features and data points per component where their number is not given."""
+"""Default number of features and samples per component."""
 
 
+@dataclass(eq=False, repr=False)
 class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     """Few features that keep what PCA keeps, and few samples from which the data can be rebuilt.
 
@@ -40,14 +41,14 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     n_components : int, default=2
         Number of components.
     n_nonzero : int, optional
-        Number of features used by all components together; 5 for each component where it is not given, at most all.
-        Fewer are used only where no further feature would add anything.
+        Number of features used by all components together; by default 5 for each component, at most all. Fewer are used
+        only if no further feature would add anything.
     n_rows : int, optional
-        Number of samples that the decoder is built on; 5 for each component where it is not given, at most all.
+        Number of samples that the decoder is built on; by default 5 for each component, at most all.
     selector : str or a selector, default="auto"
         How features and samples are chosen: ``auto``, or any selector of :class:`SparseEncoder`. ``auto`` is greedy on
         the principal components with swaps, safeguarded by dual set selection so that the theorem in the certificate
-        always holds. ``exact`` chooses features; samples are too many for it and are chosen as by ``auto``.
+        always holds. ``exact`` chooses features only; samples are too many for it and are chosen as by ``auto``.
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1), computed about zero without ``center``. Sparse data stay
         sparse.
@@ -70,11 +71,11 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     components_ : ndarray of shape (n_components, n_features)
         The encoder: unit rows, zero outside ``support_``, scores are uncorrelated and sorted by explained variance.
     decoder_ : ndarray of shape (n_components, n_features)
-        The decoder, ``row_weights_ @ ((X[rows_] - mean_) / scale_)``, with ``imputation_`` for what X misses.
+        The decoder, ``row_weights_ @ ((X[rows_] - mean_) / scale_)``, with ``imputation_`` for missing values of X.
     support_ : ndarray of int
         Sorted indices of the features used.
     rows_ : ndarray of int
-        Sorted numbers of the samples that the decoder is built on.
+        Sorted numbers of the samples that the decoder is built on; none of weight zero.
     row_weights_ : ndarray of shape (n_components, len(rows_))
         The weight of each of them in each component.
     variance_kept_ : float
@@ -102,52 +103,20 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
     (3, 4)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_nonzero: int | None = None,
-        n_rows: int | None = None,
-        selector: Any = "auto",
-        center: bool = True,
-        scale: bool = False,
-        certify: bool = True,
-        missing: str = "error",
-        feature_names_out: str = "numbered",
-        effort: str = "default",
-        time_limit: float | None = None,
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nonzero = n_nonzero
-        self.n_rows = n_rows
-        self.selector = selector
-        self.center = center
-        self.scale = scale
-        self.certify = certify
-        self.missing = missing
-        self.feature_names_out = feature_names_out
-        self.effort = effort
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DoublySparseEncoder:
-        """Choose features and samples, and learn encoder and decoder.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-            An integer weight counts as that many copies of the row. A sample of weight zero is never in ``rows_``.
-
-        Returns
-        -------
-        DoublySparseEncoder
-        """
-        return self._fit(X, y, sample_weight)
+    n_components: int = 2
+    _: KW_ONLY
+    n_nonzero: int | None = None
+    n_rows: int | None = None
+    selector: Any = "auto"
+    center: bool = True
+    scale: bool = False
+    certify: bool = True
+    missing: str = "error"
+    feature_names_out: str = "numbered"
+    effort: str = "default"
+    time_limit: float | None = None
+    random_state: Any = 0
+    verbose: bool = False
 
     def _algorithm(self) -> DoublySparse:
         if isinstance(self.selector, str) and self.selector == "auto":
@@ -182,10 +151,9 @@ class DoublySparseEncoder(EncodingEstimator[DoublySparse]):
             found,
             self.rows_,
             found.row_weights / np.sqrt(fit.view.square_unit),
-            prove(task, found, fit.run),  # the best decoder loses no more than ours
+            prove(task, found, fit.run),  # the best decoder loses at most as much as ours
             fit.preprocessing,
-            n_rows=fit.n_nonzero[1],
-            promise=promise if promise in PROMISES else None,
+            premise=Premise(promise, fit.n_nonzero[1]) if promise in PROMISES else None,
             asked=asked,
         )
         self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio

@@ -1,4 +1,4 @@
-"""What all encoding estimators share once they are fitted."""
+"""The methods that all encoding estimators share after the fit."""
 
 from __future__ import annotations
 
@@ -12,37 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.data import Rows, as_matrix, as_rows, standardized
 from sparing.data.readers.notes import unique_names
-from sparing.estimators.base import Algorithm, Fit, ViewEstimator
-from sparing.estimators.inputs import features_named, full_rows, named_or_numbered
+from sparing.estimators.base import Algorithm, Fit, Found, ViewEstimator
+from sparing.estimators.inputs import features_named, named_or_numbered
+from sparing.estimators.new_data import full_rows
 from sparing.gram import DataMatrix
 from sparing.results import Array, Encoder, Indices
 from sparing.task import Task
 
 
-class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewEstimator[Algorithm, Encoder]):
-    """Scores from a few features, and the best linear way back."""
+class LinearScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewEstimator[Algorithm, Found]):
+    """Base class for linear scores of a few features."""
 
     components_: Array
-    decoder_: Array
-    mean_: Array
-    scale_: Array
-    loss_: float
-    loss_ratio_: float
-    variance_kept_: float
-    feature_r2_: Array
-    explained_variance_ratio_: Array
-    n_components_: int
-    feature_names_out: str
-
-    def _publish(self, fit: Fit[Algorithm], task: Task, found: Encoder) -> None:
-        view, spectrum = fit.view, task.spectrum.leading(task.problem.n_components)
-        self.components_, self.decoder_, self.support_ = found.components, found.decoder, found.support
-        self.mean_, self.scale_ = view.mean, view.scale
-        self.loss_, self.loss_ratio_ = found.loss * view.square_unit, spectrum.loss_ratio(found.loss)
-        self.variance_kept_ = task.spectrum.variance_kept(found.loss)
-        self.feature_r2_ = feature_r2(view, found.explained, found.support, found.decoder, found.loadings)
-        self.explained_variance_ratio_ = found.captured / spectrum.total
-        self.n_components_ = len(found.loadings)
 
     def transform(self, X: Any) -> Array:
         """Scores of the samples: centred, scaled X times ``components_.T``.
@@ -62,6 +43,38 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         check_is_fitted(self)
         rows, columns = self._support_columns(X)
         return in_precision_of(rows, columns @ self.components_[:, self.support_].T)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class EncodingEstimator(LinearScores[Algorithm, Encoder]):
+    """Base class for scores from a few features with the best linear decoder."""
+
+    decoder_: Array
+    loss_: float
+    loss_ratio_: float
+    variance_kept_: float
+    feature_r2_: Array
+    explained_variance_ratio_: Array
+    n_components_: int
+    feature_names_out: str
+
+    def _publish(self, fit: Fit[Algorithm], task: Task, found: Encoder) -> None:
+        view, spectrum = fit.view, task.spectrum.leading(task.problem.n_components)
+        self.components_, self.decoder_, self.support_ = found.components, found.decoder, found.support
+        self.mean_, self.scale_ = view.mean, view.scale
+        self.loss_, self.loss_ratio_ = found.loss * view.square_unit, spectrum.loss_ratio(found.loss)
+        self.variance_kept_ = task.spectrum.variance_kept(found.loss)
+        self.feature_r2_ = feature_r2(view, found.explained, found.support, found.decoder, found.loadings)
+        self.explained_variance_ratio_ = found.captured / spectrum.total
+        self.n_components_ = len(found.loadings)
 
     def inverse_transform(self, X: Any) -> Array:
         """Data rebuilt from scores by the best linear decoder.
@@ -87,7 +100,7 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            All features: what is not measured cannot be compared with its prediction.
+            All features, because a feature that is not measured cannot be compared with its prediction.
         y : ignored
 
         Returns
@@ -124,7 +137,7 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the features, where the model has none.
+            Names of the features, if the model has none.
 
         Returns
         -------
@@ -138,17 +151,6 @@ class EncodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ViewE
         leading = [leading_features(loadings, names) or number for loadings, number in pairs]
         return np.array(unique_names(leading)[0], dtype=object)
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mean"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
 
 def leading_features(loadings: Array, names: Sequence[str]) -> str:
     """The names of the up to three features with the largest loadings, each cut to 40 characters."""
@@ -160,8 +162,8 @@ def leading_features(loadings: Array, names: Sequence[str]) -> str:
 def feature_r2(view: DataMatrix, explained: Array, support: Indices, decoder: Array, loadings: Array) -> Array:
     """How well each feature, without noise, is predicted from readings that may have some.
 
-    A decoder G of loadings H that is best under noise explains g'S g of a reading with its noise, S = H'AH. Of the
-    noise of a feature that is read, 2 noise_j (H'G)_jj of this is the noise itself.
+    The best decoder G of loadings H under noise explains g'S g of a noisy reading, with S = H'AH. For a feature that is
+    read, 2 noise_j (H'G)_jj of this is the noise itself.
     """
     explained = explained.copy()
     if view.noise is not None:
@@ -170,12 +172,12 @@ def feature_r2(view: DataMatrix, explained: Array, support: Indices, decoder: Ar
 
 
 def share_explained(explained: Array, squares: Array) -> Array:
-    """What is explained of each feature, as a share of its variance; 1 of a feature without variance."""
+    """The explained share of the variance of each feature; 1 for a feature without variance."""
     varies = squares > 0
     return np.where(varies, np.minimum(explained / np.where(varies, squares, 1.0), 1.0), 1.0)
 
 
 def in_precision_of(rows: Rows, values: Array) -> Array:
-    """Values as float32 where the rows are, unless one of them is too large for that."""
+    """Values as float32 if the rows are, unless one of them is too large."""
     fits = rows.dtype == np.float32 and np.abs(values).max(initial=0.0) <= np.finfo(np.float32).max
     return values.astype(np.float32) if fits else values

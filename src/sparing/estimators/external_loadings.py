@@ -1,4 +1,4 @@
-"""Certificates for, and better versions of, loadings from any package."""
+"""Certify and improve loadings from any package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from sparing.methods.encoders.joint import core_features
 from sparing.objectives.joint import Alternation, LossAlternation, VarianceAlternation
 from sparing.proof.policy import prove
 from sparing.results import Array, Encoder, Problem
-from sparing.run import SEARCH, Budget
+from sparing.run import Budget
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 OBJECTIVES = ("loss", "variance")
@@ -103,7 +104,8 @@ def polish(
     precomputed: bool = False,
     time_limit: float | None = None,
 ) -> Array:
-    """Better loadings on the same features: variational renormalization [moghaddam2006, Sec. 3], all together.
+    """Better loadings on the same features: variational renormalization [moghaddam2006, Sec. 3] of all components
+    together.
 
     Parameters
     ----------
@@ -148,7 +150,7 @@ def polish(
             view = view.cached()
             search, apart = VarianceAlternation(view, budget=budget), VarianceAlternation(view, GUARD, budget)
             better = max(_candidates(search, apart, H, swaps), key=search.captured)
-        elif objective == "variance":  # no other features come in, so theirs is all that is read
+        elif objective == "variance":  # no other features can enter, so only these are read
             inside = VarianceAlternation(view_of_gram(view.restricted(core).gram()), budget=budget)
             better = np.zeros_like(H)
             better[core] = max(_candidates(inside, inside, H[core], swaps), key=inside.captured)
@@ -167,7 +169,7 @@ def polish(
 
 
 def _candidates(final: Alternation, search: Alternation, H: Array, swaps: bool) -> list[Array]:
-    """The loadings given, refitted, and improved by swaps."""
+    """The given loadings, refitted, and improved by swaps."""
     candidates = [H, final.refit(H, SEARCH.refits)]
     if swaps:
         candidates.append(final.refit(search.improve(candidates[-1], SEARCH.refits), SEARCH.refits))
@@ -175,7 +177,7 @@ def _candidates(final: Alternation, search: Alternation, H: Array, swaps: bool) 
 
 
 def _as_encoder(rows: Array) -> Encoder:
-    """Loadings as a result whose decoder nobody asks for."""
+    """Loadings as an encoder without a decoder."""
     support = np.flatnonzero(rows.any(axis=0))
     loadings = rows[:, support] / np.linalg.norm(rows, axis=1)[:, None]
     nothing = np.zeros((0, rows.shape[1]))

@@ -1,4 +1,4 @@
-"""Rules on features as users give them: names, indices or masks, costs and groups; each fault gets a sentence."""
+"""Checks of rules on features as users pass them: names, indices or masks, costs and groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RULES = ("include", "exclude", "costs", "max_cost", "groups", "max_per_group")
 
 
 class Counted(NamedTuple):
-    """How many features were asked for, and by which parameter: of each component, and of all of them together."""
+    """The requested number of features, per component and in total, and the parameter that sets it."""
 
     parameter: str = "n_nonzero"
     each: int | None = None
@@ -44,7 +44,7 @@ def checked_rules(
     groups: Any = None,
     max_per_group: Any = None,
 ) -> Rules:
-    """The rules that a user gave; a ValueError names what cannot be kept."""
+    """Check the user's rules; a ValueError names those that cannot be satisfied."""
     if all(rule is None for rule in (include, exclude, costs, max_cost, groups, max_per_group)):
         return NO_RULES
     d = len(names)
@@ -67,7 +67,7 @@ def checked_rules(
 
 
 def features_of(parameter: str, value: Any, names: Sequence[str]) -> Indices:
-    """Sorted indices of the features that a user means by names, indices or a mask."""
+    """Sorted indices of the features that a user passes as names, indices or a mask."""
     if value is None:
         return np.zeros(0, dtype=np.intp)
     if isinstance(value, (str, int, np.integer)) and not isinstance(value, bool):
@@ -111,7 +111,7 @@ def _by_name(parameter: str, wanted: list[str], names: Sequence[str]) -> Indices
 
 
 def plain_rule(value: Any) -> Any:
-    """A rule as lists, arrays and dicts, whatever a user gave: sets, ranges, indices and series of data frames."""
+    """Convert a rule to lists, arrays and dicts, from sets, ranges, and indices and series of data frames."""
     if (by_name := _as_mapping(value)) is not None:
         return dict(by_name)
     if isinstance(value, (str, list, tuple, np.ndarray)) or not isinstance(value, Iterable):
@@ -146,7 +146,8 @@ def _costs(costs: Any, max_cost: Any, names: Sequence[str]) -> tuple[Array | Non
 
 
 def values_by_feature(parameter: str, given: Any, names: Sequence[str], zero: str) -> Array:
-    """One finite number of at least 0 for each feature, from an array or by name; ``zero`` says what 0 is for."""
+    """One finite number of at least 0 for each feature, from an array or by name; ``zero`` explains the meaning of
+    0."""
     if (by_name := _as_mapping(given)) is not None:
         _by_name(parameter, [str(name) for name in by_name], names)
         if absent := [name for name in names if name not in by_name]:
@@ -208,12 +209,12 @@ def _limit(value: Any) -> int:
 
 
 def _is_none(label: Any) -> bool:
-    """No group: None, or a missing value of a data frame."""
+    """Whether it means no group: None, or a missing value of a data frame."""
     return label is None or (isinstance(label, float) and math.isnan(label))
 
 
 def _check_possible(rules: Rules, names: Sequence[str], words: Sequence[Any], counted: Counted) -> None:
-    """A sentence for rules that no choice of features keeps; it names the culprit."""
+    """Raise an error for rules that no choice of features satisfies; it names the cause."""
     required, d = rules.required, len(names)
     if counted.together is not None and len(required) > counted.together:
         raise ValueError(

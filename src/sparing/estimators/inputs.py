@@ -1,12 +1,12 @@
-"""Input handling that all estimators share: wrapping X, names of features, metadata of the fit."""
+"""Input handling that all estimators share: how X is read and how often, names of features, context of the fit."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar, cast, overload
 
@@ -18,22 +18,28 @@ from sparing.data import ArrayRows, Preprocessing, Rows, as_rows, as_view, is_sy
 from sparing.data.checkpoint import Checkpoint
 from sparing.data.containers import column_names, is_frame
 from sparing.data.readers.notes import repeated_note, unique_names
-from sparing.data.rows import ChosenColumns
-from sparing.data.sources import is_lazy
+from sparing.data.rows import InMemoryRows
+from sparing.data.sketch import Condensed, CountSketch, sketch_of
 from sparing.data.tracked import TrackedRows
 from sparing.errors import listed
-from sparing.estimators.few_passes import Reading
 from sparing.gram import DataMatrix
 from sparing.linalg import single_threaded_blas
+from sparing.search_limits import SEARCH
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+PASSES = ("auto", "any", "few")
+"""How often the data may be read."""
+
+CHOSEN = "The features were chosen in {} passes over the data, from a sketch of them; {} is exact."
+"""A note of certificates."""
 
 NO_MATTER = ("checkpoint", "verbose", "time_limit", "feature_names_out")
 """Parameters that may change when a fit is resumed."""
 
 
 def restore_on_failure(fit: Fit) -> Fit:
-    """Let a fit that fails or is interrupted leave the estimator as it was: fitted to other data, or not at all."""
+    """Restore the estimator if a fit fails or is interrupted: fitted to earlier data, or not fitted."""
 
     @wraps(fit)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -48,7 +54,7 @@ def restore_on_failure(fit: Fit) -> Fit:
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
-    """Raw rows of X, with names and number of features learned (``reset``) or compared with those learned."""
+    """Raw rows of X, with names and number of features stored (``reset``) or compared with the stored ones."""
     rows = as_rows(X)
     named = X if is_frame(X) else rows
     names = column_names(X)
@@ -56,7 +62,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     if len(kinds) > 1:
         others = [name for name in names if not isinstance(name, str)]
         raise TypeError(
-            f"Some columns of X have text as their name and others have not, such as {listed(others)}. Feature names "
+            f"Some column names of X are strings and others are not, such as {listed(others)}. Feature names "
             "are only supported if all of them are text: use X.columns = X.columns.astype(str), or pass X.to_numpy()."
         )
     stored = rows.feature_names
@@ -72,115 +78,8 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     return _coded(estimator, rows, reset)
 
 
-def support_rows(estimator: Any, X: Any) -> Rows:
-    """The columns of X that a fitted model reads, in the order of ``support_``.
-
-    X is the full table, a table with the features of ``support_`` by name in any order (further columns are ignored),
-    or an array of these features alone. An array that could be either is the full table. Only the columns that are read
-    have to be numbers.
-    """
-    return as_rows(support_columns(estimator, X)).with_coding(_support_coding(estimator))
-
-
-def support_columns(estimator: Any, X: Any) -> Any:
-    """The same in the storage of X, not yet checked."""
-    if is_lazy(X):
-        raise errors.lazy_table(X)
-    if not isinstance(X, Rows) and not is_frame(X) and (found := as_rows(X)).feature_names is not None:
-        X = found  # AnnData, xarray, Arrow: names, and columns that are told by them
-    used, wanted = estimator.support_, _support_names(estimator)
-    in_file, columns = getattr(X, "feature_names", None), getattr(X, "columns", None)
-    named = in_file is not None or (columns is not None and all(isinstance(name, str) for name in columns))
-    if wanted is not None and named:
-        given = list(columns) if in_file is None and columns is not None else list(in_file or [])
-        if len(given) == estimator.n_features_in_:  # as at fit, where names that repeat were told apart
-            given = unique_names(given)[0]
-        places = _places(estimator, given, wanted)
-        return _columns_of(X, places, wanted)
-    rows = as_rows(X)
-    width, n_features = rows.shape[1], estimator.n_features_in_
-    if width == n_features:
-        checked_rows(estimator, X, reset=False)  # warns of names that only one of both has
-        return _columns_of(X if columns is not None or isinstance(X, Rows) else rows, used, wanted)
-    if width != len(used):
-        raise ValueError(
-            f"X has {width} features, but {type(estimator).__name__} is expecting {n_features} features as input, or "
-            f"the {len(used)} of support_ alone. Pass the same columns, in the same order, as at fit, or those of "
-            "support_ in its order."
-        )
-    return X
-
-
-def _support_names(estimator: Any) -> list[str] | None:
-    """Names of the features that a model reads, where it knows names."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names[estimator.support_]]
-
-
-def _support_coding(estimator: Any) -> Any:
-    coding = getattr(estimator, "coding_", None)
-    return None if coding is None else coding.of(estimator.support_)
-
-
-def _places(estimator: Any, given: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Where the wanted columns are."""
-    place = {name: j for j, name in enumerate(given)}
-    who = type(estimator).__name__
-    absent = [name for name in wanted if name not in place]
-    if absent:
-        raise ValueError(
-            f"X lacks {listed(absent)}, which this {who} reads. Pass a table with the {len(wanted)} features of "
-            "support_ by their names, in any order; others may be absent."
-        )
-    needed = set(wanted)
-    repeated = sorted(name for name, times in Counter(given).items() if times > 1 and name in needed)
-    if repeated:
-        raise ValueError(
-            f"X has several columns named {listed(repeated)}, which this {who} reads: features are told apart by their "
-            "names. Rename the others."
-        )
-    return [place[name] for name in wanted]
-
-
-def _columns_of(X: Any, places: Any, names: Sequence[str] | None) -> Any:
-    """Some columns of a data frame, of rows or of a file."""
-    if isinstance(X, Rows):
-        return ChosenColumns(X, np.asarray(places, dtype=np.intp), names)
-    if hasattr(X, "iloc"):
-        return X.iloc[:, places]
-    if hasattr(X, "select") and hasattr(X, "column_names"):  # an Arrow table
-        return X.select([X.column_names[place] for place in places])
-    return X[:, list(places)]  # polars, too
-
-
-def support_label(estimator: Any, place: int, X: Any) -> Any:
-    """What a column that is read is called in messages: by name, or by its place in X."""
-    names = _support_names(estimator)
-    if names is not None:
-        return names[place]
-    width = X.shape[1] if hasattr(X, "shape") else len(X[0])
-    return int(estimator.support_[place]) if width == estimator.n_features_in_ else place
-
-
-def full_rows(estimator: Any, X: Any) -> Rows:
-    """All columns of the fit, in their order: of a table with names in any order, or as they are."""
-    names = getattr(estimator, "feature_names_in_", None)
-    columns = getattr(X, "columns", None)
-    given = list(getattr(X, "feature_names", None) or ([] if columns is None else columns))
-    if names is not None and given and given != list(names):
-        place = {name: j for j, name in enumerate(given)}
-        absent = [name for name in names if name not in place]
-        if absent:
-            raise ValueError(
-                f"X lacks {listed(absent)}. score compares every feature with its prediction, so that all {len(names)} "
-                "features of the fit are needed; transform and predict need those of support_ alone."
-            )
-        X = _columns_of(X, [place[name] for name in names], [str(name) for name in names])
-    return checked_rows(estimator, X, reset=False)
-
-
 def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) -> None:
-    """What scikit-learn does with the columns of data frames, for the names of features in a file."""
+    """Check the feature names of a file as scikit-learn checks the columns of data frames."""
     known = None if reset else getattr(estimator, "feature_names_in_", None)
     if known is not None and list(known) != names:
         here, learned = set(names), set(known)
@@ -199,13 +98,71 @@ def _named_by_file(estimator: Any, rows: Rows, names: list[str], reset: bool) ->
 
 
 def _coded(estimator: Any, rows: Rows, reset: bool) -> Rows:
-    """Records read as they were at fit: the numbers of a row must not depend on the others of its file."""
+    """Apply the coding of the fit to records, so that the numbers of a row do not depend on the others of its file."""
     if not reset:
         return rows.with_coding(getattr(estimator, "coding_", None))
     estimator.__dict__.pop("coding_", None)  # of an earlier fit
     if (coding := rows.coding) is not None:
         estimator.coding_ = coding
     return rows
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How rows are read: all of them as often as needed, their Gram matrix at once, or with a sketch in few passes."""
+
+    rows: Rows
+    gram: bool = False
+    sketch: CountSketch | Condensed | None = None
+
+
+def reading_of(
+    rows: Rows, passes: Any, possible: bool, n_nonzero: int, rng: np.random.Generator, preprocessing: Preprocessing
+) -> Reading:
+    """The reading for the size of the rows and the user's setting; ``possible`` tells whether the method has a few-pass
+    form."""
+    n, d = rows.shape
+    few = _few(rows, passes) and not preprocessing.precomputed
+    if not few or not possible or d <= SEARCH.one_pass_features:
+        return gram_or_rows(rows, passes=passes, precomputed=preprocessing.precomputed)
+    length = sketch_length(rows.is_dense, n_nonzero, d)
+    if n <= (2 * length if rows.is_dense else length):  # a sketch would have as many rows
+        return Reading(InMemoryRows(rows))
+    return Reading(rows, sketch=sketch_of(rows, length, int(rng.integers(2**63)), scale=preprocessing.scale))
+
+
+def gram_or_rows(rows: Rows, *, passes: Any, precomputed: bool) -> Reading:
+    """For methods without a few-pass form: the Gram matrix if there are few features."""
+    few, most = _few(rows, passes) and not precomputed, SEARCH.one_pass_features
+    if few and rows.shape[1] > most and passes == "few":
+        raise ValueError(
+            f"passes='few' with more than {most} features is for SparseEncoder with selector='auto' or 'greedy', no "
+            "sketch and, unless strategy='batch', a given n_nonzero; and for SparsePCA and NonnegativeSparsePCA with a "
+            "number of features and without n_rows and exclude. Use these, or passes='any', with which X is read as "
+            "often as the method needs."
+        )
+    return Reading(rows, gram=few and rows.shape[1] <= most)
+
+
+def _few(rows: Rows, passes: Any) -> bool:
+    """Whether the user, or the size of the rows, requires few passes.
+
+    On a cluster the size always does: the overhead of many small tasks dominates a pass.
+    """
+    if not isinstance(passes, str) or passes not in PASSES:
+        raise errors.unknown_choice("passes", passes, PASSES)
+    if passes != "auto" or rows.is_resident:
+        return passes == "few"
+    return not rows.is_local or rows.n_bytes >= SEARCH.few_passes_bytes
+
+
+def sketch_length(is_dense: bool, n_nonzero: int, n_features: int) -> int:
+    """Number of rows of the sketch: grows with the number of features, and for sparse rows as far as it is cheap."""
+    if is_dense:
+        return max(SEARCH.sketch_rows_dense, 3 * n_nonzero // 2)
+    least, for_each = SEARCH.sketch_rows
+    cheap = min(SEARCH.sketch_rows_cheap, SEARCH.sketch_bytes // (4 * n_features))
+    return max(least, for_each * n_nonzero, cheap)
 
 
 def checked_view(
@@ -217,7 +174,7 @@ def checked_view(
     checkpoint: Checkpoint | None = None,
     reading_of: Callable[[Rows], Reading] = Reading,
 ) -> DataMatrix:
-    """The view that an estimator fits; errors name features as the user does, and passes are told to ``say``."""
+    """The view that an estimator fits; errors use the user's feature names, and passes are reported to ``say``."""
     rows = checked_rows(estimator, X, reset=True)
     as_samples = hasattr(estimator, "precomputed") and preprocessing.center and not preprocessing.precomputed
     if as_samples and isinstance(rows, ArrayRows) and rows.is_resident and is_symmetric(rows):
@@ -237,7 +194,7 @@ def checked_view(
 
 
 def check_has_variance(view: DataMatrix, centred: bool) -> DataMatrix:
-    """The view, if it has a principal component to speak of."""
+    """Return the view; an error if it has no variance."""
     if not view.is_psd:
         values = np.linalg.eigvalsh(view.gram()) * view.square_unit
         raise ValueError(
@@ -252,20 +209,20 @@ def check_has_variance(view: DataMatrix, centred: bool) -> DataMatrix:
 
 @contextmanager
 def fit_context(view: DataMatrix, n_components: int) -> Iterator[None]:
-    """Surroundings of a fit: threads by the size of its largest product, and a sentence in place of LAPACK's."""
+    """Context of a fit: threads by the size of its largest product, and an explanation of LAPACK's errors."""
     rows = view.n_samples or view.n_features
     with numerical_trouble_explained(), single_threaded_blas(2.0 * rows * view.n_features * (n_components + 3)):
         yield
 
 
 def feature_names_of(X: Any, rows: Rows) -> list[str]:
-    """Names of the columns of X, those in the file that its rows are from, or x0, x1, ..."""
+    """Names of the columns of X, those in the file of its rows, or x0, x1, ..."""
     names = column_names(X) or rows.feature_names
     return list(named_or_numbered(None if names is None else unique_names(names)[0], rows.shape[1]))
 
 
 class Numbered(Sequence[str]):
-    """x0, x1, ...: names of features that have none, made when one is asked for, as hardly any is in most fits."""
+    """x0, x1, ...: names of unnamed features, created on demand because most fits need hardly any."""
 
     def __init__(self, numbers: range) -> None:
         self._numbers = numbers
@@ -283,13 +240,13 @@ class Numbered(Sequence[str]):
 
 
 def named_or_numbered(names: Iterable[object] | None, n_features: int) -> Sequence[str]:
-    """These names as text; x0, x1, ... where features have none, as in scikit-learn."""
+    """These names as text; x0, x1, ... for unnamed features, as in scikit-learn."""
     return Numbered(range(n_features)) if names is None else [str(name) for name in names]
 
 
 @contextmanager
 def features_called(names: Sequence[object]) -> Iterator[None]:
-    """Put names in place of indices into what is said about single features."""
+    """Replace indices by names in messages about single features."""
     try:
         yield
     except errors.NotFiniteError as flaw:
@@ -297,25 +254,25 @@ def features_called(names: Sequence[object]) -> Iterator[None]:
 
 
 def features_named(estimator: Any) -> AbstractContextManager[None]:
-    """The same, with the names that an estimator has learned; indices stay where it has none."""
+    """The same with the names that an estimator has stored; indices stay if it has none."""
     return features_called(getattr(estimator, "feature_names_in_", []))
 
 
 @contextmanager
 def numerical_trouble_explained() -> Iterator[None]:
-    """A sentence in place of LAPACK's."""
+    """Explain errors of LAPACK."""
     try:
         yield
     except np.linalg.LinAlgError as trouble:
         raise ValueError(
-            "The numbers of X are so ill-conditioned that its variance is lost in rounding (means many orders of "
-            "magnitude above the spread, most likely). Subtract a reference row from X, or drop such features, before "
-            "fitting."
+            "The numbers of X are so ill-conditioned that its variance is lost in rounding (most likely, means are "
+            "many orders of magnitude above the spread). Subtract a reference row from X, or drop such features, "
+            "before fitting."
         ) from trouble
 
 
 def checkpoint_of(estimator: Any) -> Checkpoint | None:
-    """Where an estimator keeps its passes; a folder that belongs to other parameters is refused."""
+    """The checkpoint of an estimator; a folder that belongs to other parameters is rejected."""
     from sparing import __version__
 
     path = getattr(estimator, "checkpoint", None)
@@ -323,8 +280,8 @@ def checkpoint_of(estimator: Any) -> Checkpoint | None:
         return None
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or not os.fspath(path):
         raise TypeError(
-            f"checkpoint={path!r} was passed; the path of a folder is needed, as a str or pathlib.Path, or None to "
-            "keep nothing. The folder is created if needed."
+            f"checkpoint={path!r} was passed; the path of a folder is needed, as a str or pathlib.Path, or None for no "
+            "checkpoint. The folder is created if needed."
         )
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_MATTER}
     return Checkpoint(path, {"estimator": type(estimator).__name__, "version": __version__, **parameters})

@@ -91,9 +91,9 @@ def explained_variance(
 
     Notes
     -----
-    The length of a component does not matter: all are brought to unit norm first. These *weights* are what scores
-    are made with, X @ weights. Factor analysis calls weights times the standard deviation of their score *loadings*:
-    for principal components of standardised data, the correlations of features and scores.
+    The length of a component does not matter: all are brought to unit norm first. Scores are X @ weights. Factor
+    analysis calls weights times the standard deviation of their score *loadings*: for principal components of
+    standardised data, the correlations of features and scores.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def prepared(components: Any, X: Any, preprocessing: Preprocessing) -> tuple[Dat
             f"components has shape {flaw.shape}; one row per component and one column per feature are expected. Pass "
             "components.reshape(1, -1) if it is a single component."
         ) from None
-    except (ValueError, TypeError):  # sentences about X, which loadings are not
+    except (ValueError, TypeError):  # messages about X, which do not suit loadings
         known = {name: getattr(components, name, None) for name in ("dtype", "shape")}
         details = "".join(f", {name} {value}" for name, value in known.items() if value is not None)
         raise ValueError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 from typing import Any
 
@@ -12,41 +13,37 @@ import numpy as np
 
 from sparing import errors
 from sparing.certificates import VarianceCertificate
+from sparing.certificates.variance import SURROGATE
 from sparing.estimators.components import ComponentsEstimator
 from sparing.estimators.parameters import one_of, resolved
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import approximation_factor
-from sparing.methods.deflation import (
-    DEFLATIONS,
-    Deflation,
-    GeneralizedDeflation,
-    OrthogonalizedDeflation,
-)
 from sparing.methods.encoders import JointNonnegative, OrthogonalNonnegative, Sequential
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, NonnegativeAuto, NonnegativeExact, Spannogram, SpannogramNet
-from sparing.results import Encoder, Guarantee, Problem, Reference
+from sparing.results import Encoder, Guarantee, Premise, Problem, Reference
 from sparing.run import Run
 
 FAST_SOLVER = NonnegativeAuto(starts=4, finalists=2, perturbations=0)
-"""Where many components are found on the way to those returned, each need not be the very best."""
+"""Settings for intermediate components, which need not be the very best."""
 
 STARTING = dataclasses.replace(FAST_SOLVER, surrogates=False, any_sign=False, pool=128)
-"""For components that are then improved together: what more starts would find, that finds too."""
+"""Settings for components that are then improved together, which makes more starts unnecessary."""
 
 
+@dataclass(eq=False, repr=False)
 class NonnegativeSparsePCA(ComponentsEstimator):
     """Ordered components of maximal variance, each with a few features, no loading below zero, and a certificate.
 
-    For parts of images, concentrations, spectra, topics: what only adds up. Each component is a unit vector with at
-    most ``n_nonzero`` positive entries; more may not help, because some features only pull the other way.
+    For quantities that only add up: parts of images, concentrations, spectra, topics. Each component is a unit vector
+    with at most ``n_nonzero`` positive entries; more may not help, because some features only pull the other way.
 
     Parameters
     ----------
     n_components : int, default=1
     n_nonzero : int or sequence of int, optional
         Maximum number of features per component, or one number for each; components are sorted by the variance that
-        they add. Default 10, or all where there are fewer (shared out where no feature may be in two components).
+        they add. Default 10, or all features if there are fewer (divided among disjoint components).
     min_variance : float, optional
         Instead of a number: the fewest features per component found that keep this share of the variance of the
         nonnegative component with all features, one after the other. Where several components are then searched
@@ -56,11 +53,11 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         With ``min_variance`` they are added to the features found.
     exclude : names, indices or mask of features, optional
         Features that no component may read. They still count for PCA and are predicted by the decoder; with
-        ``min_variance`` a dense component is one of the features that may be read.
+        ``min_variance`` the dense components use only the allowed features.
     solver : str or a solver, default="auto"
-        How one component is found: ``auto`` (many starts and surrogates of low rank, climbed on the whole matrix),
-        ``exact`` (the same, and as much proof as can be had), ``spannogram`` (the exact optimum of the surrogate of
-        rank ``rank``), ``spannogram_net`` (the same within ``accuracy``, by chance), ``em`` (expectation and
+        How one component is found: ``auto`` (many starts and low rank surrogates, improved on the whole matrix),
+        ``exact`` (the same, with the tightest available bound), ``spannogram`` (the exact optimum of the surrogate of
+        rank ``rank``), ``spannogram_net`` (the same within ``accuracy``, by random directions), ``em`` (expectation and
         maximisation), ``nspca`` (penalised coordinate ascent). An instance with its own settings is accepted too.
     rank : int, default=3
         Rank of the surrogate of ``spannogram`` and ``spannogram_net``. ``auto`` and ``exact`` choose their own.
@@ -86,9 +83,9 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed first, for the
-        same answer in two passes; otherwise components are sought among candidates from a sketch, in three passes over
-        dense and five over sparse data, and their variances are exact (not with ``min_variance``
-        or ``exclude``). ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
+        same answer in two passes; otherwise components are searched among candidates from a sketch, in three passes
+        over dense and five over sparse data, and their variances are exact (not with ``min_variance`` or ``exclude``).
+        ``auto``: few if X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
@@ -143,58 +140,32 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     True
     """
 
-    _auto, _quick, _nonnegative = NonnegativeAuto, FAST_SOLVER, True
+    n_components: int = 1
+    _: KW_ONLY
+    n_nonzero: int | Sequence[int] | None = None
+    min_variance: float | None = None
+    include: Any = None
+    exclude: Any = None
+    solver: Any = "auto"
+    rank: int = 3
+    accuracy: float = 0.1
+    deflation: Any = "auto"
+    constraint: str | None = None
+    refit: bool = True
+    center: bool = True
+    scale: bool = False
+    certify: bool = True
+    precomputed: bool = False
+    passes: str = "auto"
+    missing: str = "error"
+    feature_names_out: str = "numbered"
+    effort: str = "default"
+    time_limit: float | None = None
+    checkpoint: str | PathLike[str] | None = None
+    random_state: Any = 0
+    verbose: bool = False
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        n_nonzero: int | Sequence[int] | None = None,
-        min_variance: float | None = None,
-        include: Any = None,
-        exclude: Any = None,
-        solver: Any = "auto",
-        rank: int = 3,
-        accuracy: float = 0.1,
-        deflation: Any = "auto",
-        constraint: str | None = None,
-        refit: bool = True,
-        center: bool = True,
-        scale: bool = False,
-        certify: bool = True,
-        precomputed: bool = False,
-        passes: str = "auto",
-        missing: str = "error",
-        feature_names_out: str = "numbered",
-        effort: str = "default",
-        time_limit: float | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nonzero = n_nonzero
-        self.min_variance = min_variance
-        self.include = include
-        self.exclude = exclude
-        self.solver = solver
-        self.rank = rank
-        self.accuracy = accuracy
-        self.deflation = deflation
-        self.constraint = constraint
-        self.refit = refit
-        self.center = center
-        self.scale = scale
-        self.certify = certify
-        self.precomputed = precomputed
-        self.passes = passes
-        self.missing = missing
-        self.feature_names_out = feature_names_out
-        self.effort = effort
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    _auto, _exact, _quick, _nonnegative = NonnegativeAuto, NonnegativeExact, FAST_SOLVER, True
 
     def _algorithm(self) -> Any:
         """The algorithm that the parameters describe."""
@@ -212,7 +183,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
         return Sequential(solver, self._deflation(solver))
 
     def _solver(self) -> Any:
-        """The solver with its settings: those of the estimator where it was named, its own where it was given."""
+        """The solver: a named one with the estimator's settings, an instance with its own."""
         solver = resolved("solver", NONNEGATIVE_SOLVERS, "solve", self.solver)
         names = {field.name for field in dataclasses.fields(solver)} if dataclasses.is_dataclass(solver) else set()
         settings: dict[str, Any] = {} if self.refit or "refit" not in names else {"refit": False}
@@ -222,19 +193,14 @@ class NonnegativeSparsePCA(ComponentsEstimator):
             settings |= {name: value for name, value in wishes.items() if name in names}
         return dataclasses.replace(solver, **settings) if settings else solver
 
-    def _deflation(self, solver: Any) -> Deflation:
-        if isinstance(self.deflation, str) and self.deflation == "auto":
-            return OrthogonalizedDeflation() if isinstance(solver, NonnegativeExact) else GeneralizedDeflation()
-        chosen: Deflation = resolved("deflation", DEFLATIONS, "deflate", self.deflation, also=("auto",))
-        return chosen
-
     @property
     def _disjoint(self) -> bool:
-        """May no feature be in two components? Nonnegative ones are orthogonal exactly then."""
+        """Whether components must be disjoint. Nonnegative components are orthogonal exactly if they are disjoint."""
         return self.constraint is not None or super()._disjoint
 
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
-        """What the certificate is about: any nonnegative components with as many features as these may have."""
+        """The problem of the certificate: all nonnegative components with the number of features that these may
+        have."""
         disjoint = self._disjoint
         return Problem(
             len(found.loadings),
@@ -250,7 +216,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
     def _annotated(
         self, certificate: VarianceCertificate, view: DataMatrix, encoder: Any, run: Run
     ) -> VarianceCertificate:
-        """With what the theorems of the paper promised for one component, and how orthogonal several are."""
+        """Add the paper's guarantees for one component, and how orthogonal several components are."""
         H = certificate.loadings
         if len(H) > 1:
             largest = float(np.max(np.abs(np.triu(H @ H.T, 1))))
@@ -260,7 +226,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
                 else f"Components share features: the largest cosine between two of them is {largest:.3f}."
             )
             return dataclasses.replace(certificate, notes=(*certificate.notes, said))
-        if run.budget.expired or certificate.problem.rules:  # the theorems are about searches that came to their end
+        if run.budget.expired or certificate.problem.rules:  # the theorems assume a complete search
             return certificate
         return dataclasses.replace(certificate, guarantees=_promised(certificate, view, encoder.solver, run.rng))
 
@@ -268,7 +234,7 @@ class NonnegativeSparsePCA(ComponentsEstimator):
 def _promised(
     certificate: VarianceCertificate, view: DataMatrix, solver: Any, rng: np.random.Generator
 ) -> tuple[Guarantee, ...]:
-    """Theorems 1 and 2 for the solvers that they are about. The optimum is not known: at most the bound is."""
+    """Theorems 1 and 2 for their solvers. The optimum is unknown; at most its upper bound is known."""
     if not isinstance(solver, Spannogram | SpannogramNet) or certificate.value <= 0:
         return ()
     problem, values = certificate.problem, top_spectrum(view, solver.rank + 1, rng).values
@@ -278,10 +244,10 @@ def _promised(
         factor *= 1 - solver.accuracy
         failure = 1 / problem.n_features if solver.failure is None else solver.failure
         where, strength = "Theorem 2", f"probability {math.floor((1 - failure) * 1e6) / 1e6:g}"
-    if factor <= 0:  # an accuracy of 1 promises nothing
+    if factor <= 0:  # an accuracy of 1 guarantees nothing
         return ()
-    claim = f"Best possible variance over that found, by the surrogate of rank {solver.rank}"
+    claim, premise = SURROGATE.format(solver.rank), Premise("surrogate", solver.rank)
     most = certificate.bound / certificate.value
-    if not certificate.witness.reached:  # the optimum is not known, and both of these bound it
+    if not certificate.witness.reached:  # the optimum is unknown, and both of these bound it
         most = min(most, 1 / factor)
-    return (Guarantee(claim, 1 / factor, most, strength, Reference("asteris2014", where)),)
+    return (Guarantee(claim, 1 / factor, most, strength, Reference("asteris2014", where), premise),)

@@ -1,4 +1,4 @@
-"""Parameters of estimators: what each may be, said once, whichever estimator has it."""
+"""Checks of the parameters of estimators, once for each parameter."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ from sparing import errors
 from sparing.clustering import LINKAGES
 from sparing.data import Preprocessing
 from sparing.data.checkpoint import Checkpoint
-from sparing.estimators.few_passes import PASSES
-from sparing.methods.settings import check_settings
-from sparing.run import EFFORTS, Budget, Run
+from sparing.effort import EFFORTS
+from sparing.estimators.inputs import PASSES
+from sparing.methods.base import check_settings
+from sparing.run import Budget, Run
 
 MISSING = ("error", "mean")
-"""What NaN may mean."""
+"""Values of ``missing``."""
 
 NAMES_OUT = ("numbered", "leading")
-"""What scores are called."""
+"""Values of ``feature_names_out``."""
 
 
 def is_whole(value: Any) -> bool:
-    """An integer of Python or NumPy; True and False are none."""
+    """Whether it is an integer of Python or NumPy, except True and False."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, and nothing that merely counts as one of them."""
+    """Check for True or False, and nothing that merely converts to them."""
     if not isinstance(value, (bool, np.bool_)):
         raise errors.not_a_flag(name, value)
     return bool(value)
 
 
 def count(name: str, value: Any) -> int:
-    """A whole number of at least 1."""
+    """Check for an integer of at least 1."""
     if not is_whole(value):
         raise errors.not_an_integer(name, value)
     if value < 1:
@@ -46,14 +47,14 @@ def count(name: str, value: Any) -> int:
 
 
 def one_of(name: str, value: Any, allowed: Collection[str], also: tuple[object, ...] = ()) -> str:
-    """A name from a short list; ``also`` is allowed elsewhere, and said where this is not."""
+    """Check for a name from a short list; ``also`` lists further allowed values for the message."""
     if not isinstance(value, str) or value not in allowed:
         raise errors.unknown_choice(name, value, [*allowed, *also])
     return value
 
 
 def feature_count(name: str, value: Any, n_features: int) -> int:
-    """A number of features that X has."""
+    """Check a number of features against X."""
     checked = count(name, value)
     if checked > n_features:
         raise ValueError(
@@ -64,7 +65,7 @@ def feature_count(name: str, value: Any, n_features: int) -> int:
 
 
 def checked_components(value: Any, n_features: int) -> int:
-    """A number of components that X can have."""
+    """Check a number of components against X."""
     checked = count("n_components", value)
     if checked > n_features:
         raise errors.n_components_too_large(checked, n_features)
@@ -72,7 +73,7 @@ def checked_components(value: Any, n_features: int) -> int:
 
 
 def feature_counts(value: Any, n_components: int, n_features: int) -> int | list[int]:
-    """A number of features, or one for each component."""
+    """Check a number of features, or one for each component."""
     if np.ndim(value) == 0:
         return feature_count("n_nonzero", value, n_features)
     counts = [feature_count("n_nonzero", each, n_features) for each in value]
@@ -80,14 +81,14 @@ def feature_counts(value: Any, n_components: int, n_features: int) -> int | list
 
 
 def row_counts(value: Any, n_components: int) -> int | list[int]:
-    """A number of samples, or one for each component."""
+    """Check a number of samples, or one for each component."""
     if np.ndim(value) == 0:
         return count("n_rows", value)
     return one_for_each("n_rows", [count("n_rows", each) for each in value], n_components)
 
 
 def one_for_each(name: str, counts: list[int], n_components: int) -> list[int]:
-    """Counts, if there are as many as components."""
+    """Check that there is one count for each component."""
     if len(counts) != n_components:
         raise ValueError(
             f"{name} has {len(counts)} counts, but n_components={n_components}. Pass one count for each component, "
@@ -97,23 +98,23 @@ def one_for_each(name: str, counts: list[int], n_components: int) -> list[int]:
 
 
 def is_number(value: Any) -> bool:
-    """A finite real number; True and False are none."""
+    """Whether it is a finite real number, except True and False."""
     kinds = (int, float, np.integer, np.floating)
     try:
         return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def tolerance(name: str, value: Any) -> float:
-    """A number that is not negative."""
+    """Check for a nonnegative number."""
     if not is_number(value) or value < 0:
         raise ValueError(f"{name}={value!r} must be a number of at least 0, such as 1e-6.")
     return float(value)
 
 
 def loss_limit(value: Any) -> float:
-    """A loss ratio that something can reach."""
+    """Check for a loss ratio that can be reached."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number or not value >= 1:
         raise ValueError(
@@ -124,7 +125,7 @@ def loss_limit(value: Any) -> float:
 
 
 def share(name: str, value: Any, example: str) -> float:
-    """A number above 0 and at most 1."""
+    """Check for a number above 0 and at most 1."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number or not 0 < value <= 1:
         raise errors.not_a_share(name, value, example)
@@ -132,7 +133,7 @@ def share(name: str, value: Any, example: str) -> float:
 
 
 def cosine(name: str, value: Any) -> float:
-    """A number from 0 to 1."""
+    """Check for a number from 0 to 1."""
     if not is_number(value) or not 0 <= value <= 1:
         raise ValueError(
             f"{name}={value!r} must be a number from 0 to 1: the largest absolute cosine of two components, 0 for "
@@ -142,7 +143,7 @@ def cosine(name: str, value: Any) -> float:
 
 
 def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any, also: tuple[str, ...] = ()) -> Any:
-    """An algorithm by its name, or the user's own instance with its settings."""
+    """The algorithm of this name, or the user's instance with its settings."""
     if isinstance(choice, str):
         if choice not in registry:
             raise errors.unknown_choice(parameter, choice, [*registry, *also])
@@ -154,7 +155,7 @@ def resolved(parameter: str, registry: Mapping[str, Any], verb: str, choice: Any
 
 
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "n_components": count,  # or None, where an estimator says that it may be
+    "n_components": count,  # or None, if the estimator allows it
     "rank": count,
     "accuracy": lambda name, value: share(name, value, "0.1 allows an answer 10% below the best."),
     "max_loss": lambda _, value: None if value is None else loss_limit(value),
@@ -180,30 +181,30 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "complementary": flag,
     "effort": lambda name, value: one_of(name, value, EFFORTS),
 }
-"""What does not depend on the data, by the name of the parameter."""
+"""Checks that do not depend on the data, by parameter name."""
 
 
 def check_parameters(estimator: Any) -> None:
-    """Refuse a parameter that is none of what it may be, before any data are looked at."""
+    """Reject invalid parameters before any data are read."""
     for name, value in vars(estimator).items():  # get_params looks up signatures, half a millisecond
         if name in CHECKS and not (value is None and name in getattr(estimator, "_optional", ())):
             CHECKS[name](name, value)
 
 
 def preprocessing_of(estimator: Any) -> Preprocessing:
-    """How X is prepared, by the parameters of an estimator."""
+    """The preprocessing defined by the parameters of an estimator."""
     precomputed = getattr(estimator, "precomputed", False)
     return preprocessing_from(estimator.center, estimator.scale, precomputed, estimator.missing)
 
 
 def preprocessing_from(center: Any, scale: Any, precomputed: Any = False, missing: Any = "error") -> Preprocessing:
-    """The same from what a user gave."""
+    """The same from a user's arguments."""
     flags = (flag("center", center), flag("scale", scale), flag("precomputed", precomputed))
     return Preprocessing(*flags, one_of("missing", missing, MISSING))
 
 
 def run_of(estimator: Any, checkpoint: Checkpoint | None = None) -> Run:
-    """Chance, time and effort, by the parameters of an estimator."""
+    """Random numbers, time limit and effort defined by the parameters of an estimator."""
     return run_from(
         estimator.random_state,
         getattr(estimator, "time_limit", None),
@@ -220,13 +221,14 @@ def run_from(
     effort: Any = "default",
     checkpoint: Checkpoint | None = None,
 ) -> Run:
-    """The same from what a user gave."""
+    """The same from a user's arguments."""
     chosen = EFFORTS[one_of("effort", effort, EFFORTS)]
     return Run(generator_of(random_state, checkpoint), Budget.of(time_limit, verbose), chosen)
 
 
 def generator_of(random_state: Any, checkpoint: Checkpoint | None = None) -> np.random.Generator:
-    """The generator of a fit, from any of scikit-learn's ways to say ``random_state``; a resumed fit has its own."""
+    """The generator of a fit, from any ``random_state`` that scikit-learn accepts; a resumed fit uses its stored
+    seed."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if random_state is None:

@@ -1,4 +1,4 @@
-"""The steps of a sparsity path, with what proves each of them."""
+"""The steps of a sparsity path, with their proofs."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from sparing.run import Run
 from sparing.task import Task
 
 FINE = 1e-4
-"""Where PCA loses less than this share of the total, losses as differences from the total have lost their digits."""
+"""If PCA loses less than this share of the total, losses as differences from the total have lost their digits."""
 
 UNLIMITED = 10**9
-"""Nodes where time is the limit."""
+"""Maximum number of nodes if time is the limit."""
 
 
 @dataclass(frozen=True, eq=False)
 class PathSearch:
-    """Supports of 1, 2, 3, ... features, their losses and the proofs beyond PCA's loss, with the view they hold for.
+    """Supports of 1, 2, 3, ... features, their losses, bounds beyond PCA's loss, and their view.
 
-    ``sizes`` begin with the number of required features; under a budget a support has at most so many.
+    ``sizes`` begin with the number of required features; under a budget they are upper limits.
     """
 
     view: DataMatrix
@@ -61,27 +61,27 @@ class PathSearch:
 
     @property
     def least(self) -> Array:
-        """Losses that no choice of as many features can go below: what is proved, or PCA's with no more components."""
+        """Lower bounds of the loss for each number of features: the proved bound, or PCA's loss."""
         proved = [0.0 if proof is None else proof.value for proof in self.proofs]
         pca = [self.spectrum.leading(r).least_loss for r in self.sizes.tolist()]
         return np.minimum(np.maximum(proved, pca), self.losses)
 
     @property
     def bound(self) -> Array:
-        """What no choice of as many features can go below, divided by PCA's loss."""
+        """Lower bounds of the loss for each number of features, divided by PCA's loss."""
         most = self.spectrum.most_loss
         return np.maximum(self.least / most, 1.0) if most > 0 else np.ones(len(self.losses))
 
     @property
     def variance_kept_bound(self) -> Array:
-        """Share of PCA's variance that no choice of as many features can pass, rounded up; at most 1."""
+        """Upper bounds of the share of PCA's variance for each number of features, rounded up; at most 1."""
         spectrum = self.spectrum
         most = np.minimum((spectrum.total - self.least) / spectrum.least_variance, 1.0)
         return np.maximum(most, self.variance_kept)
 
     @cached_property
     def _known(self) -> DataMatrix:
-        """The view with the Gram columns of all supports: what needs no others reads no more of X."""
+        """The view with the Gram columns of all supports, so that X need not be read again."""
         view = self.view.cached()
         view.gram_columns(np.unique(np.concatenate(self.supports)))
         return view
@@ -92,7 +92,7 @@ class PathSearch:
             return [_encoder(self._known, self.spectrum, S).including(self.rules.required) for S in self.supports]
 
     def certificates(self, run: Run, encoders: list[Encoder] | None = None) -> list[Certificate]:
-        """What is proved of the encoders; the proofs of the path are not made again."""
+        """Certificates of the encoders, from the proofs of the path."""
         out, encoders = [], self.encoders() if encoders is None else encoders
         with fit_context(self.view, self.spectrum.rank):
             view = self._known
@@ -119,7 +119,7 @@ def path_search(
     rules: Rules = NO_RULES,
     noise: Noise | str = None,
 ) -> PathSearch:
-    """Check X, choose features for every number of them, and prove what can be proved where they are few."""
+    """Check X, choose features for every number, and compute bounds for small numbers."""
     rows = as_rows(X)
     view = as_view(rows if preprocessing.precomputed else TrackedRows(rows, run.budget.say), preprocessing)
     n_components = count("n_components", n_components)
@@ -141,7 +141,7 @@ def path_search(
         path = _until(_measured(view, spectrum, path) if fine else path, most_loss)
         first, last = (spectrum.variance_kept(path.losses[i]) for i in (0, -1))
         sizes = max(len(rules.required), 1) + np.arange(len(path.supports))
-        unread = int((path.losses < spectrum.total * (1 - ZERO_LOSS)).argmax())  # steps with constant features alone
+        unread = int((path.losses < spectrum.total * (1 - ZERO_LOSS)).argmax())  # steps with constant features only
         sizes, path = sizes[unread:], Path(path.supports[unread:], path.losses[unread:])
         run.budget.say(f"{sizes[0]} to {sizes[-1]} features keep {first:.1%} to {last:.1%} of PCA's variance")
         walk = PathSearch(view, preprocessing, spectrum, sizes, path.supports, path.losses, [None] * len(sizes), rules)
@@ -149,7 +149,7 @@ def path_search(
 
 
 def _measured(view: DataMatrix, spectrum: Spectrum, path: Path) -> Path:
-    """The path with losses as those of fits are measured."""
+    """The path with losses measured as in fits."""
     remembered = view.cached()
     remembered.gram_columns(np.unique(np.concatenate(path.supports)))
     found = [_encoder(remembered, spectrum, support).components for support in path.supports]
@@ -157,16 +157,17 @@ def _measured(view: DataMatrix, spectrum: Spectrum, path: Path) -> Path:
 
 
 def _until(path: Path, most_loss: float | None) -> Path:
-    """The path as far as the first loss within the limit."""
+    """The path up to the first loss within the limit."""
     within = path.losses <= (-np.inf if most_loss is None else most_loss)
     length = int(within.argmax()) + 1 if within.any() else len(within)
     return Path(path.supports[:length], path.losses[:length])
 
 
 def _proofs(path: PathSearch, run: Run) -> list[Bound | None]:
-    """What the deletion tree proves for each number of features, in equal shares of the time or nodes that are left.
+    """Bounds of the deletion tree for each number of features, in equal shares of the remaining time or nodes.
 
-    Where nodes are fewer than numbers of features the smaller ones get one each: few features are where it helps.
+    If there are fewer nodes than numbers of features, the smallest numbers get one each, because bounds help most
+    there.
     """
     proofs, view, spectrum = list(path.proofs), path.view, path.spectrum
     nodes = run.effort.proof.path_work * run.effort.proof.tree_nodes(view.n_features)

@@ -24,8 +24,9 @@ from sparing.certificates import (
 from sparing.clustering import GapSearch
 from sparing.data import Preprocessing
 from sparing.data.codec import Codec, Unplain
-from sparing.data.coding import Coding, GenotypeCoding
 from sparing.data.readers.npy import header_of
+from sparing.data.readers.plink import GenotypeCoding
+from sparing.data.rows import Coding
 from sparing.data.writing import replacing
 from sparing.estimators.column_selector import ColumnSelector
 from sparing.estimators.doubly_sparse_encoder import DoublySparseEncoder
@@ -42,13 +43,13 @@ from sparing.methods.deflation import CONSTRAINTS, DEFLATIONS
 from sparing.methods.encoders import STRATEGIES
 from sparing.methods.solvers import NONNEGATIVE_SOLVERS, SOLVERS
 from sparing.proof.bounds import BOUNDS
-from sparing.results import Bound, Guarantee, Problem, Reference
+from sparing.results import Bound, Guarantee, Premise, Problem, Reference
 from sparing.rules import Rules
 
 FORMAT, VERSION = "sparing model", 2
 HEADER = "model.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The date of all parts: the same model is the same file, whenever it is saved."""
+"""The date of all parts, so that saving the same model gives the same file."""
 
 REGISTRIES = {
     "selector": REGRESSION_SELECTORS,
@@ -63,13 +64,13 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Certificate, VarianceCertificate, ReconstructionCertificate, RegressionCertificate, StreamCertificate),
-        *(Bound, Guarantee, Problem, Reference, Rules, Preprocessing, GenotypeCoding, GapSearch, SparsityPath),
+        *(Bound, Guarantee, Premise, Problem, Reference, Rules, Preprocessing, GenotypeCoding, GapSearch, SparsityPath),
         *(record for bound in BOUNDS.values() for record in getattr(bound, "witnesses", ())),
     )
 } | {f"{kind} {name}": each for kind, registry in REGISTRIES.items() for name, each in registry.items()}
 
 CODEC = Codec(RECORDS)
-"""What a model consists of, by names that stay when modules move."""
+"""Classes of the parts of a model, by names that do not change when modules move."""
 
 CLASSES: dict[str, Any] = {
     kind.__name__: kind
@@ -87,29 +88,29 @@ CLASSES: dict[str, Any] = {
 }
 
 NOT_KEPT = ("_stream", "_skl_callbacks")
-"""What ``partial_fit`` remembers of the rows so far, and whom a fit reports to."""
+"""Attributes that are not saved: the state of ``partial_fit``, and callbacks."""
 
 SEVERAL = {"components_": (2,), "decoder_": (2,), "cluster_centers_": (2,), "coef_": (1, 2)}
-"""How many axes arrays with one entry for each feature have, where it is not one."""
+"""Number of axes of arrays with one entry per feature, if not one."""
 
 LINEAR = ("components_", "mean_", "scale_", "support_")
-GROUPS = ("feature_weights_", "scale_", "support_", "labels_")
+CLUSTERED = ("feature_weights_", "scale_", "support_", "labels_")
 NEEDED = {
     "ColumnSelector": ("support_", "mean_", "decoder_"),
     "DoublySparseEncoder": (*LINEAR, "decoder_"),
     "NonnegativeSparsePCA": (*LINEAR, "decoder_"),
     "SparseEncoder": (*LINEAR, "decoder_"),
     "SparseEncoderCV": (*LINEAR, "decoder_", "cv_results_"),
-    "SparseHierarchicalClustering": GROUPS,
-    "SparseKMeans": (*GROUPS, "cluster_centers_"),
+    "SparseHierarchicalClustering": CLUSTERED,
+    "SparseKMeans": (*CLUSTERED, "cluster_centers_"),
     "SparsePCA": (*LINEAR, "decoder_"),
     "SparsePCARegressor": (*LINEAR, "coef_", "intercept_"),
 }
-"""What a model of each class cannot do without."""
+"""Required attributes of a model of each class."""
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Save a fitted estimator of this package in a file that is safe to open, wherever it comes from.
+    """Save a fitted estimator of this package in a file that is safe to open.
 
     The file is a zip archive of NumPy arrays and one JSON text: class, parameters, all that was fitted, the names of
     the features and the certificate, which can be rechecked after loading. Nothing in it is code. A file of the same
@@ -171,7 +172,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Load a model that :func:`save_model` saved. Nothing in the file is executed, whoever wrote it.
+    """Load a model saved by :func:`save_model`. Nothing in the file is executed, whoever wrote it.
 
     Parameters
     ----------
@@ -206,12 +207,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         raise
     except FileNotFoundError as absent:
         raise errors.no_such_file(path) from absent
-    except OSError as refused:  # a folder, or a file of somebody else's
+    except OSError as refused:  # a folder, or a file without permission
         raise errors.ModelFileError(
             f"Cannot load {str(path)!r}: {errors.system_says(refused)}. Pass the path of a file that save_model, or "
             "--save, wrote and that you may read."
         ) from refused
-    except Exception as broken:  # whatever a damaged file makes zipfile, json, NumPy or a constructor raise
+    except Exception as broken:  # a damaged file may raise anything in zipfile, json, NumPy or a constructor
         said = str(broken).strip().splitlines() or [type(broken).__name__]
         raise errors.ModelFileError(
             f"Cannot load {str(path)!r}: it is damaged, truncated or not a model saved by sparing "
@@ -256,7 +257,7 @@ def _loaded(path: object, file: BinaryIO) -> Any:
 
 
 def _parts(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
-    """The parts of the archive by name, once it is sure that they hold no more than the file does."""
+    """The parts of the archive by name, after checking that they are not larger than the file."""
     infos = archive.infolist()
     if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 for info in infos):
         raise ValueError("its parts are compressed or encrypted")
@@ -266,7 +267,7 @@ def _parts(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
-    """An array, once it is sure that its header promises what is there: memory is taken for no more."""
+    """An array, after checking the size in its header, so that no more memory is allocated."""
     with archive.open(info) as part:
         header = header_of(part)
         if header.dtype.kind not in "fiub":
@@ -278,7 +279,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
 
 
 def _consistent(model: BaseEstimator) -> BaseEstimator:
-    """The model, if its parts are there and fit together: else they would show as somebody else's error later."""
+    """Return the model; an error if parts are missing or inconsistent, which would otherwise fail later."""
     check_is_fitted(model)
     absent = [name for name in NEEDED[type(model).__name__] if not hasattr(model, name)]
     if absent:
@@ -303,7 +304,7 @@ def _consistent(model: BaseEstimator) -> BaseEstimator:
 
 
 def _for_features(d: int, name: str, array: Any) -> bool:
-    """Is it an array of one row, or of some where there may be several, with a number for each feature?"""
+    """Whether it is an array with a number for each feature, of one row or, if allowed, of several."""
     return array.shape[-1] == d and array.ndim in SEVERAL.get(name, (1,)) and array.dtype.kind == "f"
 
 

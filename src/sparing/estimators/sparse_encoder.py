@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from sparing.certificates import certify_loss
 from sparing.data import Preprocessing, Rows
 from sparing.estimators.base import Fit, too_few, too_many
 from sparing.estimators.feature_rules import UNCOUNTED, Counted
-from sparing.estimators.few_passes import CHOSEN, Reading, reading_of
+from sparing.estimators.inputs import CHOSEN, Reading, reading_of
 from sparing.estimators.parameters import (
     checked_components,
     feature_count,
@@ -28,6 +28,7 @@ from sparing.estimators.validation.noise import Ask
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import PROMISES
+from sparing.methods.base import check_settings
 from sparing.methods.encoders import (
     STRATEGIES,
     Batch,
@@ -42,17 +43,18 @@ from sparing.methods.encoders.candidate_pool import CandidatePool
 from sparing.methods.encoders.path import nested_path
 from sparing.methods.selectors import SELECTORS, CountSketch, DualSet, Exact, Greedy, applicable_theorem
 from sparing.methods.selectors.count_sketch import promise_of_sketch
-from sparing.methods.settings import check_settings
 from sparing.proof.answers import better_of
 from sparing.proof.policy import prove
-from sparing.results import Bound, Encoder, Enough, Indices, Problem, Spectrum
-from sparing.run import SEARCH, Run
+from sparing.results import Bound, Encoder, Enough, Premise, Problem, Spectrum
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 DEFAULT_MIN_VARIANCE = 0.9
 Strategy = Batch | Iterative | Joint
 
 
+@dataclass(eq=False, repr=False)
 class SparseEncoder(StreamingEncoder[Strategy]):
     """Few features that keep what PCA keeps, with a certificate.
 
@@ -90,10 +92,11 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         held-out samples (5 folds). It improves predictions of new samples if features outnumber samples.
     strategy : {"batch", "iterative", "joint"} or a strategy, default="batch"
         ``batch``: all components share one set of features. ``iterative``: one after the other, each with its own
-        features; every prefix is an encoder. ``joint``: features of their own, optimised together: the least loss for a
-        given number of features per component. An instance with its own settings is accepted too: ``Batch``,
-        ``Iterative`` or ``Joint`` of ``sparing.methods.encoders``, such as ``Batch(orthonormal=True)`` for orthonormal
-        loadings or ``Batch(sketch=500)`` for loadings from a random projection.
+        features; every prefix is an encoder. ``joint``: a separate set of features for each component, optimised
+        together, with the smallest loss for a given number of features per component. An instance with its own settings
+        is accepted too: ``Batch``, ``Iterative`` or ``Joint`` of ``sparing.methods.encoders``, such as
+        ``Batch(orthonormal=True)`` for orthonormal loadings or ``Batch(sketch=500)`` for loadings from a random
+        projection.
     selector : str or a selector, default="auto"
         How features are chosen: ``auto``, ``greedy``, ``exact``, ``dual_set``, ``adaptive``, ``count_sketch``,
         ``leverage``, ``pivoted_qr`` or ``uniform``. ``auto`` is greedy on the principal components with swaps,
@@ -111,8 +114,8 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed and the answer
         is the usual one, in two passes; otherwise features are chosen from a sketch, in three passes over dense and
         five over sparse data (greedy selectors), for an excess loss within about 3% of the usual one; the loss and the
-        certificate stay exact. One more pass with ``missing="mean"``; at most 100 features where the fewest are sought,
-        which is for ``batch`` alone. ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
+        certificate stay exact. ``missing="mean"`` needs one more pass. A search for the fewest features stops at 100
+        and is available for ``batch`` only. ``auto``: few if X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
@@ -169,83 +172,37 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     array([1, 2, 5, 6, 7])
     """
 
-    support_: Indices
+    n_components: int | None = 2
+    _: KW_ONLY
+    n_nonzero: int | Sequence[int] | None = None
+    min_variance: float | None = None
+    max_loss: float | None = None
+    include: Any = None
+    exclude: Any = None
+    costs: Any = None
+    max_cost: float | None = None
+    groups: Any = None
+    max_per_group: Any = None
+    noise_variance: Any = None
+    strategy: Any = "batch"
+    selector: Any = "auto"
+    center: bool = True
+    scale: bool = False
+    certify: bool = True
+    precomputed: bool = False
+    passes: str = "auto"
+    missing: str = "error"
+    feature_names_out: str = "numbered"
+    effort: str = "default"
+    time_limit: float | None = None
+    checkpoint: str | PathLike[str] | None = None
+    random_state: Any = 0
+    verbose: bool = False
+
     _optional: ClassVar[tuple[str, ...]] = ("n_components",)
 
-    def __init__(
-        self,
-        n_components: int | None = 2,
-        *,
-        n_nonzero: int | Sequence[int] | None = None,
-        min_variance: float | None = None,
-        max_loss: float | None = None,
-        include: Any = None,
-        exclude: Any = None,
-        costs: Any = None,
-        max_cost: float | None = None,
-        groups: Any = None,
-        max_per_group: Any = None,
-        noise_variance: Any = None,
-        strategy: Any = "batch",
-        selector: Any = "auto",
-        center: bool = True,
-        scale: bool = False,
-        certify: bool = True,
-        precomputed: bool = False,
-        passes: str = "auto",
-        missing: str = "error",
-        feature_names_out: str = "numbered",
-        effort: str = "default",
-        time_limit: float | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nonzero = n_nonzero
-        self.min_variance = min_variance
-        self.max_loss = max_loss
-        self.include = include
-        self.exclude = exclude
-        self.costs = costs
-        self.max_cost = max_cost
-        self.groups = groups
-        self.max_per_group = max_per_group
-        self.noise_variance = noise_variance
-        self.strategy = strategy
-        self.selector = selector
-        self.center = center
-        self.scale = scale
-        self.certify = certify
-        self.precomputed = precomputed
-        self.passes = passes
-        self.missing = missing
-        self.feature_names_out = feature_names_out
-        self.effort = effort
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SparseEncoder:
-        """Choose the features and learn encoder and decoder.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, numpy.memmap or data frame of shape (n_samples, n_features)
-            With ``precomputed=True``, a covariance of shape (n_features, n_features).
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), optional
-            An integer weight counts as that many copies of the row.
-
-        Returns
-        -------
-        SparseEncoder
-        """
-        return self._fit(X, y, sample_weight)
-
     def _reading(self, rows: Rows, algorithm: Strategy, preprocessing: Preprocessing, run: Run) -> Reading:
-        """How often the rows will be read."""
+        """How often the rows are read."""
         k, n_nonzero = self._counts(*rows.shape[::-1])
         possible = isinstance(algorithm.selector, Greedy) and getattr(algorithm, "sketch", None) is None
         possible = possible and self.noise_variance is None and (n_nonzero is not None or self._shares_features)
@@ -267,7 +224,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         return self._task(fit, view, pca, found), found
 
     def _task(self, fit: Fit[Strategy], view: DataMatrix, spectrum: Spectrum, found: Encoder) -> Task:
-        """What the certificate is about: any components with as many features as these may have."""
+        """The problem of the certificate: all components with the number of features that these may have."""
         shared, n_nonzero = self._shares_features, fit.n_nonzero
         counts: tuple[int, ...] = ()
         if not isinstance(n_nonzero, int) and not shared:
@@ -279,9 +236,9 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         return Task(view, problem, spectrum)
 
     def _in_few_passes(self, fit: Fit[Strategy]) -> tuple[Encoder, Spectrum, DataMatrix]:
-        """Encoder and spectrum, and a view that knows the Gram columns which the certificate needs."""
+        """Encoder and spectrum, and a view with the Gram columns for the certificate."""
         view, n_nonzero = fit.view, fit.n_nonzero
-        selector = Greedy(swaps=n_nonzero is not None)  # a nested order, where the fewest features are sought
+        selector = Greedy(swaps=n_nonzero is not None)  # a nested order, if the fewest features are searched
         if not isinstance(fit.algorithm, Batch):
             together = self._together(fit.n_components, n_nonzero)
             pool = CandidatePool.read(view, selector, fit.n_components, together, fit.run, fit.rules)
@@ -297,7 +254,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
 
     def _shortcoming(self, fit: Fit[Strategy], task: Task) -> str | None:
         k, n_nonzero = fit.n_components, fit.n_nonzero
-        if self.n_components_ < k and self.n_components is not None:  # else as many as features, however many
+        if self.n_components_ < k and self.n_components is not None:  # otherwise the same number as features
             if self._shares_features and isinstance(n_nonzero, int) and n_nonzero < k:
                 why = f"n_nonzero={n_nonzero} shared features give at most as many components"
                 return errors.fewer_components(k, self.n_components_, why)
@@ -307,7 +264,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         return missed or too_many(fit.view, len(self.support_))
 
     def _missed(self, enough: Enough) -> str | None:
-        """What to say where even the most features that were tried are not enough."""
+        """The warning if even the largest number of features tried is not enough."""
         if enough.max_loss is not None and self.loss_ratio_ > enough.max_loss * (1 + 1e-6):
             wanted, reached = f"max_loss={enough.max_loss:g}", f"lose {self.loss_ratio_:.4g} times what PCA loses"
         elif enough.min_variance is not None and self.variance_kept_ < enough.min_variance * (1 - 1e-6):
@@ -317,12 +274,12 @@ class SparseEncoder(StreamingEncoder[Strategy]):
             return None
         return (
             f"{wanted} was not reached: {len(self.support_)} feature(s) {reached}. Further features add nothing in "
-            f"double precision, or time_limit ended the search, or passes='few' was used, which stops at about 100 "
-            f"features (passes='any' does)."
+            f"double precision, or time_limit ended the search, or passes='few' stopped at about 100 features "
+            f"(passes='any' does not)."
         )
 
     def _noise_for(self, fit: Fit[Strategy]) -> Ask:
-        """What a choice of noise is for; where components have features of their own, for all of them together."""
+        """The sizes for which noise is chosen; with separate features per component, for all of them together."""
         if fit.n_nonzero is None:
             return Ask(fit.n_components, None, self._enough(), fit.rules)
         together = self._together(fit.n_components, fit.n_nonzero)
@@ -335,14 +292,14 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         return sum(n_nonzero)
 
     def _enough(self) -> Enough:
-        """When a number of features is enough, where it is not given."""
+        """The criterion for enough features, if their number is not given."""
         if self.max_loss is not None:
             return Enough(max_loss=loss_limit(self.max_loss))
         return Enough(min_variance=DEFAULT_MIN_VARIANCE if self.min_variance is None else self.min_variance)
 
     @property
     def _shares_features(self) -> bool:
-        """Do all components read the same features?"""
+        """Whether all components read the same features."""
         return isinstance(self.strategy, Batch) or (isinstance(self.strategy, str) and self.strategy == "batch")
 
     def _algorithm(self) -> Strategy:
@@ -384,12 +341,13 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         return n_components, feature_counts(self.n_nonzero, n_components, n_features)
 
     def _paid_for(self, given: list[str], n_features: int, n_samples: int | None) -> int:
-        """The most features that a budget pays for, where it stands in place of a count."""
+        """The largest number of features that a budget allows, if it replaces a count."""
         if given or not self._shares_features:
             raise ValueError(
-                "max_cost in place of a number of features is for strategy='batch', and goes with neither min_variance "
-                f"nor max_loss; {f'{given[0]} was given' if given else f'strategy={self.strategy!r} was passed'}. Pass "
-                "n_nonzero beside max_cost, or leave the other out."
+                "max_cost without n_nonzero needs strategy='batch', and cannot be combined with "
+                "min_variance or max_loss; "
+                f"{f'{given[0]} was given' if given else f'strategy={self.strategy!r} was passed'}. Pass n_nonzero "
+                "with max_cost, or leave the other out."
             )
         return min(self._rules(n_features, n_samples).most_features(n_features), n_samples or n_features)
 
@@ -402,7 +360,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         return Counted("n_nonzero", max(counts or [0]), sum(counts or []))
 
     def _without_bottleneck(self, n_features: int) -> tuple[int, int]:
-        """As many components as features: that needs their number, and features that all components share."""
+        """Check for ``n_components=None``, which needs a number of features that all components share."""
         if not self._shares_features or self.n_nonzero is None:
             raise ValueError(
                 "n_components=None predicts every feature from all of those chosen: it needs their number, n_nonzero, "
@@ -428,7 +386,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
         )
 
     def _fewest_shared(self, encoder: Batch, most: Task, run: Run) -> Encoder:
-        """A count by quick searches, then one feature fewer at a time while a search with all effort allows it."""
+        """A count by quick searches, then one feature fewer at a time while a full search finds enough."""
         spectrum, limit = most.spectrum, most.n_nonzero
         quick, most_loss = replace(run, effort=run.effort.levels[0]), self._enough().loss(spectrum)
         # fewer shared features than components would give fewer components
@@ -455,7 +413,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _prove(self, fit: Fit[Strategy], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
         pca = replace(task, target=task.spectrum.leading(task.problem.n_components))
         bounds, algorithm = prove(pca, found, fit.run), fit.algorithm
-        own = algorithm.selector == Greedy() or isinstance(algorithm.selector, Exact)  # others were asked for by name
+        own = algorithm.selector == Greedy() or isinstance(algorithm.selector, Exact)  # others were requested by name
         if not own or getattr(algorithm, "sketch", None) is not None:
             return found, bounds
         better = better_of(pca, found, bounds)
@@ -465,27 +423,27 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     def _certify(self, fit: Fit[Strategy], task: Task, found: Encoder, bounds: list[Bound]) -> None:
         few, asked = task.gram is not fit.view, task.spectrum  # few: features were chosen from a sketch
         task = replace(task, target=asked.leading(task.problem.n_components))
-        promise = None if few or fit.rules else _promise(fit.algorithm, task)
-        certificate = certify_loss(task, found, bounds, fit.preprocessing, promise=promise, asked=asked)
+        premise = None if few or fit.rules else _premise(fit.algorithm, task)
+        certificate = certify_loss(task, found, bounds, fit.preprocessing, premise=premise, asked=asked)
         notes = (CHOSEN.format(fit.view.passes, "their loss"),) if few else ()
         self.certificate_ = replace(certificate, notes=notes)
         self.loss_, self.loss_ratio_ = self.certificate_.value, self.certificate_.ratio
         self.variance_kept_ = self.certificate_.variance_kept
 
 
-def _promise(algorithm: Strategy, task: Task) -> str | None:
-    """The selector whose promise a fit keeps, by the name that theorems speak of it."""
+def _premise(algorithm: Strategy, task: Task) -> Premise | None:
+    """The selector whose guarantee a fit satisfies, by its name in the theorems."""
     if isinstance(algorithm, Joint) or (isinstance(algorithm, Batch) and algorithm.sketch is not None):
         return None  # loadings from a sketch are not the best on their features
     safe = applicable_theorem(algorithm.safeguard) == "dual_set"
     if isinstance(algorithm.selector, CountSketch) and isinstance(algorithm, Batch) and not safe:
         return promise_of_sketch(algorithm.selector, task.spectrum.rank, task.n_nonzero, task.gram.n_samples or 0)
     kept = "dual_set" if safe else applicable_theorem(algorithm.selector)
-    return kept if kept in PROMISES else None
+    return Premise(kept) if kept in PROMISES else None
 
 
 def _enough(most: Task, most_loss: float, rng: np.random.Generator) -> int | None:
-    """A number of features that keeps the loss, from nested greedy choices of doubling length."""
+    """A number of features that satisfies the loss limit, from nested greedy choices of doubling length."""
     limit, first = most.n_nonzero, len(most.rules.required)
     length = min(max(4 * most.spectrum.rank, 2 * first), limit)
     while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,19 +21,17 @@ from sparing.estimators.inputs import (
 )
 from sparing.estimators.parameters import check_parameters, count, one_of, preprocessing_of, run_of
 from sparing.estimators.sparse_encoder import SparseEncoder, Strategy
-from sparing.estimators.sparsity_path import LONGEST_SUPPORT, SparsityPath, sparsity_path
-from sparing.estimators.validation.folds import folds_of
+from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
+from sparing.estimators.validation.folds import folds_of, warn_nothing_transfers
 from sparing.estimators.validation.grid import PathGrid, fewest_within_one_error, noise_levels, path_grid
 from sparing.estimators.validation.noise import checked_noise
-from sparing.estimators.validation.transfer import warn_nothing_transfers
 from sparing.results import Indices
-
-MOST_COMPONENTS = 20
-"""Components that are tried where nothing is asked for: no answer of cross-validation was larger (``new_samples``)."""
+from sparing.search_limits import SEARCH
 
 CHOICES = ("one_se", "best")
 
 
+@dataclass(eq=False, repr=False)
 class SparseEncoderCV(EncodingEstimator[Strategy]):
     """A :class:`SparseEncoder` with numbers of components and features, and noise, chosen by cross-validation.
 
@@ -62,17 +61,17 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
     feature_names_out : {"numbered", "leading"}, default="numbered"
         Names of the scores, as in :class:`SparseEncoder`.
     time_limit : float, optional
-        Seconds for everything. Cross-validation has half of them: when they are over, the folds that ended decide, at
-        least the first one, and a warning says how many. The fit on all samples has the rest.
+        Seconds for everything. Cross-validation may use half of them; then the completed folds decide, at least one,
+        and a warning tells how many. The fit on all samples may use the remaining time.
     center, scale, certify, missing, effort, random_state, verbose
         As in :class:`SparseEncoder`.
 
     Attributes
     ----------
     n_components_, n_nonzero_ : int
-        The numbers that were chosen.
+        The chosen numbers.
     noise_variance_ : float or ndarray of shape (n_features,)
-        The noise that was chosen; 0 is none.
+        The chosen noise variance; 0 means no noise.
     held_out_, held_out_se_ : float
         Share of the variance of the features that are not read, in samples left out, that this choice keeps; and its
         standard error. As the best of many candidates it is slightly optimistic; ``cross_validated`` of this estimator
@@ -98,61 +97,28 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
     True
     """
 
-    support_: Indices
-    n_nonzero_: int
-    held_out_: float
-    held_out_se_: float
-    cv_results_: dict[str, Any]
-    path_: SparsityPath
-    best_index_: int
-    n_splits_: int
-
-    def __init__(
-        self,
-        n_components: int | Sequence[int] | None = None,
-        *,
-        n_nonzero: int | Sequence[int] | None = None,
-        noise_variance: Any = "auto",
-        cv: Any = 5,
-        rule: str = "one_se",
-        include: Any = None,
-        exclude: Any = None,
-        costs: Any = None,
-        max_cost: float | None = None,
-        groups: Any = None,
-        max_per_group: Any = None,
-        n_jobs: int | None = None,
-        center: bool = True,
-        scale: bool = False,
-        certify: bool = True,
-        missing: str = "error",
-        feature_names_out: str = "numbered",
-        effort: str = "default",
-        time_limit: float | None = None,
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nonzero = n_nonzero
-        self.noise_variance = noise_variance
-        self.cv = cv
-        self.rule = rule
-        self.include = include
-        self.exclude = exclude
-        self.costs = costs
-        self.max_cost = max_cost
-        self.groups = groups
-        self.max_per_group = max_per_group
-        self.n_jobs = n_jobs
-        self.center = center
-        self.scale = scale
-        self.certify = certify
-        self.missing = missing
-        self.feature_names_out = feature_names_out
-        self.effort = effort
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int | Sequence[int] | None = None
+    _: KW_ONLY
+    n_nonzero: int | Sequence[int] | None = None
+    noise_variance: Any = "auto"
+    cv: Any = 5
+    rule: str = "one_se"
+    include: Any = None
+    exclude: Any = None
+    costs: Any = None
+    max_cost: float | None = None
+    groups: Any = None
+    max_per_group: Any = None
+    n_jobs: int | None = None
+    center: bool = True
+    scale: bool = False
+    certify: bool = True
+    missing: str = "error"
+    feature_names_out: str = "numbered"
+    effort: str = "default"
+    time_limit: float | None = None
+    random_state: Any = 0
+    verbose: bool = False
 
     @restore_on_failure
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, sample_groups: Any = None) -> SparseEncoderCV:
@@ -180,8 +146,10 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         folds = folds_of(self.cv, rows.shape[0], groups=sample_groups, random_state=self.random_state)
         longest = min(rules.most_features(rows.shape[1]), rows.shape[1])
         half = max(rows.shape[1] // 2, 1)
-        sizes = _tried("n_nonzero", self.n_nonzero, max(len(rules.required), 1), longest, min(LONGEST_SUPPORT, half))
-        ranks = _tried("n_components", self.n_components, 1, rows.shape[1], min(MOST_COMPONENTS, int(sizes.max())))
+        most = min(SEARCH.tried_features, half)
+        sizes = _tried("n_nonzero", self.n_nonzero, max(len(rules.required), 1), longest, most)
+        most = min(SEARCH.tried_components, int(sizes.max()))
+        ranks = _tried("n_components", self.n_components, 1, rows.shape[1], most)
         view = as_view(rows, preprocessing, sample_weight)
         check_has_variance(view, preprocessing.center)
         with fit_context(view, int(ranks.max())):
@@ -207,7 +175,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         return self
 
     def _refit(self, X: Any, sample_weight: Any, chosen: dict[str, Any]) -> None:
-        """All samples, with what was chosen, in the time that is left."""
+        """Fit all samples with the chosen parameters, in the remaining time."""
         own = self.get_params(deep=False)
         known = SparseEncoder().get_params(deep=False)
         shared = {name: value for name, value in own.items() if name in known}
@@ -216,7 +184,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
         self.n_nonzero_ = chosen["n_nonzero"]
 
     def _path(self, X: Any, grid: PathGrid, at: tuple[int, int, int]) -> SparsityPath:
-        """Every number of features with the components and noise chosen: kept on these samples, and held out."""
+        """The path with the chosen components and noise: shares on these samples and on held-out ones."""
         level, _, rank = at
         own = self.get_params(deep=False)
         kept = {name: own[name] for name in (*RULES, "center", "scale", "missing", "effort", "random_state")}
@@ -234,7 +202,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
 
 
 def _check(estimator: SparseEncoderCV) -> None:
-    """Refuse what is none of what a parameter may be, before any data are looked at."""
+    """Reject invalid parameters before any data are read."""
     one_of("rule", estimator.rule, CHOICES)
     single = SparseEncoder(n_components=2)
     for name in set(single.get_params(deep=False)) & set(estimator.get_params(deep=False)):
@@ -252,8 +220,8 @@ def _tried(name: str, value: Any, least: int, most: int, default: int) -> Indice
         raise ValueError(f"{name}={value!r} is empty. Pass the numbers to try, or None for all.")
     if numbers[0] < least or numbers[-1] > most:
         raise ValueError(
-            f"{name}={value!r} has a number outside [{least}, {most}]: X has no more features that may be read, or "
-            f"include asks for more. Pass numbers in that range, or leave {name} out."
+            f"{name}={value!r} has a number outside [{least}, {most}]: X has fewer allowed features, or include needs "
+            f"more. Pass numbers in that range, or leave {name} out."
         )
     return numbers.astype(np.intp)
 
@@ -261,7 +229,7 @@ def _tried(name: str, value: Any, least: int, most: int, default: int) -> Indice
 def _results(
     grid: PathGrid, sizes: Indices, ranks: Indices, variances: Sequence[Any], chosen: tuple[int, int, int]
 ) -> tuple[dict[str, Any], int]:
-    """``cv_results_`` in scikit-learn's layout, and the place of the choice in it."""
+    """``cv_results_`` in scikit-learn's layout, and the index of the choice."""
     places = [
         (level, i, j)
         for level in range(len(variances))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -14,7 +15,6 @@ from sparing.clustering import (
     Dissimilarity,
     ElementwiseDissimilarity,
     SquaredDifferences,
-    Table,
     Weighting,
     absolute_difference,
     best_weights,
@@ -24,17 +24,16 @@ from sparing.clustering import (
     tree_of,
     weight_path,
 )
+from sparing.data.values import Table
 from sparing.errors import listed
 from sparing.estimators.clustering import ClusteringEstimator, ClusteringFit, WeightBound
 from sparing.estimators.parameters import is_number
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
 from sparing.run import Run
+from sparing.search_limits import SEARCH
 
 DIFFERENCES = ("absolute", "squared")
-
-LOOSE_TREES = 1e-3
-"""Tolerance of the many fits that only serve to choose a bound."""
 
 
 class Weighed(NamedTuple):
@@ -44,6 +43,7 @@ class Weighed(NamedTuple):
     weighting: Weighting
 
 
+@dataclass(eq=False, repr=False)
 class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     """Hierarchical clustering in a few weighted features.
 
@@ -54,7 +54,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     Parameters
     ----------
     n_clusters : int or None, default=2
-        Where to cut the tree. None with a ``distance_threshold``.
+        Number of clusters at which the tree is cut. None with a ``distance_threshold``.
     weight_bound : float, "auto" or "fewest", default="auto"
         Between 1 (one feature) and sqrt(n_features) (all of them). ``auto`` compares the spread of the dissimilarities
         with that of data whose features are permuted one by one: the smallest bound whose gap is within one standard
@@ -63,9 +63,10 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     n_features : int, optional
         Number of features to use; the bound is found.
     linkage : {"complete", "average", "single", "weighted", "ward"}, default="complete"
-        As in SciPy. ``ward`` needs squared differences, and works on their roots.
+        As in SciPy. ``ward`` needs squared differences, and uses their square roots.
     difference : {"squared", "absolute"} or callable, default="squared"
-        Of two values of one feature: squared or absolute difference, or ``f(a, b)`` of two arrays that broadcast.
+        Dissimilarity of two values of one feature: squared or absolute difference, or ``f(a, b)`` of two arrays that
+        broadcast.
     complementary : bool, default=False
         Also find a second clustering, whose dissimilarities are orthogonal to those of the first [witten2010,
         Sec. 4], with the same bound or number of features: ``complementary_``.
@@ -82,7 +83,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     effort : {"quick", "default", "thorough"}, default="default"
         How many starts are tried.
     random_state : int, Generator, RandomState or None, default=0
-        For permutations; nothing else is random.
+        Seed of the permutations; nothing else is random.
     verbose : bool, default=False
 
     Attributes
@@ -129,60 +130,24 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     (0, 20)
     """
 
+    n_clusters: int | None = 2
+    _: KW_ONLY
+    weight_bound: Any = "auto"
+    n_features: int | None = None
+    linkage: str = "complete"
+    difference: Any = "squared"
+    complementary: bool = False
+    distance_threshold: float | None = None
+    scale: bool = False
+    max_iter: int = 1000
+    tol: float = 1e-6
+    n_permutations: int = 10
+    time_limit: float | None = None
+    effort: str = "default"
+    random_state: Any = 0
+    verbose: bool = False
+
     _missing = True
-
-    labels_: Indices
-    linkage_matrix_: Array
-
-    def __init__(
-        self,
-        n_clusters: int | None = 2,
-        *,
-        weight_bound: Any = "auto",
-        n_features: int | None = None,
-        linkage: str = "complete",
-        difference: Any = "squared",
-        complementary: bool = False,
-        distance_threshold: float | None = None,
-        scale: bool = False,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        n_permutations: int = 10,
-        time_limit: float | None = None,
-        effort: str = "default",
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weight_bound = weight_bound
-        self.n_features = n_features
-        self.linkage = linkage
-        self.difference = difference
-        self.complementary = complementary
-        self.distance_threshold = distance_threshold
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_permutations = n_permutations
-        self.time_limit = time_limit
-        self.effort = effort
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find weights and tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            NaN is a missing value.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y)
 
     def _surroundings(self, fit: ClusteringFit) -> AbstractContextManager[None]:
         n, p = fit.table.shape
@@ -191,14 +156,15 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
     def _solve(self, fit: ClusteringFit) -> tuple[WeightBound, Weighed]:
         D = self._dissimilarity(fit.table)
         bound, found = self._weights(D, fit.run)
-        if found.criterion == 0:  # samples differ, so that only a function of the user's can see no difference
+        if found.criterion == 0:  # samples differ, so only a user's function can return zero everywhere
             raise errors.bad_own_dissimilarity("0, or numbers whose squares vanish, for every pair of samples")
         return bound, Weighed(D, found)
 
     def _weights(self, D: Dissimilarity, run: Run) -> tuple[WeightBound, Weighting]:
         def path(data: Table, bounds: Array) -> tuple[Array, list[Weighting]]:
             other = D if data is D.table else self._dissimilarity(data)
-            fits = weight_path(other, bounds, tol=max(LOOSE_TREES, self.tol), max_iter=self.max_iter, budget=run.budget)
+            tol = max(SEARCH.loose_trees, self.tol)
+            fits = weight_path(other, bounds, tol=tol, max_iter=self.max_iter, budget=run.budget)
             return np.array([spread(other, fit) for fit in fits]), fits
 
         def labels(fit: Weighting) -> Indices:
@@ -227,7 +193,7 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
             self._publish_second(fit, task, Complement(D, D.weighted(weighting.weights)))
 
     def _publish_second(self, fit: ClusteringFit, first: WeightBound, rest: Complement) -> None:
-        """The complementary clustering, with as many features or the same bound as the first."""
+        """The complementary clustering, with the same number of features or the same bound as the first."""
         second = clone(self).set_params(complementary=False)
         for learned in ("n_features_in_", "feature_names_in_", "scale_"):
             if hasattr(self, learned):
@@ -238,8 +204,8 @@ class SparseHierarchicalClustering(ClusteringEstimator[Weighed]):
             bound, found = second._weights(rest, fit.run)
         if found.criterion <= 1e-6 * self.criterion_ / rest.in_units_of_x:
             raise ValueError(
-                "complementary=True: nothing is left for a second clustering, since the dissimilarities of all "
-                "features are proportional to those that the first is made of. Pass complementary=False."
+                "complementary=True: nothing is left for a second clustering, because the dissimilarities of all "
+                "features are proportional to those of the first. Pass complementary=False."
             )
         second._publish(fit, bound, Weighed(rest, found))
         first.notes.extend(bound.notes)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -13,27 +13,25 @@ from sklearn.utils.validation import check_is_fitted
 from sparing import errors
 from sparing.clustering import (
     Partition,
-    Table,
     best_clusters,
     cluster_path,
     means_of,
     pruned_clusters,
-    read_table,
     weighted_squares,
 )
 from sparing.data import Rows
 from sparing.data.checkpoint import Checkpoint
+from sparing.data.values import Table
 from sparing.estimators.clustering import ClusteringEstimator, ClusteringFit, WeightBound
 from sparing.estimators.encoding import in_precision_of
 from sparing.estimators.inputs import checked_rows
 from sparing.linalg import single_threaded_blas
 from sparing.results import Array, Indices
 from sparing.run import Run
-
-LOOSE_MEANS = 1e-4
-"""Tolerance of the many fits that only serve to choose a bound."""
+from sparing.search_limits import SEARCH
 
 
+@dataclass(eq=False, repr=False)
 class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusteringEstimator[Partition]):
     """k-means in a few weighted features.
 
@@ -104,51 +102,19 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
     (0, 20)
     """
 
-    labels_: Indices
-    cluster_centers_: Array
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        weight_bound: Any = "auto",
-        n_features: int | None = None,
-        n_init: int | str = "auto",
-        scale: bool = False,
-        max_iter: int = 300,
-        tol: float = 1e-9,
-        n_permutations: int = 10,
-        time_limit: float | None = None,
-        effort: str = "default",
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weight_bound = weight_bound
-        self.n_features = n_features
-        self.n_init = n_init
-        self.scale = scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_permutations = n_permutations
-        self.time_limit = time_limit
-        self.effort = effort
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters and weights.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y)
+    n_clusters: int = 2
+    _: KW_ONLY
+    weight_bound: Any = "auto"
+    n_features: int | None = None
+    n_init: int | str = "auto"
+    scale: bool = False
+    max_iter: int = 300
+    tol: float = 1e-9
+    n_permutations: int = 10
+    time_limit: float | None = None
+    effort: str = "default"
+    random_state: Any = 0
+    verbose: bool = False
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, run: Run, checkpoint: Checkpoint | None) -> ClusteringFit:
         fit = super()._prepared(X, y, sample_weight, run, checkpoint)
@@ -162,7 +128,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
 
     def _solve(self, fit: ClusteringFit) -> tuple[WeightBound, Partition]:
         table, run, k = fit.table, fit.run, self.n_clusters
-        seed = int(run.rng.integers(2**32))  # every bound begins at the same samples
+        seed = int(run.rng.integers(2**32))  # every bound starts from the same samples
         limits: dict[str, Any] = {"max_iter": self.max_iter, "budget": run.budget}
         auto = self.n_init == "auto"
         starts, singles = (run.effort.clusterings, run.effort.single_starts) if auto else (int(self.n_init), 0)
@@ -174,7 +140,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
             )
 
         def path(data: Table, bounds: Array) -> tuple[Array, list[Partition]]:
-            again, tol = np.random.default_rng(seed), max(LOOSE_MEANS, self.tol)
+            again, tol = np.random.default_rng(seed), max(SEARCH.loose_means, self.tol)
             fits = cluster_path(data, k, bounds, again, tol=tol, **limits)
             return np.array([fit.criterion for fit in fits]), fits
 
@@ -208,8 +174,8 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
             )
         if (got := len(self.cluster_centers_)) < k:
             notes.append(
-                f"n_clusters={k} was asked for, but in the features used only {got} clusters of samples differ: {got} "
-                "are returned. A larger weight_bound or n_features tells more samples apart."
+                f"n_clusters={k} was requested, but the features used separate only {got} clusters: {got} "
+                "are returned. Increase weight_bound or n_features to separate more samples."
             )
         return " ".join(notes) or None
 
@@ -243,7 +209,7 @@ class SparseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustering
     def _distances(self, X: Any) -> tuple[Array, Rows]:
         check_is_fitted(self, "feature_weights_")
         rows = checked_rows(self, X, reset=False)
-        table = read_table(rows, scale=self.scale_, plain=True, keep=True, names=self._names())
+        table = self._table(rows, scale=self.scale_, plain=True, keep=True)
         squares = weighted_squares(table, self.cluster_centers_ / self.scale_, self.feature_weights_)
         return np.sqrt(squares), rows
 

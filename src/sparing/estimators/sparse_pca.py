@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 from typing import Any
 
@@ -17,11 +18,7 @@ from sparing.estimators.parameters import one_of, resolved, row_counts
 from sparing.gram import DataMatrix
 from sparing.methods.deflation import (
     CONSTRAINTS,
-    DEFLATIONS,
-    Deflation,
     DisjointDeflation,
-    GeneralizedDeflation,
-    OrthogonalizedDeflation,
 )
 from sparing.methods.encoders import Disjoint, ElasticNet, JointVariance, Sequential, TwoSided, Varimax
 from sparing.methods.encoders.joint_goals import ALIKE, unsigned_cosines
@@ -30,12 +27,13 @@ from sparing.results import Encoder, Problem
 from sparing.run import Run
 
 FAST_SOLVER = Auto(starts=3, finalists=2, perturbations=0)
-"""Where many components are found on the way to those returned, each need not be the very best."""
+"""Settings for intermediate components, which need not be the very best."""
 
 BLOCK_SOLVERS: dict[str, Any] = {"elastic_net": ElasticNet, "varimax": Varimax}
 """Methods that find all components at once."""
 
 
+@dataclass(eq=False, repr=False)
 class SparsePCA(ComponentsEstimator):
     """Ordered components of maximal variance, each with a few features, and a certificate.
 
@@ -47,28 +45,28 @@ class SparsePCA(ComponentsEstimator):
     n_components : int, default=1
     n_nonzero : int or sequence of int, optional
         Number of features per component, or one number for each; components, and their numbers with them, are sorted by
-        the variance that they add. Default 10, or all where there are fewer (shared out where no feature may be in two
-        components).
+        the variance that they add. Default 10, or all features if there are fewer (divided among disjoint components).
     min_variance : float, optional
-        Instead of a number: the fewest features per component found that keep this share of the variance of the dense
-        component in its place, one after the other. Where several components are then searched together the total is
-        kept, not each share. With ``elastic_net`` and ``varimax`` the counts are those that ``auto`` needs.
+        Instead of a number: the fewest features per component found that keep this share of the variance of the
+        corresponding dense component, one component after the other. If several components are then searched together,
+        the total is kept, not each share. With ``elastic_net`` and ``varimax`` the counts are those that ``auto``
+        needs.
     n_nonzero_total : int, optional
-        Instead of a number per component: features over all components, given to those that gain most by them.
+        Instead of a number per component: total number of features, given to the components that gain most.
     include : names, indices or mask of features, optional
-        Features that have a place in some component. The loading of one that only lowers the variance may be zero.
+        Features that must be in some component. The loading of a feature that only lowers the variance may be zero.
         With ``min_variance`` they are added to the features found.
     exclude : names, indices or mask of features, optional
         Features that no component may read. They still count for PCA and are predicted by the decoder; with
-        ``min_variance`` a dense component is one of the features that may be read.
+        ``min_variance`` the dense components use only the allowed features.
     solver : str or a solver, default="auto"
         How one component is found: ``auto``, ``exact`` (proved optimal, or within a gap), ``truncated_power``,
         ``generalized_power_l0``, ``generalized_power_l1``, ``greedy``, ``rounding``, ``max_component``,
         ``semidefinite``; or all at once: ``elastic_net``, ``varimax``. An instance with its own settings is accepted
-        too. ``auto`` is never below any of the others by much, and seldom below the optimum.
+        too. ``auto`` is never much worse than any of the others, and usually finds the optimum.
     deflation : str or a deflation, default="auto"
         How the next component is found: ``projection``, ``hotelling``, ``schur``, ``orthogonalized``, ``generalized``,
-        ``disjoint`` (with ``solver="exact"`` the best disjoint supports of all, where they are few enough to list).
+        ``disjoint`` (with ``solver="exact"`` the best disjoint supports, if there are few enough to list them).
         ``auto`` searches all components together when ``solver="auto"`` (ordered by what each adds;
         prefixes are not optimal), is ``orthogonalized`` with ``solver="exact"``, which needs components of plain
         variance, and ``generalized`` with others.
@@ -80,10 +78,10 @@ class SparsePCA(ComponentsEstimator):
         components easier to distinguish, and bounds tighter. For components that are searched together
         (``solver="auto"``, ``deflation="auto"``).
     refit : bool, default=True
-        Best loadings for the features found. Otherwise those of the solver, where it has its own.
+        Best loadings for the features found. Otherwise those of the solver, if it has any.
     n_rows : int or sequence of int, optional
-        Also find sparse vectors on the side of the samples, as many as components, each with ``n_rows`` samples, or one
-        count for each: ``row_components_``.
+        Also find the same number of sparse vectors of samples, with ``n_rows`` samples each, or one count for each:
+        ``row_components_``.
     center, scale : bool, default=True, False
         Subtract means; divide by standard deviations (n - 1), computed about zero without ``center``. Sparse data stay
         sparse.
@@ -94,9 +92,9 @@ class SparsePCA(ComponentsEstimator):
         X is a covariance or correlation matrix; ``transform`` then takes data centred like those it came from.
     passes : {"auto", "any", "few"}, default="auto"
         How often X may be read. ``few``: with at most 1024 features their whole Gram matrix is computed first, for the
-        same answer in two passes; otherwise components are sought among candidates from a sketch, in three passes over
-        dense and five over sparse data, and their variances are exact (not with ``min_variance``,
-        ``n_rows`` or ``exclude``). ``auto``: few where X is a Dask array, or larger than 4 GiB and not in memory.
+        same answer in two passes; otherwise components are searched among candidates from a sketch, in three passes
+        over dense and five over sparse data, and their variances are exact (not with ``min_variance``, ``n_rows`` or
+        ``exclude``). ``auto``: few if X is a Dask array, or larger than 4 GiB and not in memory.
     missing : {"error", "mean"}, default="error"
         How to treat NaN: raise an error, or replace it by the mean of its feature (in new data by the mean of the fit,
         ``imputation_``).
@@ -153,60 +151,33 @@ class SparsePCA(ComponentsEstimator):
     array([0, 1, 6, 8, 9])
     """
 
-    _auto, _quick = Auto, FAST_SOLVER
+    n_components: int = 1
+    _: KW_ONLY
+    n_nonzero: int | Sequence[int] | None = None
+    min_variance: float | None = None
+    n_nonzero_total: int | None = None
+    include: Any = None
+    exclude: Any = None
+    solver: Any = "auto"
+    deflation: Any = "auto"
+    constraint: str | None = None
+    max_cosine: float = 1.0
+    refit: bool = True
+    n_rows: int | Sequence[int] | None = None
+    center: bool = True
+    scale: bool = False
+    certify: bool = True
+    precomputed: bool = False
+    passes: str = "auto"
+    missing: str = "error"
+    feature_names_out: str = "numbered"
+    effort: str = "default"
+    time_limit: float | None = None
+    checkpoint: str | PathLike[str] | None = None
+    random_state: Any = 0
+    verbose: bool = False
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        n_nonzero: int | Sequence[int] | None = None,
-        min_variance: float | None = None,
-        n_nonzero_total: int | None = None,
-        include: Any = None,
-        exclude: Any = None,
-        solver: Any = "auto",
-        deflation: Any = "auto",
-        constraint: str | None = None,
-        max_cosine: float = 1.0,
-        refit: bool = True,
-        n_rows: int | Sequence[int] | None = None,
-        center: bool = True,
-        scale: bool = False,
-        certify: bool = True,
-        precomputed: bool = False,
-        passes: str = "auto",
-        missing: str = "error",
-        feature_names_out: str = "numbered",
-        effort: str = "default",
-        time_limit: float | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nonzero = n_nonzero
-        self.min_variance = min_variance
-        self.n_nonzero_total = n_nonzero_total
-        self.include = include
-        self.exclude = exclude
-        self.solver = solver
-        self.deflation = deflation
-        self.constraint = constraint
-        self.max_cosine = max_cosine
-        self.refit = refit
-        self.n_rows = n_rows
-        self.center = center
-        self.scale = scale
-        self.certify = certify
-        self.precomputed = precomputed
-        self.passes = passes
-        self.missing = missing
-        self.feature_names_out = feature_names_out
-        self.effort = effort
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    _auto, _exact, _quick = Auto, Exact, FAST_SOLVER
 
     def _algorithm(self) -> Any:
         """The algorithm that the parameters describe."""
@@ -224,8 +195,8 @@ class SparsePCA(ComponentsEstimator):
             if changed or block:
                 parameter = changed[0] if changed else "solver"
                 raise ValueError(
-                    "n_rows asks for sparse vectors on both sides by Algorithm 2 of [fountoulakis2016], which deflates "
-                    f"by projection; it does not go with {parameter}. Leave {parameter} at its default."
+                    "n_rows asks for sparse vectors on both sides by Algorithm 2 of [fountoulakis2016], which "
+                    f"deflates by projection and cannot be combined with {parameter}. Leave {parameter} at its default."
                 )
             return TwoSided(solver, row_counts(self.n_rows, self.n_components))
         orthogonal = self._constraint == "orthogonal"
@@ -243,19 +214,19 @@ class SparsePCA(ComponentsEstimator):
             return Disjoint(solver.incumbent)
         if joint and self.n_components != 1:
             constraint = None if self._constraint is None else CONSTRAINTS[self._constraint]()
-            limit = self.max_cosine if constraint is None else 1.0  # orthogonal components keep every limit
+            limit = self.max_cosine if constraint is None else 1.0  # orthogonal components satisfy every limit
             quick = solver if isinstance(solver, Auto) and self.solver != "auto" else FAST_SOLVER
             return JointVariance(quick, constraint, total=self.n_nonzero_total is not None, max_cosine=limit)
         return Sequential(solver, deflation)
 
     @property
     def _constraint(self) -> str | None:
-        """What all pairs of components keep: cosines of 0 are orthogonality."""
+        """The constraint on all pairs of components; ``max_cosine=0`` means orthogonal."""
         return "orthogonal" if self.constraint is None and self.max_cosine == 0 else self.constraint
 
     def _check_limit(self, solver: Any) -> None:
-        """Refuse a limit on cosines beside wishes that cannot be met with it."""
-        orthogonal = self._constraint == "orthogonal"  # keeps every limit, whatever else is asked for
+        """Reject parameters that cannot be combined with a limit on cosines."""
+        orthogonal = self._constraint == "orthogonal"  # satisfies every limit, whatever else is requested
         refused = {
             "n_rows": self.n_rows is not None,
             "deflation": not (isinstance(self.deflation, str) and self.deflation == "auto"),
@@ -267,8 +238,8 @@ class SparsePCA(ComponentsEstimator):
         if parameter := next((name for name, is_refused in refused.items() if is_refused), None):
             raise ValueError(
                 f"max_cosine={self.max_cosine!r} and {parameter}={getattr(self, parameter)!r} were both given, but a "
-                "limit on cosines is kept only by the search for all components together, with given numbers of "
-                f"features. Leave {parameter} at its default, or max_cosine at 1."
+                "limit on cosines needs the search for all components together, with given numbers of features. Leave "
+                f"{parameter} at its default, or max_cosine at 1."
             )
 
     def _solver(self) -> tuple[Any, bool]:
@@ -281,16 +252,10 @@ class SparsePCA(ComponentsEstimator):
             solver = dataclasses.replace(solver, refit=False)
         return solver, callable(getattr(solver, "encode", None))
 
-    def _deflation(self, solver: Any) -> Deflation:
-        if isinstance(self.deflation, str) and self.deflation == "auto":
-            return OrthogonalizedDeflation() if isinstance(solver, Exact) else GeneralizedDeflation()
-        chosen: Deflation = resolved("deflation", DEFLATIONS, "deflate", self.deflation, also=("auto",))
-        return chosen
-
     def _problem(self, n_nonzero: int | list[int], found: Encoder, n_features: int) -> Problem:
-        """What the certificate is about: any components with as many features as these may have."""
+        """The problem of the certificate: all components with the number of features that these may have."""
         in_all = self.n_nonzero_total is not None
-        each = np.count_nonzero(found.loadings, axis=1)  # more than asked for where penalties decide, not counts
+        each = np.count_nonzero(found.loadings, axis=1)  # more than requested if penalties replace counts
         most = max(int(np.max(n_nonzero)), int(each.sum() if in_all else each.max()))
         disjoint, several = not in_all and self._disjoint, len(found.loadings) > 1
         return Problem(
@@ -307,7 +272,7 @@ class SparsePCA(ComponentsEstimator):
     def _annotated(
         self, certificate: VarianceCertificate, view: DataMatrix, encoder: Any, run: Run
     ) -> VarianceCertificate:
-        """With a word where two components say nearly the same."""
+        """Add a note if two components are nearly the same."""
         H = certificate.components.T
         correlations = unsigned_cosines(H.T @ view.gram_matmat(H)) if H.shape[1] > 1 else np.zeros((1, 1))
         i, j = np.unravel_index(np.argmax(correlations), correlations.shape)
@@ -319,8 +284,8 @@ class SparsePCA(ComponentsEstimator):
 
 
 def _joint_only_error(parameter: str, value: object, why: str) -> ValueError:
-    """A wish that only the joint search can fulfil."""
+    """The error for a parameter that only the joint search supports."""
     return ValueError(
-        f"{parameter}={value!r} is met by searching all components together, but {why}. Leave solver='auto' and "
+        f"{parameter}={value!r} needs the search for all components together, but {why}. Leave solver='auto' and "
         "deflation='auto'."
     )

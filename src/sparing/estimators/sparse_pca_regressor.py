@@ -1,19 +1,19 @@
-"""Regression that reads few features and fits like regression on principal components."""
+"""Regression on few features that fits like regression on principal components."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparing import errors
 from sparing.certificates.regression import certify_regression
 from sparing.data.targets import Targets
-from sparing.estimators.base import Fit, ViewEstimator
-from sparing.estimators.encoding import in_precision_of
+from sparing.estimators.base import Fit
+from sparing.estimators.encoding import LinearScores, in_precision_of
 from sparing.estimators.feature_rules import Counted
 from sparing.estimators.parameters import count, resolved
 from sparing.estimators.validation.selector import best_selector
@@ -24,7 +24,7 @@ from sparing.methods.selectors import SELECTORS, DualSet, applicable_theorem
 from sparing.methods.selectors.dual_set import ResponseDualSet
 from sparing.methods.selectors.lasso import Lasso
 from sparing.methods.selectors.response import Response, TargetResponse
-from sparing.results import Array, Bound, Indices
+from sparing.results import Array, Bound
 from sparing.task import Task
 
 DEFAULT_EIGENFEATURES, DEFAULT_FEATURES = 5, 10
@@ -39,21 +39,21 @@ REGRESSION_SELECTORS: dict[str, Any] = {
 
 
 COMPARED = ("lasso", "greedy", "response")
-"""What ``auto`` compares; the first stands unless another is firmly better. Others were never (docs, papers)."""
+"""Selectors that ``auto`` compares; it takes the first unless another is clearly better. Others never were
+(docs/papers.md)."""
 
 
 class Regressed(NamedTuple):
-    """A regression, and the view that the targets were regressed on: the same rows, perhaps centred otherwise."""
+    """A regression, and the view used for it: the same rows, possibly with another centring."""
 
     found: SparseRegression
     fitted: DataMatrix
 
 
+@dataclass(eq=False, repr=False)
 class SparsePCARegressor(
     RegressorMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ViewEstimator[Regression, "Regressed"],
+    LinearScores[Regression, "Regressed"],
 ):
     """Linear regression on few features that replaces regression on principal components.
 
@@ -83,18 +83,18 @@ class SparsePCARegressor(
         the mean variance, of 0, .03, .1, .3, 1, 3 and 10, that keeps most variance of unread features in held-out
         samples (5 folds). It improves predictions of new samples if features outnumber samples.
     selector : {"auto", "lasso", "greedy", "response", "dual_set", ...} or a selector, default="auto"
-        How features are chosen. ``lasso`` takes those on the path of the Lasso to y. ``greedy`` looks at X alone and
-        spans the principal components, with swaps; ``response`` spans the fit of PCA regression, ``response_targets``
-        y itself; ``response_dual_set`` is dual set selection with ties decided by y, for which Theorem 1 holds.
-        ``auto`` takes ``lasso``, unless ``greedy`` or ``response`` predicts held-out fifths of the samples better by
-        two standard errors (``selector_``), and dual set selection where Theorem 1 would not hold. Of more than two
-        million values of X it holds out an even share of the samples; with noise, or fewer than ten different samples,
-        it takes ``lasso``. Every selector of :class:`SparseEncoder` is accepted.
+        How features are chosen. ``lasso`` takes those on the path of the Lasso to y. ``greedy`` uses X only and spans
+        the principal components, with swaps; ``response`` spans the fit of PCA regression, ``response_targets`` y
+        itself; ``response_dual_set`` is dual set selection with ties broken by y, for which Theorem 1 holds. ``auto``
+        takes ``lasso`` unless ``greedy`` or ``response`` has a smaller error in five-fold cross-validation by two
+        standard errors (``selector_``), and dual set selection if Theorem 1 would not hold. If X has more than two
+        million values, cross-validation uses a subset of the samples; with noise, or fewer than ten distinct samples,
+        ``auto`` takes ``lasso``. Every selector of :class:`SparseEncoder` is accepted.
     center, scale : bool, default=True, False
         Subtract means, divide by standard deviations (n - 1), before components are computed and features chosen.
         Sparse data stay sparse.
     fit_intercept : bool, default=True
-        Whether the prediction has an intercept. Without one it is a plain combination of the features as given.
+        Whether the prediction has an intercept. Without one it is a linear combination of the given features.
     certify : bool, default=True
         Recompute the residual from the data, compare it with PCA regression, and state the guarantees of theorems.
         Never changes the fit.
@@ -122,7 +122,7 @@ class SparsePCARegressor(
     selector_ : str or a selector
         How features were chosen: with ``auto`` the name of the best.
     mean_, scale_ : ndarray of shape (n_features,)
-        What ``transform`` subtracts (nothing without an intercept) and divides by.
+        Means that ``transform`` subtracts (zero without an intercept) and scales that it divides by.
     noise_variance_ : float or ndarray of shape (n_features,)
         Variance of the assumed noise; 0 for none.
     certificate_ : RegressionCertificate
@@ -142,53 +142,30 @@ class SparsePCARegressor(
     6
     """
 
-    support_: Indices
-    n_features_in_: int
+    n_components: int = DEFAULT_EIGENFEATURES
+    _: KW_ONLY
+    n_nonzero: int = DEFAULT_FEATURES
+    include: Any = None
+    exclude: Any = None
+    costs: Any = None
+    max_cost: float | None = None
+    groups: Any = None
+    max_per_group: Any = None
+    noise_variance: Any = None
+    selector: Any = "auto"
+    center: bool = True
+    scale: bool = False
+    fit_intercept: bool = True
+    certify: bool = True
+    missing: str = "error"
+    effort: str = "default"
+    time_limit: float | None = None
+    random_state: Any = 0
+    verbose: bool = False
 
-    def __init__(
-        self,
-        n_components: int = DEFAULT_EIGENFEATURES,
-        *,
-        n_nonzero: int = DEFAULT_FEATURES,
-        include: Any = None,
-        exclude: Any = None,
-        costs: Any = None,
-        max_cost: float | None = None,
-        groups: Any = None,
-        max_per_group: Any = None,
-        noise_variance: Any = None,
-        selector: Any = "auto",
-        center: bool = True,
-        scale: bool = False,
-        fit_intercept: bool = True,
-        certify: bool = True,
-        missing: str = "error",
-        effort: str = "default",
-        time_limit: float | None = None,
-        random_state: Any = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nonzero = n_nonzero
-        self.include = include
-        self.exclude = exclude
-        self.costs = costs
-        self.max_cost = max_cost
-        self.groups = groups
-        self.max_per_group = max_per_group
-        self.noise_variance = noise_variance
-        self.selector = selector
-        self.center = center
-        self.scale = scale
-        self.fit_intercept = fit_intercept
-        self.certify = certify
-        self.missing = missing
-        self.effort = effort
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparsePCARegressor:
+    def fit(  # type: ignore[override]  # targets are needed
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> SparsePCARegressor:
         """Choose the features and fit the targets on them.
 
         Parameters
@@ -220,7 +197,7 @@ class SparsePCARegressor(
         return task, Regressed(found, fitted)
 
     def _chosen(self, fit: Fit[Regression], task: Task, on: DataMatrix | None) -> Regression:
-        """The algorithm of the parameters; with ``auto``, that which predicts held-out samples best."""
+        """The algorithm of the parameters; with ``auto``, the one that predicts held-out samples best."""
         self.selector_: Any = self.selector
         if not (isinstance(self.selector, str) and self.selector == "auto"):
             return fit.algorithm
@@ -229,7 +206,7 @@ class SparsePCARegressor(
         return replace(fit.algorithm, selector=candidates[self.selector_])
 
     def predict(self, X: Any) -> Array:
-        """Predictions from the features of ``support_`` alone.
+        """Predictions from the features of ``support_`` only.
 
         Parameters
         ----------
@@ -245,29 +222,13 @@ class SparsePCARegressor(
         predicted = in_precision_of(rows, columns @ self._weights.T + self._level)
         return predicted[:, 0] if self._is_vector else predicted
 
-    def transform(self, X: Any) -> Array:
-        """Scores of the sparse eigenfeatures: X less ``mean_``, over ``scale_``, times ``components_.T``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or opened file of shape (n_samples, n_features)
-            Or only the features of ``support_``: as in :meth:`SparseEncoder.transform`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, len(components_))
-        """
-        check_is_fitted(self)
-        rows, columns = self._support_columns(X)
-        return in_precision_of(rows, columns @ self.components_[:, self.support_].T)
-
     def _algorithm(self) -> Regression:
         if isinstance(self.selector, str) and self.selector == "auto":
             return Regression(Lasso(), safeguard=DualSet())
         return Regression(resolved("selector", REGRESSION_SELECTORS, "select", self.selector, also=("auto",)))
 
     def _counts(self, n_features: int, n_samples: int | None) -> tuple[int, int]:
-        """Checked numbers of components and features; defaults that X is too narrow for are cut."""
+        """Checked numbers of components and features; defaults are reduced if X has too few features."""
         n_components, n_nonzero = count("n_components", self.n_components), count("n_nonzero", self.n_nonzero)
         if n_components > n_features and n_components != DEFAULT_EIGENFEATURES:
             raise errors.n_components_too_large(n_components, n_features)
@@ -283,7 +244,7 @@ class SparsePCARegressor(
         return Counted("n_nonzero", wanted, wanted)
 
     def _publish(self, fit: Fit[Regression], task: Task, found: Regressed) -> None:
-        """Coefficients in the user's units, and those of prepared columns that predictions are made with."""
+        """Set coefficients in the user's units, and those of standardized columns for predictions."""
         (regression, fitted), targets = found, fit.targets
         d, used = fitted.n_features, regression.support
         self.support_, self.mean_, self.scale_ = used, fitted.mean, fitted.scale
@@ -310,7 +271,7 @@ class SparsePCARegressor(
         )
 
     def _shortcoming(self, fit: Fit[Regression], task: Task) -> str | None:
-        """Defaults that were cut, or fewer eigenfeatures than components and independent targets would allow."""
+        """The warning about reduced defaults, or about fewer eigenfeatures than components and independent targets."""
         given = {"n_components": self.n_components, "n_nonzero": self.n_nonzero}
         cut = [f"{name}={value}" for name, value in given.items() if value > fit.view.n_features]
         if cut:
@@ -332,14 +293,7 @@ class SparsePCARegressor(
             why = f"the {len(self.support_)} feature(s) found explain no more of the targets"
         return errors.fewer_components(fit.n_components, got, why)
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "mean"
         tags.target_tags.multi_output = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -1,4 +1,4 @@
-"""What is kept against the number of features."""
+"""Sparsity path: the share that is kept against the number of features."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ from sparing.estimators.feature_rules import Counted, checked_rules
 from sparing.estimators.inputs import feature_names_of, features_called, fit_context
 from sparing.estimators.parameters import count, flag, generator_of, loss_limit, preprocessing_from, run_from, share
 from sparing.estimators.path_search import PathSearch, path_search
-from sparing.estimators.validation.folds import folds_of
+from sparing.estimators.validation.folds import folds_of, warn_nothing_transfers
 from sparing.estimators.validation.grid import NoiseLevel, path_grid
 from sparing.estimators.validation.noise import checked_noise
-from sparing.estimators.validation.transfer import warn_nothing_transfers
 from sparing.results import Array, Enough, Indices
 from sparing.run import Budget, Run
-
-LONGEST_SUPPORT = 100
-"""Features of the longest support where nothing else is asked for, beside those that are included anyway."""
+from sparing.search_limits import SEARCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +72,7 @@ class SparsityPath:
     held_out_se: Array | None = None
 
     def with_held_out(self, kept: Array, error: Array) -> SparsityPath:
-        """The same path with what 1, 2, 3, ... features keep of held-out samples, and its standard errors."""
+        """The same path with the shares that 1, 2, 3, ... features keep of held-out samples, and standard errors."""
         places = np.minimum(self.n_features, len(kept)) - 1
         return replace(self, held_out=kept[places], held_out_se=error[places])
 
@@ -180,16 +177,16 @@ def sparsity_path(
 ) -> SparsityPath:
     """Share of PCA's variance that every number of shared features keeps, and its upper bound.
 
-    The path itself costs a few fits, without ``improve`` about one. Proofs cost a few certificates together: where a
-    table has many features only the smallest numbers get one beyond PCA's. With a ``time_limit`` they use the remaining
-    time; ``certify=False`` skips them.
+    The path itself costs a few fits, without ``improve`` about one. Proofs cost a few certificates together: in tables
+    with many features only the smallest numbers get a bound tighter than PCA's. With a ``time_limit`` they use the
+    remaining time; ``certify=False`` skips them.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or rows of ``open_data``, of shape (n_samples, n_features)
     n_components : int, default=2
     max_features : int, optional
-        The longest support; by default 100 features beside those of ``include``, or all where there are fewer.
+        Maximum number of features; by default 100 in addition to those of ``include``, or all if there are fewer.
     min_variance : float, optional
         Stop as soon as this share of PCA's variance is kept.
     max_loss : float, optional
@@ -224,7 +221,7 @@ def sparsity_path(
     """
     if cv is not None and precomputed:
         raise ValueError(
-            "cv leaves samples out in turn, and a covariance has none. Pass the samples themselves, with "
+            "cv needs samples, but a covariance has none. Pass the samples themselves, with "
             "precomputed=False, or leave cv out."
         )
     preprocessing = preprocessing_from(center, scale, precomputed, missing)
@@ -247,7 +244,7 @@ def sparsity_path(
             rows,
             n_components,
             preprocessing,
-            counted.together or LONGEST_SUPPORT + len(rules.required),
+            counted.together or SEARCH.tried_features + len(rules.required),
             run if cv is None else run.share(1 / 2),
             enough=_enough(min_variance, max_loss),
             improve=flag("improve", improve),
@@ -274,7 +271,7 @@ def sparsity_path(
 
 
 def held_out_curve(walk: PathSearch, cv: Any, budget: Budget, random_state: Any = 0) -> tuple[Array, Array]:
-    """What 1, 2, 3, ... features keep of held-out samples, on the features not read, and its standard errors."""
+    """Shares of unread features that 1, 2, 3, ... features keep in held-out samples, and standard errors."""
     folds = folds_of(cv, walk.view.signal.n_samples or 0, random_state=random_state)
     run, level = Run(generator_of(random_state), budget), NoiseLevel(variance=walk.preprocessing.noise_variance)
     with fit_context(walk.view, walk.spectrum.rank):
@@ -284,7 +281,7 @@ def held_out_curve(walk: PathSearch, cv: Any, budget: Budget, random_state: Any 
 
 
 def _enough(min_variance: Any, max_loss: Any) -> Enough | None:
-    """Where a path ends, if not at its longest."""
+    """The criterion that ends a path early."""
     if min_variance is not None and max_loss is not None:
         raise ValueError(
             "Both min_variance and max_loss were given; each says where the path ends. Pass min_variance for a share "

@@ -1,4 +1,4 @@
-"""Encoders of rows that are seen once."""
+"""Encoders of rows that are read once."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from sparing.results import Encoder, Spectrum
 from sparing.task import Task
 
 AT_ONCE = {"precomputed": False, "missing": "error", "checkpoint": None, "noise_variance": None}
-"""Parameters that only fit can honour, with the values that ask for nothing."""
+"""Parameters that only fit supports, with their neutral values."""
 
 
 class StreamingEncoder(EncodingEstimator[Algorithm]):
-    """What lets an encoder learn from batches."""
+    """Mixin with ``partial_fit``."""
 
     certify: bool
     certificate_: Certificate
@@ -34,17 +34,17 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
 
     @abstractmethod
     def _task(self, fit: Fit[Algorithm], view: DataMatrix, spectrum: Spectrum, found: Encoder) -> Task:
-        """What a certificate is about: any components with as many features as these may have, or as they use."""
+        """The problem of the certificate: all components with the number of features that these may have, or use."""
 
     @restore_on_failure
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Update the fit with more rows; only 200 directions, means and norms of the features are kept.
+        """Update the fit with more rows; only 200 directions, means and norms of the features are stored.
 
         One pass gives a weaker result: features are chosen from those directions. In measurements they cost up to 8%
         more excess loss than ``fit``, and many times more where rare features are scaled to the variance of frequent
         ones, as ``scale=True`` does to word counts. ``loss_`` and ``loss_ratio_`` are estimates; ``certificate_``
         states what is proved. Features are chosen again with each batch, so a few large batches are faster than many
-        small ones. While there are few rows there are fewer components (``n_components_``). The first batch has to have
+        small ones. While there are few rows there are fewer components (``n_components_``). The first batch must have
         two different rows.
 
         Parameters
@@ -64,8 +64,8 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
             given = getattr(self, parameter)
             if np.ndim(given) or given != default:
                 raise ValueError(
-                    f"partial_fit sees each row once, and {parameter}={given!r} needs more than "
-                    "that. Leave it at its default, or use fit with all rows."
+                    f"partial_fit reads each row once, but {parameter}={given!r} needs more than that. Leave it at its "
+                    "default, or use fit with all rows."
                 )
         preprocessing = preprocessing_of(self)
         begun = hasattr(self, "_stream")
@@ -79,14 +79,14 @@ class StreamingEncoder(EncodingEstimator[Algorithm]):
         return self
 
     def _learn_from(self, stream: Stream, preprocessing: Preprocessing) -> None:
-        """Encoder, decoder and certificate from what is kept."""
+        """Compute encoder, decoder and certificate from the stored summary."""
         exact, view, sketch = stream.views(center=preprocessing.center, scale=preprocessing.scale)
         counts = self._counts(view.n_features, stream.n_samples)
         if preprocessing.center and exact.total <= 0:
             raise ValueError(
-                f"partial_fit begins with {stream.n_samples} row(s) that have no variance: no feature differs between "
-                "them, and the first rows have to say how much features vary. Begin with at least 2 different rows; "
-                "later batches may be as small as a single row."
+                f"partial_fit starts with {stream.n_samples} row(s) that have no variance, but the first rows must "
+                "show how much features vary. Start with at least 2 different rows; later batches may be as small as a "
+                "single row."
             )
         check_has_variance(exact, preprocessing.center)
         rules = self._rules(view.n_features, stream.n_samples)

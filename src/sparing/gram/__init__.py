@@ -1,4 +1,4 @@
-"""X through its Gram matrix A = X'X: the contract of every view, and the views that need no rows."""
+"""Views of X through its Gram matrix A = X'X: the contract of every view, and the views that need no rows."""
 
 from sparing.gram.base import GRAM_LIMIT, DataMatrix, RowSketch
 from sparing.gram.cached import CachedGram

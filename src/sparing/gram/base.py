@@ -1,4 +1,4 @@
-"""The DataMatrix contract: everything above this folder sees X through these methods alone."""
+"""The DataMatrix contract: everything above this folder uses X only through these methods."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ GRAM_LIMIT = 8192
 """The largest number of features for which a d x d matrix is ever formed from data (half a gibibyte)."""
 
 GATHER_RATIO = 4
-"""Columns are held themselves, not their Gram matrix, while they are at most so many times as long as they are many."""
+"""Columns are stored instead of their Gram matrix if they have at most this many times more rows than columns."""
 
 CACHE_ENTRIES = 2**18
-"""Numbers worked on at a time (2 MiB), so that they stay in cache."""
+"""Size of working arrays (2 MiB), so that they stay in the cache."""
 
 
 class RowSketch(NamedTuple):
-    """Few rows B that stand for all rows of X, with B'B near X'X.
+    """A few rows B that represent all rows of X, with B'B close to X'X.
 
     Attributes
     ----------
     rows : ndarray of shape (m, d), of single or double precision
     dropped : float
-        No eigenvalue of X'X - B'B exceeds it, where the sketch has the leading directions of X.
+        Upper bound of the eigenvalues of X'X - B'B, if the sketch has the leading directions of X.
     has_leading : bool
-        Are B's leading directions those of X, as far as one reading tells? Else they need more readings.
+        Whether the leading directions of B approximate those of X after one pass. Otherwise they need more passes.
     """
 
     rows: Any
@@ -40,23 +40,22 @@ class RowSketch(NamedTuple):
 
 
 class DataMatrix(ABC):
-    """Centred, scaled, weighted X, seen through its Gram matrix A = X'X. Storage is somebody else's business.
+    """Centred, scaled and weighted X, accessed through its Gram matrix A = X'X, independent of the storage.
 
     Laws (tested for every view in ``tests/conformance``): A is symmetric, columns agree with products, the diagonal
-    agrees with the columns, a restricted view is the matrix of its columns; where there are rows,
-    <u, Xv> = <X'u, v> and A = X'X.
+    agrees with the columns, a restricted view is the matrix of its columns; with rows, <u, Xv> = <X'u, v> and A = X'X.
 
-    Sums of squares are in units of the view; ``square_unit`` turns them into those of the user's data.
+    Sums of squares are in units of the view; ``square_unit`` converts them to those of the user's data.
     """
 
     n_features: int
     n_samples: int | None = None
-    total_weight: float | None = None  # of all rows, where they have weights of their own
+    total_weight: float | None = None  # of all rows, if they have weights
     is_psd: bool = True
-    psd_slack: float = 0.0  # how far below zero an eigenvalue of a "positive semidefinite" A may be
+    psd_slack: float = 0.0  # how far rounding may push an eigenvalue of a positive semidefinite A below zero
     has_rows: bool = False
-    has_blocks: bool = False  # can jobs be run over the rows, by one_pass?
-    is_residual: bool = False  # is it what is left of other data, so that features may depend on one another more?
+    has_blocks: bool = False  # whether one_pass can run jobs over the rows
+    is_residual: bool = False  # whether it is a residual of other data, with more dependent features
     square_unit: float = 1.0
     unit: float = 1.0  # the power of two that values were multiplied by, to keep their squares in range
 
@@ -74,22 +73,22 @@ class DataMatrix(ABC):
 
     @property
     def passes(self) -> int:
-        """How often all of X has been read so far; 0 where there is no X."""
+        """Number of passes over X so far; 0 if there is no X."""
         return 0
 
     @property
     def mean(self) -> Array:
-        """What was subtracted from each feature, in the user's units."""
+        """The mean subtracted from each feature, in the user's units."""
         return np.zeros(self.n_features)
 
     @property
     def scale(self) -> Array:
-        """What each centred feature was divided by, in the user's units."""
+        """The divisor of each centred feature, in the user's units."""
         return np.ones(self.n_features)
 
     @property
     def rounding_error(self) -> float:
-        """Size of the rounding errors that centring leaves in X, as a Frobenius norm."""
+        """Frobenius norm of the rounding errors that centring leaves in X."""
         return 0.0
 
     @property
@@ -98,31 +97,31 @@ class DataMatrix(ABC):
         return np.zeros(self.n_features)
 
     def unprojected_diagonal(self) -> Array:
-        """Squared column norms before anything was taken out of the columns: rounding is a share of these."""
+        """Squared column norms before deflation, the reference for rounding errors."""
         return self.gram_diagonal()
 
     @property
     def origin(self) -> DataMatrix:
-        """The view that reads the data themselves, where this one only remembers."""
+        """The view that reads the data, if this one is a cache."""
         return self
 
     def cached(self, J: Indices | None = None, gram_columns: Array | None = None) -> DataMatrix:
-        """This view with each Gram column kept once it is computed; itself where it does so already.
+        """This view with a cache of Gram columns; the view itself if it already has one.
 
-        Columns ``A[:, J]`` that somebody has computed are known from the start.
+        Columns ``A[:, J]`` that are already computed can be passed.
         """
         from sparing.gram.cached import CachedGram
 
         return CachedGram(self, J, gram_columns)
 
     def masked(self, dropped: Indices) -> DataMatrix:
-        """This view with some features set to zero: they may not be used."""
+        """This view with some features set to zero, so that they are not used."""
         from sparing.gram.derived import Masked
 
         return Masked(self, dropped)
 
     def narrowed(self, kept: Indices) -> DataMatrix:
-        """Some features of this view alone, with its rows where it has any; nothing of it is copied."""
+        """Only some features of this view, with its rows if it has any, without a copy."""
         from sparing.gram.derived import SelectedFeatures
 
         return SelectedFeatures(self, kept)
@@ -134,7 +133,8 @@ class DataMatrix(ABC):
         return LowRankUpdate(self, W, C, is_psd=is_psd)
 
     def projected(self, *, directions: Array | None = None, residual_of: Array | None = None) -> DataMatrix:
-        """X without ``directions`` (d x m, orthonormal), or what regression on the scores X ``residual_of`` leaves."""
+        """X without ``directions`` (d x m, orthonormal), or the residual of a regression on the scores X
+        ``residual_of``."""
         from sparing.gram.derived import Projected
 
         return Projected(self, directions=directions, residual_of=residual_of)
@@ -142,7 +142,7 @@ class DataMatrix(ABC):
     def noisy(self, variance: float | Array) -> DataMatrix:
         """This view with independent noise of some variance on every reading: A + n diag(variance).
 
-        The variance is in the user's units, after scaling; n counts weights, and is 1 where A is a covariance.
+        The variance is in the user's units, after scaling; n is the sum of weights, and 1 if A is a covariance.
         """
         from sparing.gram.noisy import Noisy
 
@@ -152,12 +152,12 @@ class DataMatrix(ABC):
 
     @property
     def signal(self) -> DataMatrix:
-        """The data without noise on their readings; itself where there is none."""
+        """The data without noise on their readings; the view itself if there is none."""
         return self
 
     @property
     def noise(self) -> Array | None:
-        """What noise on the readings adds to the diagonal of A, shape (d,); None where there is none."""
+        """The part of the diagonal of A due to noise on the readings, shape (d,); None if there is none."""
         return None
 
     def transposed(self) -> DataMatrix:
@@ -173,7 +173,7 @@ class DataMatrix(ABC):
 
     @property
     def has_gram(self) -> bool:
-        """Is A in memory, so that its columns cost nothing?"""
+        """Whether A is in memory, so that its columns are free."""
         return False
 
     def gram(self) -> Array:
@@ -183,17 +183,17 @@ class DataMatrix(ABC):
         return self.gram_columns(np.arange(self.n_features))
 
     def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
-        """``(A @ A)[J, J]``, shape (len(J), len(J)); give A[:, J] where it is known."""
+        """``(A @ A)[J, J]``, shape (len(J), len(J)); pass A[:, J] if it is known."""
         Z = self.gram_columns(J) if gram_columns is None else gram_columns
         return Z.T @ Z
 
     @property
     def squares_cheaply(self) -> bool:
-        """Can ``gram_squared`` do without Gram columns?"""
+        """Whether ``gram_squared`` needs no Gram columns."""
         return False
 
     def restricted(self, J: Indices) -> DataMatrix:
-        """The view of the columns J alone, made so that its Gram columns are cheap."""
+        """The view of the columns J only, with cheap Gram columns."""
         from sparing.gram.dense import view_of_gram
 
         return view_of_gram(self.gram_columns(J)[J], is_psd=self.is_psd, psd_slack=self.psd_slack)
@@ -202,21 +202,21 @@ class DataMatrix(ABC):
 
     @property
     def rows_in_memory(self) -> bool:
-        """Are all rows in this process's memory, so that reading columns costs little?"""
+        """Whether all rows are in this process's memory, so that reading columns is cheap."""
         return False
 
     @property
     def imputation(self) -> Array | None:
-        """What stands for missing values of each feature, in the user's units; None where none may be missing."""
+        """The replacement of missing values of each feature, in the user's units; None if none may be missing."""
         return None
 
     @property
     def sketch(self) -> RowSketch | None:
-        """What the first reading kept of the rows, where it was asked to: then a fit needs few readings more."""
+        """The sketch of the rows from the first pass, if requested, so that a fit needs few more passes."""
         return None
 
     def take_sketch(self) -> RowSketch:
-        """The sketch, handed over: nothing refers to it any more, so it may be written to and is freed in time."""
+        """Hand over the sketch: the view keeps no reference, so it may be modified and is freed in time."""
         raise errors.needs_rows("A sketch", self.n_features)
 
     def matmat(self, V: Array) -> Array:
@@ -232,7 +232,7 @@ class DataMatrix(ABC):
         raise errors.needs_rows("Reading columns", self.n_features)
 
     def picked_rows(self, numbers: Indices) -> Iterator[Array]:
-        """Some rows, in the order given and dense, a run of columns at a time."""
+        """Some rows, dense and in the given order, a block of columns at a time."""
         assert self.n_samples is not None
         parts = []
         for run in runs(len(numbers), self.n_samples):
@@ -250,15 +250,15 @@ class DataMatrix(ABC):
         return squares
 
     def row_gram(self) -> Array:
-        """``X @ X.T``, for few rows."""
+        """``X @ X.T``, for a small number of rows."""
         raise errors.needs_rows("The Gram matrix of rows", self.n_features)
 
     def split(self, train: Indices, test: Indices) -> tuple[DataMatrix, DataMatrix]:
-        """The views of some rows, by means and deviations of their own, and of others by those same."""
+        """The view of some rows, with their own means and deviations, and of other rows with the same ones."""
         raise errors.needs_rows("Holding rows out", self.n_features)
 
     def sampled(self, numbers: Indices) -> DataMatrix:
-        """The view of some rows, held in memory."""
+        """The view of some rows, in memory."""
         raise errors.needs_rows("Looking at some rows", self.n_features)
 
     def recentred(self, center: bool) -> DataMatrix:
@@ -266,12 +266,12 @@ class DataMatrix(ABC):
         raise errors.needs_rows("Other means", self.n_features)
 
     def one_pass(self, *jobs: Any) -> list[Any]:
-        """Run jobs over one shared read of the rows."""
+        """Run jobs in one shared pass over the rows."""
         raise errors.needs_rows("A pass over the data", self.n_features)
 
 
 def runs(size: int, length: int) -> Iterator[slice]:
-    """Runs of ``size`` things of which each takes ``length`` dense entries."""
+    """Split ``size`` items of ``length`` dense entries each into blocks."""
     width = max(1, CACHE_ENTRIES // max(length, 1))
     for first in range(0, size, width):
         yield slice(first, min(first + width, size))

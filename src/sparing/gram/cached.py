@@ -1,4 +1,4 @@
-"""A view that keeps the Gram columns it has computed."""
+"""A view with a cache of Gram columns."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sparing.gram.derived import Derived
 from sparing.results import Array, Indices
 
 CACHED_ENTRIES = 2**23
-"""Numbers kept (64 MiB); where there would be more, all but the columns asked for are forgotten."""
+"""Size of the cache (64 MiB). If it would grow further, all columns except the requested ones are dropped."""
 
 
 class CachedGram(Derived):
-    """Each Gram column is computed once: for searches that come back to the same features again and again.
+    """Computes each Gram column once, for searches that return to the same features.
 
-    It stands for its base in Gram coordinates alone: rows are those of ``origin``.
+    It represents its base in Gram coordinates only; rows are those of ``origin``.
 
     Parameters
     ----------
     base : DataMatrix
     J, gram_columns : ndarray, optional
-        Columns ``A[:, J]`` that are known already.
+        Columns ``A[:, J]`` that are already known.
     entries : int
-        Numbers kept at most, unless more are asked for at once.
+        Maximum size of the cache, unless more is requested at once.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class CachedGram(Derived):
 
     @property
     def signal(self) -> DataMatrix:
-        """That of the base; itself where there is no noise."""
+        """That of the base; the view itself if there is no noise."""
         return self if self.base.noise is None else self.base.signal
 
     @property
@@ -63,7 +63,7 @@ class CachedGram(Derived):
         return self.base.noise
 
     def cached(self, J: Indices | None = None, gram_columns: Array | None = None) -> DataMatrix:
-        """Itself, or another memory of the same view that begins with these columns."""
+        """The view itself, or a new cache of the same view that starts with these columns."""
         return self if J is None else CachedGram(self.base, J, gram_columns)
 
     def gram(self) -> Array:
@@ -83,13 +83,13 @@ class CachedGram(Derived):
         return self._diagonal
 
     def gram_columns(self, J: ArrayLike) -> Array:
-        """``A[:, J]``; only what is new is computed."""
+        """``A[:, J]``; only new columns are computed."""
         J = np.asarray(J, dtype=np.intp)
         if self.has_gram:
             return self.base.gram_columns(J)
         self._fetch(J)
         slots = self._slot[J]
-        if len(J) and (np.diff(slots) == 1).all():  # they lie side by side, as when they were computed together
+        if len(J) and (np.diff(slots) == 1).all():  # contiguous, as when they were computed together
             columns = self._stored[slots[0] : slots[-1] + 1].T
             columns.flags.writeable = False
             return columns
@@ -101,11 +101,11 @@ class CachedGram(Derived):
         return self.base.squares_cheaply
 
     def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
-        """``(A @ A)[J, J]``, by the base where it does so cheaply, else from columns that are kept."""
+        """``(A @ A)[J, J]``, by the base if that is cheap, otherwise from cached columns."""
         return self.base.gram_squared(J) if self.squares_cheaply else super().gram_squared(J, gram_columns)
 
     def restricted(self, J: Indices) -> DataMatrix:
-        """Rows and columns J: what a known column holds of them is not computed again."""
+        """Rows and columns J; known entries are not computed again."""
         if self.has_gram:
             return self.base.restricted(J)
         known, new = (np.flatnonzero(side) for side in (self._slot[J] >= 0, self._slot[J] < 0))
@@ -119,13 +119,13 @@ class CachedGram(Derived):
         return self._dense(block)
 
     def _keep_only(self, J: Indices, gram_columns: Array) -> None:
-        """Columns A[:, J] and no others."""
+        """Keep the columns A[:, J] and no others."""
         self._stored, self._count = np.ascontiguousarray(gram_columns.T), len(J)
         self._slot[:] = -1
         self._slot[J] = np.arange(len(J))
 
     def _fetch(self, J: Indices) -> None:
-        """Compute what is new of the columns J, by one product and in their order. What is stored is never moved."""
+        """Compute the new columns of J, with one product and in their order. Stored columns are never moved."""
         if (self._slot[J] >= 0).all():
             return
         asked, first = np.unique(J, return_index=True)
@@ -141,4 +141,4 @@ class CachedGram(Derived):
             self._stored = room
         self._stored[self._count : needed] = self.base.gram_columns(new).T
         first_slot, self._count = self._count, needed
-        self._slot[new] = np.arange(first_slot, needed)  # last, so that an interruption leaves no column half known
+        self._slot[new] = np.arange(first_slot, needed)  # last, so that an interruption leaves no incomplete column

@@ -24,7 +24,7 @@ def view_of_gram(
 
 
 class DenseGram(DataMatrix):
-    """A itself: a covariance or correlation matrix given by the user, or the Gram matrix of a few columns."""
+    """A in memory: a covariance or correlation matrix of the user, or the Gram matrix of a few columns."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class DenseGram(DataMatrix):
         return True
 
     def gram(self) -> Array:
-        """A, whatever its size: it was given."""
+        """A, whatever its size."""
         return self._matrix
 
     def gram_matmat(self, V: Array) -> Array:
@@ -72,12 +72,12 @@ class DenseGram(DataMatrix):
 
 
 def view_of_columns(columns: Array, *, is_residual: bool = False) -> DataMatrix:
-    """Centred and scaled columns in memory as a view; are they what is left of other data?"""
+    """Centred and scaled columns in memory as a view, possibly a residual of other data."""
     return ColumnBlock(columns, is_residual=is_residual)
 
 
 class ColumnBlock(DataMatrix):
-    """Centred and scaled columns C (n x p) of some view: the pool that a search works in."""
+    """Centred and scaled columns C (n x p) of some view: the pool of a search."""
 
     def __init__(self, columns: Array, *, is_residual: bool = False) -> None:
         self._columns = columns

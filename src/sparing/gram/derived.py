@@ -1,4 +1,4 @@
-"""Views around another view: features masked, a few rank-one terms added, directions or scores taken out."""
+"""Views derived from another view: masked features, added rank-one terms, directions or scores projected out."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sparing.gram.dense import ColumnBlock, DenseGram
 from sparing.results import Array, Indices
 
 GRAM_ROUNDING, LEFT = 1e-12, 1e-9
-"""What is below this share of A counts as rounding; columns of which no more than this share is left are exactly zero:
-inner products with what remains of them would have few digits."""
+"""Entries below this share of A count as rounding errors. Columns with at most this share left are set to zero, because
+their inner products would have few correct digits."""
 
 SUBTRACTED = 1e-2
-"""Share of the total that must be left for squares to be taken as differences."""
+"""Squares are computed as differences only if more than this share of the total is left."""
 
 
 class Derived(DataMatrix):
-    """A view made from another, its ``base``: what it does not change is what the base says."""
+    """A view made from another one, its ``base``; it inherits everything that it does not change."""
 
     def __init__(self, base: DataMatrix) -> None:
         self.base = base
@@ -56,25 +56,25 @@ class Derived(DataMatrix):
 
     @property
     def has_gram(self) -> bool:
-        """As the base: what is changed costs little."""
+        """As for the base: the change is cheap."""
         return self.base.has_gram
 
     def unprojected_diagonal(self) -> Array:
-        """That of the base, whatever was taken out of it since."""
+        """That of the base, before deflation."""
         return self.base.unprojected_diagonal()
 
     @property
     def rows_in_memory(self) -> bool:
-        """As the base, where there are rows."""
+        """As for the base, if there are rows."""
         return self.has_rows and self.base.rows_in_memory
 
     def _dense(self, block: Array) -> DenseGram:
-        """A block of this view's Gram matrix, as definite as the whole."""
+        """A block of this view's Gram matrix, with the definiteness of the whole."""
         return DenseGram(block, is_psd=self.is_psd, psd_slack=self.psd_slack)
 
 
 class Masked(Derived):
-    """The base view with rows and columns ``dropped`` of its Gram matrix set to zero: features that may not be used."""
+    """The base view with rows and columns ``dropped`` of its Gram matrix set to zero, so that they are not used."""
 
     def __init__(self, base: DataMatrix, dropped: Indices) -> None:
         super().__init__(base)
@@ -101,7 +101,7 @@ class Masked(Derived):
 
 
 class SelectedFeatures(Derived):
-    """Some features of the base view alone, numbered anew: the others may not be read, and count for nothing."""
+    """Some features of the base view, renumbered; the others are neither read nor counted."""
 
     def __init__(self, base: DataMatrix, kept: Indices) -> None:
         super().__init__(base)
@@ -129,7 +129,7 @@ class SelectedFeatures(Derived):
         return self.base.unprojected_diagonal()[self._kept]
 
     def _embedded(self, V: Array) -> Array:
-        """V with zeros for the other features."""
+        """Pad V with zeros for the other features."""
         whole = np.zeros((self.base.n_features, V.shape[1]))
         whole[self._kept] = V
         return whole
@@ -147,7 +147,7 @@ class SelectedFeatures(Derived):
         return self.base.gram_diagonal()[self._kept]
 
     def restricted(self, J: Indices) -> DataMatrix:
-        """The columns J, as the base has them."""
+        """The columns J of the base."""
         return self.base.restricted(self._kept[J])
 
     def matmat(self, V: Array) -> Array:
@@ -163,7 +163,7 @@ class SelectedFeatures(Derived):
         return self.base.columns(self._kept[np.asarray(J, dtype=np.intp)])
 
     def row_gram(self) -> Array:
-        """``X @ X.T``, from some columns at a time."""
+        """``X @ X.T``, a block of columns at a time."""
         n = self.n_samples
         assert n is not None
         gram = np.zeros((n, n))
@@ -174,10 +174,10 @@ class SelectedFeatures(Derived):
 
 
 class LowRankUpdate(Derived):
-    """``A + W C W'`` around a base view, for W (d x m) and symmetric C (m x m): what deflations leave.
+    """``A + W C W'`` around a base view, for W (d x m) and symmetric C (m x m): the result of a deflation.
 
-    It has no rows: not every such matrix is the Gram matrix of data, and ``is_psd`` says whether this one is. Where
-    it is, it compresses A by a projection: no eigenvalue falls further below zero than the base's.
+    It has no rows, because not every such matrix is a Gram matrix of data; ``is_psd`` is true if it is one. In that
+    case it is a compression of A by a projection, so no eigenvalue is further below zero than those of the base.
     """
 
     def __init__(self, base: DataMatrix, W: Array, C: Array, *, is_psd: bool) -> None:
@@ -209,16 +209,16 @@ class LowRankUpdate(Derived):
 class Projected(Derived):
     """``(I - LL') X (I - RR')`` around a base view; nothing of the size of X is formed.
 
-    ``R`` (d x m, orthonormal) are directions taken out of every row: projection deflation. ``L`` is an orthonormal
-    basis of the scores X H of ``residual_of`` = H (d x m): what regression on those scores leaves. Both act on A alone,
-    (I - RR')(A - ZZ')(I - RR') with Z = X'L = A H (H'AH)^-1/2, so a covariance is enough.
+    ``R`` (d x m, orthonormal) are directions projected out of every row: projection deflation. ``L`` is an orthonormal
+    basis of the scores X H of ``residual_of`` = H (d x m), for the residual of a regression on those scores. Both act
+    on A only, (I - RR')(A - ZZ')(I - RR') with Z = X'L = A H (H'AH)^-1/2, so a covariance matrix is enough.
     """
 
     def __init__(self, base: DataMatrix, *, directions: Array | None = None, residual_of: Array | None = None) -> None:
         super().__init__(base)
         self.n_samples, self.has_rows, self.is_residual = base.n_samples, base.has_rows, True
         if residual_of is not None and base.psd_slack > GRAM_ROUNDING * float(np.abs(base.gram_diagonal()).max()):
-            self.is_psd = False  # what is below zero by rounding may grow when scores are regressed out
+            self.is_psd = False  # negative rounding errors may grow when scores are regressed out
         self._inner = np.zeros((self.n_features, 0))  # H (H'AH)^-1/2: X times it is L
         self._left = self._inner  # Z
         if residual_of is not None:
@@ -239,12 +239,12 @@ class Projected(Derived):
 
     @property
     def rounding_error(self) -> float:
-        """That of the base, and of taking much out of it."""
+        """That of the base, plus that of the projection."""
         return self.base.rounding_error + float(np.finfo(float).eps * np.sqrt(self.base.total))
 
     @property
     def has_gram(self) -> bool:
-        """Never: every column costs products with what was taken out."""
+        """Never, because every column needs products with the removed directions."""
         return False
 
     def gram_matmat(self, V: Array) -> Array:
@@ -259,7 +259,7 @@ class Projected(Derived):
 
     @property
     def squares_cheaply(self) -> bool:
-        """As the base where only scores were taken out and much is left: as a difference the rest would be rounding."""
+        """As for the base if only scores were removed and much is left; a small difference would be rounding errors."""
         left = self._right.shape[1] == 0 and self.total > SUBTRACTED * self.base.total
         return left and self.base.squares_cheaply
 
@@ -269,7 +269,7 @@ class Projected(Derived):
         return self.base.gram_matmat(self._left)
 
     def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
-        """``(A @ A)[J, J]``: with A - ZZ' in place of A a few products of few rows."""
+        """``(A @ A)[J, J]``: with A - ZZ' instead of A, a few small products."""
         if not self.squares_cheaply:
             return super().gram_squared(J, gram_columns)
         Z, AZ = self._left[J], self._gram_left[J]
@@ -277,7 +277,7 @@ class Projected(Derived):
         return self.base.gram_squared(J) - mixed - mixed.T + Z @ (self._left.T @ self._left) @ Z.T
 
     def gram_diagonal(self) -> Array:
-        """By Pythagoras, without a product."""
+        """By Pythagoras' theorem, without a product."""
         R, AR = self._right, self._gram_right
         left = np.einsum("ij,ij->i", self._left, self._left)
         right = np.einsum("ij,ij->i", R, R @ self._core - 2 * AR)
@@ -320,7 +320,7 @@ class Projected(Derived):
         return out
 
     def restricted(self, J: Indices) -> DataMatrix:
-        """The columns J: as themselves where that is cheaper than their Gram matrix."""
+        """The columns J, stored if that is cheaper than their Gram matrix."""
         if self.has_rows and (self.n_samples or 0) <= len(J):
             return ColumnBlock(self.columns(J))
         block = self.base.restricted(J).gram() - self._left[J] @ self._left[J].T
@@ -346,7 +346,7 @@ def _whitened(base: DataMatrix, H: Array) -> tuple[Array, Array]:
     unit = H / np.linalg.norm(H, axis=0)
     left = base.gram_matmat(unit)
     lengths = np.sqrt(np.maximum(np.einsum("ij,ij->j", unit, left), np.finfo(float).tiny))
-    unit, left = unit / lengths, left / lengths  # scores of one size, or the small ones would lose their digits
+    unit, left = unit / lengths, left / lengths  # equal norms, otherwise small scores would lose their digits
     values, vectors = np.linalg.eigh(unit.T @ left)
     keep = values > GRAM_ROUNDING
     rotation = vectors[:, keep] / np.sqrt(values[keep])

@@ -1,4 +1,4 @@
-"""Measurement noise: the view whose readings carry independent noise of a known variance."""
+"""Measurement noise: a view whose readings have independent noise of known variance."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sparing.results import Array, Indices
 
 
 class Noisy(Derived):
-    """``A + diag(noise)`` around a base view: what A is expected to be where every reading carries independent noise.
+    """``A + diag(noise)`` around a base view: the expected A if every reading has independent noise.
 
-    It is the Gram matrix of X with d further rows, sqrt(noise_j) e_j for feature j. Regression on some of its columns
-    is ridge regression on those of X: features that are not read are predicted without their noise.
+    It is the Gram matrix of X with d additional rows, sqrt(noise_j) e_j for feature j. Regression on some of its
+    columns is ridge regression on those of X: features that are not read are predicted without their noise.
 
     Parameters
     ----------
     base : DataMatrix
     noise : ndarray of shape (d,)
-        The number of samples times the variance of the noise, in squares of the view's unit.
+        The number of samples times the variance of the noise, in squared units of the view.
     """
 
     def __init__(self, base: DataMatrix, noise: Array) -> None:
@@ -33,16 +33,16 @@ class Noisy(Derived):
 
     @property
     def signal(self) -> DataMatrix:
-        """The base, as it is without noise."""
+        """The base, which has no noise."""
         return self.base.signal
 
     @property
     def noise(self) -> Array:
-        """What is added to the diagonal."""
+        """The noise added to the diagonal."""
         return self._noise if self.base.noise is None else self._noise + self.base.noise
 
     def gram(self) -> Array:
-        """A with its noise, made once."""
+        """A with its noise, computed once."""
         if self._gram is None:
             self._gram = self.base.gram() + np.diag(self._noise)
         return self._gram
@@ -52,7 +52,7 @@ class Noisy(Derived):
         return self.base.gram_matmat(V) + self._noise[:, None] * V
 
     def gram_columns(self, J: ArrayLike) -> Array:
-        """Columns J, with the noise where they meet the diagonal."""
+        """Columns J, with the noise on the diagonal."""
         J = np.asarray(J, dtype=np.intp)
         columns = np.array(self.base.gram_columns(J))
         columns[J, np.arange(len(J))] += self._noise[J]
@@ -63,12 +63,12 @@ class Noisy(Derived):
         return self.base.gram_diagonal() + self._noise
 
     def unprojected_diagonal(self) -> Array:
-        """Those of the base before anything was taken out, and the noise."""
+        """Those of the base before deflation, plus the noise."""
         return self.base.unprojected_diagonal() + self._noise
 
     @property
     def squares_cheaply(self) -> bool:
-        """As the base: the noise adds a few small products."""
+        """As for the base: the noise adds a few small products."""
         return self.base.squares_cheaply
 
     def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:
@@ -104,10 +104,10 @@ class Noisy(Derived):
         return np.concatenate([self.base.columns(J), below])
 
     def row_gram(self) -> Array:
-        """``X @ X.T``, where features are few as well."""
+        """``X @ X.T``, if there are few features as well."""
         beside = self.base.columns(np.arange(self.n_features)) * self._roots
         return np.block([[self.base.row_gram(), beside], [beside.T, np.diag(self._noise)]])
 
     def recentred(self, center: bool) -> DataMatrix:
-        """The base centred or not, with the same noise."""
+        """The base, centred or not, with the same noise."""
         return Noisy(self.base.recentred(center), self._noise)

@@ -1,4 +1,4 @@
-"""The transposed view: data points become columns, so that column selectors can choose rows."""
+"""The transposed view: samples become columns, so that column selectors can choose rows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sparing.gram.dense import ColumnBlock, DenseGram
 from sparing.results import Array, Indices
 
 FEW_SAMPLES, SMALL_PRODUCT = 1024, 2e9
-"""For at most so many samples and n^2 d at most so large XX' is formed once; its columns would be asked for singly."""
+"""XX' is formed for at most this many samples and n^2 d, because its columns would be requested one by one."""
 
 
 class Transposed(DataMatrix):
     """``X'`` around a view of X that has rows; X' is never formed, and XX' only for few samples.
 
-    Feature i of this view is sample i of the base: ``gram_matmat`` is X(X'U), ``gram_columns`` X X[I]'. Where the base
-    holds XX' or X'X in memory they serve here as Gram matrix and row Gram matrix. Otherwise XX' is formed for at most
-    ``few_samples``.
+    Feature i of this view is sample i of the base: ``gram_matmat`` is X(X'U), ``gram_columns`` X X[I]'. If the base has
+    XX' or X'X in memory, they are used as Gram matrix and row Gram matrix. Otherwise XX' is formed for at most
+    ``few_samples`` samples.
     """
 
     has_rows = True
@@ -40,7 +40,7 @@ class Transposed(DataMatrix):
 
     @property
     def has_gram(self) -> bool:
-        """Does the base hold XX', or is it small?"""
+        """Whether the base has XX', or it is small."""
         n, d = self.n_features, self.n_samples or 0
         return self.base.squares_cheaply or (n <= self.few_samples and n * n * d <= SMALL_PRODUCT)
 
@@ -62,7 +62,7 @@ class Transposed(DataMatrix):
         return self.gram()[:, J] if self.has_gram else self.base.matmat(self.columns(J))
 
     def gram_diagonal(self) -> Array:
-        """Squared lengths of the samples, read once and kept."""
+        """Squared norms of the samples, computed once."""
         if self._squares is None:
             self._squares = self.base.row_squares()
         return self._squares
@@ -80,7 +80,7 @@ class Transposed(DataMatrix):
         return C.T @ self.base.gram_matmat(C)
 
     def restricted(self, J: Indices) -> DataMatrix:
-        """The samples J: as themselves where they are not much longer than many, else as their Gram matrix."""
+        """The samples J, stored if they have few features, otherwise as their Gram matrix."""
         if self.has_gram:
             return DenseGram(self.gram()[np.ix_(J, J)])
         if (self.n_samples or 0) <= GATHER_RATIO * len(J):

@@ -1,4 +1,4 @@
-"""Views in, small dense arrays out; signs and order are fixed here."""
+"""Linear algebra on views: takes views, returns small dense arrays, and fixes signs and order."""
 
 from sparing.linalg.eigen import top_spectrum
 from sparing.linalg.loss import additional_variance, information_loss_of

@@ -18,16 +18,16 @@ from sparing.results import Array, Indices
 def largest_of_arrow(v: Array, b: Array, c: Array) -> Array:
     """Largest eigenvalue of [[diag(v), b], [b', c]], from below, for stacks v (s, k), b (s, k, m) and c (s, m).
 
-    It is the root of c - x + sum b_i^2 / (x - v_i) above all v. The fraction of the largest v is kept as it is, the sum
-    of the others, convex in x, is replaced by its tangent: the root of that quadratic is never beyond the true one, and
-    each step squares the distance. The start is the best two-by-two block.
+    It is the root of c - x + sum b_i^2 / (x - v_i) above all v. The fraction of the largest v is kept, and the sum of
+    the others, which is convex in x, is replaced by its tangent. The root of that quadratic never exceeds the true one,
+    and convergence is quadratic. The start is the best two-by-two block.
     """
     squares, poles = np.square(b), v[:, :, None]
     x: Array = _larger_root(poles, c[:, None], squares).max(axis=1)
     at = (np.arange(len(v)), np.argmax(v, axis=1))
     pole, weight = v[at][:, None], squares[at]
     squares[at] = 0.0
-    for _ in range(40):  # more than any arrow has needed
+    for _ in range(40):  # more than any arrow needed
         inverse = 1.0 / np.maximum(x[:, None] - poles, TINY**0.25)  # a gap of zero has weight zero or is rounding
         fractions = squares * inverse
         rest, fall = fractions.sum(axis=1), (fractions * inverse).sum(axis=1)
@@ -41,13 +41,13 @@ def largest_of_arrow(v: Array, b: Array, c: Array) -> Array:
 
 
 def contenders(v: Array, b: Array, c: Array) -> NDArray[np.bool_]:
-    """Which arrows of one stack, v (k,), b (k, m) and c (m,), may have the largest eigenvalue of all, or nearly so.
+    """Mask of the arrows of a stack, v (k,), b (k, m) and c (m,), that may have the largest eigenvalue, or nearly so.
 
-    The best two-by-two block bounds the largest from below; one look at c - x + sum b_i^2 / (x - v_i) there tells.
+    The best two-by-two block bounds the largest from below; evaluating c - x + sum b_i^2 / (x - v_i) there decides.
     """
     squares = np.square(b)
     level = float(_larger_root(v[:, None], c, squares).max())
-    level -= 1e-8 * abs(level)  # far more than rounding
+    level -= 1e-8 * abs(level)  # far more than rounding errors
     if level <= v.max():
         return np.ones(len(c), dtype=bool)
     return np.asarray(c - level + (1.0 / (level - v)) @ squares >= 0)
@@ -60,11 +60,12 @@ def _larger_root(p: Array, q: Array, square: Array) -> Array:
 
 
 def least_missed(values: Array, rows: Array, count: int) -> Indices:
-    """The ``count`` coordinates without any one of which the largest eigenvalue stays largest; of equals the last.
+    """The ``count`` coordinates whose removal lowers the largest eigenvalue least; the last of equal ones.
 
-    The matrix has falling ``values`` in a basis T with the given ``rows`` (s x m); its eigenvectors where T is
-    orthogonal. What is left without coordinate j is the root of sum_i t_ji^2 / (values_i - x) between the two largest
-    values; the sum is negative below its root, so one level x, the same for all j, is moved until ``count`` are above.
+    The matrix has descending ``values`` in a basis T with the given ``rows`` (s x m), its eigenvectors if T is
+    orthogonal. The eigenvalue without coordinate j is the root of sum_i t_ji^2 / (values_i - x) between the two largest
+    values; the sum is negative below its root, so one level x, the same for all j, is adjusted until ``count`` roots
+    are above it.
     """
     squares = np.square(rows)
     low, high = (float(values[1]), float(values[0])) if len(values) > 1 else (0.0, 0.0)

@@ -23,8 +23,8 @@ def top_spectrum(
 ) -> Spectrum:
     """Top eigenpairs of A = X'X, and PCA's loss with its error.
 
-    LAPACK on the smaller Gram matrix where it is small against ``rank``, block Krylov on the smaller side otherwise:
-    chosen by sizes alone, never by storage.
+    Uses LAPACK on the smaller Gram matrix if that is small relative to ``rank``, otherwise block Krylov on the smaller
+    side. The choice depends on sizes only, never on the storage.
     """
     if (shifted := _from_signal(view, rank, rng, tolerance)) is not None:
         return shifted
@@ -37,17 +37,17 @@ def top_spectrum(
 
 
 def _from_signal(view: DataMatrix, rank: int, rng: np.random.Generator, tolerance: float) -> Spectrum | None:
-    """The components without noise, where it is the same for all features and they are as many; else None."""
+    """The components without noise, if it is the same for all features and their number is the same; otherwise None."""
     if not _has_uniform_noise(view):
         return None
     signal = top_spectrum(view.signal, rank, rng, tolerance=tolerance)
     if signal.rank < min(rank, view.n_features):
-        return None  # further components are noise alone
+        return None  # further components are only noise
     return with_uniform_noise(signal, view)
 
 
 def with_uniform_noise(signal: Spectrum, view: DataMatrix) -> Spectrum:
-    """The same noise on all features moves all eigenvalues alike: the components of the data without it, moved."""
+    """Shift the spectrum of the data: equal noise on all features adds the same number to all eigenvalues."""
     assert view.noise is not None
     each = float(view.noise[0])
     error = signal.tail_error + 8 * EPS * np.sqrt(view.n_features) * view.total
@@ -60,12 +60,12 @@ def _has_uniform_noise(view: DataMatrix) -> bool:
 
 
 def is_solved_densely(view: DataMatrix, rank: int) -> bool:
-    """Does LAPACK compute the top eigenpairs, with no error but rounding?"""
+    """Whether LAPACK computes the top eigenpairs, with rounding errors only."""
     return _fits_lapack(view.signal if _has_uniform_noise(view) else view, rank)
 
 
 def _fits_lapack(view: DataMatrix, rank: int) -> bool:
-    """Is the smaller Gram matrix small against ``rank``?"""
+    """Whether the smaller Gram matrix is small relative to ``rank``."""
     n, d = view.n_samples, view.n_features
     if n is None or d <= n:
         return d <= min(64 * (rank + 2), GRAM_LIMIT)
@@ -84,7 +84,7 @@ def _from_row_gram(view: DataMatrix, rank: int) -> Spectrum:
 
 
 def _top_of(gram: Array, rank: int) -> tuple[Array, Array]:
-    """Largest eigenpairs in falling order, without those that are rounding."""
+    """Largest eigenpairs in descending order, without those at the level of rounding errors."""
     size = len(gram)
     values, vectors = top_eigenpairs(gram, rank)
     keep = values > max(size * EPS * values[0], 0.0)
@@ -92,11 +92,11 @@ def _top_of(gram: Array, rank: int) -> tuple[Array, Array]:
 
 
 def _exact(view: DataMatrix, gram: Array, values: Array, basis: Array) -> Spectrum:
-    """A spectrum whose only error is rounding."""
+    """A spectrum with rounding errors only."""
     basis = basis * orientations(basis) if len(values) else basis
     total, size = view.total, len(gram)
     tail = total - float(values.sum())
-    if tail < 1e-6 * total:  # the difference has lost its digits: add up what is left instead
+    if tail < 1e-6 * total:  # the difference has lost its digits: add up the remaining eigenvalues
         everything = np.linalg.eigvalsh(gram)
         tail = float(np.maximum(everything[: size - len(values)], 0.0).sum())
     top = float(values[0]) if len(values) else 0.0
@@ -125,7 +125,7 @@ def _from_products(
     rounding = 8 * EPS * (len(values) + np.sqrt(d)) * total
     rounding += 8 * len(values) * float(np.sqrt(max(values[0], 0.0))) * view.rounding_error
     tail = max(total - float(values.sum()), 0.0)
-    gained = float(values.sum() - pairs.values.sum())  # half a step of the power method, on the way to the other side
+    gained = float(values.sum() - pairs.values.sum())  # half a step of the power method, from the change of sides
     error = max(pairs.error - gained, 0.0) + rounding
     if error - rounding > max(10 * tolerance * tail, 1e-11 * total):
         message = (
@@ -137,9 +137,9 @@ def _from_products(
 
 
 def _ritz(basis: Array, images: Array) -> tuple[Array, Array]:
-    """Ritz values of directions that are orthonormal but for rounding, in falling order, and what turns these to them.
+    """Ritz values of directions that are orthonormal up to rounding, in descending order, and their rotation.
 
-    Directions of values near rounding may be anything but orthonormal: then their QR says what they span.
+    Directions with values near rounding errors may be far from orthonormal; then their QR gives their span.
     """
     factor = cholesky_factor(basis)
     R = np.linalg.qr(basis)[1] if factor is None else factor
@@ -150,11 +150,11 @@ def _ritz(basis: Array, images: Array) -> tuple[Array, Array]:
 
 
 SUBSET_PAYS = 100
-"""From this size on, computing only some eigenvectors is faster than computing all."""
+"""From this size on, computing a subset of eigenvectors is faster than computing all."""
 
 
 def top_eigenpairs(matrix: Array, rank: int) -> tuple[Array, Array]:
-    """The ``rank`` largest eigenvalues in falling order, and their eigenvectors as columns.
+    """The ``rank`` largest eigenvalues in descending order, and their eigenvectors as columns.
 
     LAPACK's drivers for a subset return too few values on some matrices that split into blocks (for example
     [[.75, 0, -.75], [0, 2, 0], [-.75, 0, .75]] for the largest): all are computed then.

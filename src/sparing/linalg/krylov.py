@@ -14,20 +14,21 @@ from sparing.linalg.signs import orientations
 from sparing.results import Array, Spectrum
 
 EXTRA_COLUMNS, WIDTH, NARROWEST_BLOCK = 2, 4, 8
-"""Columns of a block beyond the rank, at least; products of a multiple of four columns cost hardly more than of fewer,
-and products of eight hardly more than of four."""
+"""Minimum number of columns of a block beyond the rank. Products with a multiple of four columns cost hardly more than
+with fewer, and with eight hardly more than with four."""
 
 MIN_BLOCKS = 5
-"""Blocks before the first stop. A weak direction hardly meets a random start: its residual looks small while its
-eigenvalue is missed altogether. With five blocks the error was covered in thousands of cases made to fool it."""
+"""Number of blocks before the first stopping test. A random start has almost no part in a weak direction, so its
+residual looks small while its eigenvalue is missed. With five blocks the error bound held in thousands of adversarial
+cases."""
 
 MAX_BLOCKS, MAX_RESTARTS = 16, 8
-"""Blocks before a restart, and restarts, at most."""
+"""Maximum number of blocks before a restart, and of restarts."""
 
 
 @dataclass(frozen=True)
 class RitzPairs:
-    """Approximate top eigenvectors (columns), their images, their values from below, and how far below in all."""
+    """Approximate top eigenvectors (columns), their images, lower bounds of their values, and the total error."""
 
     vectors: Array
     images: Array
@@ -36,11 +37,11 @@ class RitzPairs:
 
 
 def value_error(values: Array, residuals: Array, rank: int) -> float:
-    """How much the sum of the ``rank`` largest Ritz values may fall short of the sum of the eigenvalues.
+    """Bound on the difference between the sum of the ``rank`` largest eigenvalues and that of the Ritz values.
 
-    Kato and Temple: rho^2 / (theta - lambda_next) for each, where the gap is known; rho where that is smaller or the
-    gap is not. Every Ritz value falls short, so what a longer sum may lack covers the shorter one: among all of them
-    that which ends at the widest gap serves best. Rests on an iteration that converged, so its strength is numerical.
+    Kato and Temple: rho^2 / (theta - lambda_next) for each value with a known gap; rho if that is smaller or the gap is
+    unknown. Every Ritz value is too small, so the error of a longer sum also bounds that of the shorter one; the sum
+    that ends at the widest gap is the best. It requires a converged iteration, so its strength is numerical.
     """
     if rank >= len(values):
         return _kato_temple(values, residuals, 0.0)
@@ -68,10 +69,10 @@ def block_krylov(
 
     Block Lanczos with full reorthogonalisation (blocks of rank + 2 or a few more, at most 16 before a restart from the
     best Ritz vectors), stopped when the error of the tail, total - sum of values, is below ``tolerance`` of the tail
-    itself and ``min_blocks`` have been looked at.
+    itself and ``min_blocks`` have been computed.
     """
     block = max(-(-(rank + EXTRA_COLUMNS) // WIDTH) * WIDTH, NARROWEST_BLOCK)
-    block = size if 2 * block > size else block  # there is no room for a second one: the first is the whole space
+    block = size if 2 * block > size else block  # no space for a second block: the first is the whole space
     start = np.linalg.qr(rng.standard_normal((size, block)))[0]
     rounding = 1e-13 * total
     for restart in range(MAX_RESTARTS):
@@ -105,7 +106,7 @@ def block_krylov(
 
 
 def _pairs(basis: Array, rotation: Array, values: Array, outside: Array, error: float) -> RitzPairs:
-    """As many leading pairs as there are columns ``outside``: what of their images lies outside the basis."""
+    """Leading pairs, one per column of ``outside``, the part of their images outside the basis."""
     wanted = outside.shape[1]
     vectors = basis @ rotation[:, :wanted]
     return RitzPairs(vectors, vectors * values[:wanted] + outside, values[:wanted], error)
@@ -125,8 +126,8 @@ def _bordered(projected: Array, coupling: Array, block: int) -> Array:
 def _split(image: Array, basis: Array) -> tuple[Array, Array, Array]:
     """Orthonormal q with image = basis coupling + q rest.
 
-    Twice is enough, and once is not: what the basis lacks of orthogonality would grow with every block, by as much as
-    the image is longer than what is new of it. Directions made of rounding are cleaned once more.
+    Two rounds are enough, and one is not: the loss of orthogonality would grow with every block, by the ratio of the
+    image to its new part. Directions that consist of rounding errors are orthogonalised once more.
     """
     coupling = basis.T @ image
     image -= basis @ coupling
@@ -141,21 +142,22 @@ def _split(image: Array, basis: Array) -> tuple[Array, Array, Array]:
 
 
 VALUE_TIE = 16 * EPS
-"""Values that differ by less, relatively, stay in their order: components that tie do not change with each product."""
+"""Values with a smaller relative difference keep their order, so that tied components do not change with every
+product."""
 
 LOST = 1e-6
-"""What is left of a unit vector that other directions explain but for rounding."""
+"""Remaining length of a unit vector that other directions explain up to rounding errors."""
 
 
 TOLD_APART = 1e-3
-"""Share of a column outside those before it from which its Gram matrix tells them apart: rounding, which the square of
-its inverse multiplies, is then removed by a second factorization."""
+"""Minimum share of a column outside the span of those before it for a Cholesky factorization of the Gram matrix. The
+rounding errors, multiplied by the square of the inverse share, are removed by a second factorization."""
 
 
 def cholesky_factor(columns: Array, lengths: Array | None = None) -> Array | None:
-    """R with R'R = columns' columns, or None where some columns nearly depend on others.
+    """R with R'R = columns' columns, or None if some columns nearly depend on others.
 
-    ``lengths`` are those of the columns before other directions were taken off them, by which they are judged then.
+    ``lengths`` are the norms of the columns before other directions were projected out, as the reference.
     """
     gram = columns.T @ columns
     if len(columns) <= len(gram) or not np.isfinite(gram).all():
@@ -175,7 +177,7 @@ def _divided(columns: Array, factor: Array) -> Array:
 
 
 def factored(columns: Array) -> tuple[Array, Array]:
-    """QR of long columns: Cholesky's twice, Householder's where they nearly depend on one another."""
+    """QR of long columns: Cholesky QR in two rounds, or Householder QR if columns nearly depend on one another."""
     Q, R = columns, np.eye(columns.shape[1])
     for _ in range(2):
         factor = cholesky_factor(Q)
@@ -192,15 +194,15 @@ def orthonormal(columns: Array) -> Array:
 
 
 class RitzSpace:
-    """Rayleigh and Ritz, one product at a time: whoever reads the data next multiplies ``wanted`` as well.
+    """Rayleigh-Ritz iteration, one product at a time: every pass over the data also multiplies ``wanted``.
 
-    Between products the best directions so far and the residuals of all of them span the next space, so nothing that
-    was read is lost and memory does not grow.
+    The best directions so far and their residuals span the next space, so no product is wasted and memory does not
+    grow.
 
     Parameters
     ----------
     start : ndarray of shape (d, m)
-        Directions to begin with; more than the components sought, so that the next eigenvalue is seen as well.
+        Starting directions, more than the components, so that the next eigenvalue is approximated as well.
     """
 
     def __init__(self, start: Array) -> None:
@@ -212,7 +214,7 @@ class RitzSpace:
 
     @property
     def wanted(self) -> Array:
-        """Orthonormal directions to multiply next; made when they are asked for, which nobody does after the last."""
+        """Orthonormal directions to multiply next, computed on demand."""
         if self._wanted is None:
             rest = self.images - self.basis * self.values
             rest /= np.maximum(np.linalg.norm(rest, axis=0), np.finfo(float).tiny)
@@ -220,7 +222,7 @@ class RitzSpace:
         return self._wanted
 
     def absorb(self, image: Array) -> None:
-        """A times ``wanted`` has been computed: turn to the best directions, and say what to multiply next."""
+        """Use the product of A and ``wanted``: rotate to the best directions and prepare the next ones."""
         basis = np.concatenate([self.basis, self.wanted], axis=1)
         images = np.concatenate([self.images, image], axis=1)
         small = basis.T @ images
@@ -232,9 +234,9 @@ class RitzSpace:
         self._wanted = None
 
     def _outside(self, rest: Array) -> Array:
-        """Orthonormal directions off the basis, as many as there is room for; random ones where nothing is left."""
+        """Orthonormal directions outside the basis, as many as fit; random ones if the residuals vanish."""
         rng = np.random.default_rng(0)
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two rounds are enough
             lengths = np.linalg.norm(rest, axis=0)
             rest = rest - self.basis @ (self.basis.T @ rest)
             factor = cholesky_factor(rest, lengths)
@@ -243,14 +245,14 @@ class RitzSpace:
             rest = _divided(rest, factor)
         else:
             return rest
-        for _ in range(3):  # random ones may come in the first time
+        for _ in range(3):  # the first round may add random ones
             rest, pivots = np.linalg.qr(rest - self.basis @ (self.basis.T @ rest))
             lost = np.abs(np.diagonal(pivots)) <= LOST
             rest[:, lost] = rng.standard_normal((len(rest), int(lost.sum()))) / np.sqrt(len(rest))
         return rest[:, : len(rest) - self.basis.shape[1]]
 
     def spectrum(self, view: DataMatrix, rank: int) -> Spectrum:
-        """The leading components as they are known now, with what PCA's loss may be overstated by."""
+        """The current leading components, with the possible overestimate of PCA's loss."""
         total = view.total
         top = float(self.values[0]) if len(self.values) else 0.0
         rank = min(rank, int((self.values > view.n_features * EPS * top).sum()))

@@ -8,13 +8,11 @@ from scipy import linalg
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import TIE, keep_largest
 from sparing.results import Array, Indices
-
-EVENTS = 20
-"""Events per feature after which a path is given up: only ties that rounding cannot settle take so many."""
+from sparing.search_limits import SEARCH
 
 
 def thresholded(target: Array, level: float, size: int) -> Array:
-    """Entries brought ``level`` nearer to zero, or as much as leaves ``size`` of them; of equals the first stay.
+    """Soft thresholding by ``level``, or by the level that leaves ``size`` entries; the first of equal ones stay.
 
     The b that minimises |b|^2 - 2 target'b + 2 level |b|_1.
     """
@@ -27,32 +25,33 @@ def thresholded(target: Array, level: float, size: int) -> Array:
 
 
 class LassoPath:
-    """The b that minimises b'Gb - 2 target'b + 2 level |b|_1, for one G and one target after the other.
+    """The b that minimises b'Gb - 2 target'b + 2 level |b|_1, for one G and a sequence of targets.
 
-    On a support S with signs s it is G_SS^-1 (target_S - level s), until a feature enters or leaves as the level falls
-    or the target moves [efron2004, Sec. 3.1]. A ridge on the diagonal of G makes it the elastic net.
+    On a support S with signs s the solution is G_SS^-1 (target_S - level s), until a feature enters or leaves as the
+    level decreases or the target changes [efron2004, Sec. 3.1]. With a ridge on the diagonal of G it is the elastic
+    net.
 
     Parameters
     ----------
     gram : ndarray of shape (d, d)
         Positive definite.
     max_events : int
-        Events per feature, entering or leaving, after which a path ends where it is.
+        Maximum number of events per feature (entering or leaving); a path stops there.
     """
 
-    def __init__(self, gram: Array, *, max_events: int = EVENTS) -> None:
+    def __init__(self, gram: Array, *, max_events: int = SEARCH.lasso_events) -> None:
         self.gram, self.max_events = gram, max_events
         self._forget()
 
     def _forget(self) -> None:
-        """Back to b = 0."""
+        """Reset to b = 0."""
         self._support = np.zeros(0, dtype=np.intp)
         self._signs = np.zeros(len(self.gram))
         self._target: Array | None = None
 
     def penalised(self, target: Array, level: float) -> Array:
-        """The solution at a level; where the last one was at the same level, from there."""
-        if level == 0:  # not sparse: no path is needed
+        """The solution at a penalty level, warm-started from the last solution at the same level."""
+        if level == 0:  # not sparse: no path needed
             return np.asarray(linalg.solve(self.gram, target, assume_a="pos"))
         if self._target is None:
             fall = max(float(np.abs(target).max()) - level, 0.0)
@@ -65,19 +64,20 @@ class LassoPath:
     def counted(self, target: Array, size: int) -> Array:
         """The solution of ``size`` entries at the level where one more would enter.
 
-        Where features tie, more than ``size`` may enter at once: the largest stay.
+        If features tie, more than ``size`` may enter at once; the largest are kept.
         """
         self._forget()
         found = self._followed(target, np.zeros_like(target), 0.0, float(np.abs(target).max()), size)
         return keep_largest(found[:, None], size)[:, 0]
 
     def _followed(self, target: Array, change: Array, level: float, fall: float, size: int) -> Array:
-        """From the target + change and the level + fall to the target and the level, or until ``size`` are surpassed.
+        """Follow from target + change and level + fall to target and level, or until there are more than ``size``
+        features.
 
-        ``now`` is the share of the way that is left; the solution there is p + now q on the support.
+        ``now`` is the remaining share of the way; the solution there is p + now q on the support.
         """
         b, now = np.zeros_like(target), 1.0
-        barred = np.zeros(0, dtype=np.intp)  # what left at this very place: it may come back with the other sign only
+        barred = np.zeros(0, dtype=np.intp)  # features that just left: they may return with the other sign only
         for _ in range(self.max_events * len(target)):
             S, signs = self._support, self._signs[self._support]
             rows = self.gram[S]
@@ -113,7 +113,7 @@ def _solved(inside: Array, ends: Array) -> tuple[Array, Array]:
 
 
 def _entering(rest: Array, drift: Array, level: float, fall: float, taken: Indices) -> Array:
-    """Shares of the way that are left when |rest + share drift| = level + share fall; 0 for features that stay out."""
+    """Remaining shares of the way when |rest + share drift| = level + share fall; 0 for features that do not enter."""
     slope = fall - drift * np.sign(rest)
     free = (np.abs(rest) > level) & (slope > 0)
     free[taken] = False

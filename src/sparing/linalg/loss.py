@@ -8,26 +8,26 @@ from sparing.gram import DataMatrix
 from sparing.results import Array
 
 REPEATED = 1e-12
-"""Scores whose squared distance from earlier scores is below this share of their own square repeat them."""
+"""Scores count as repeated if their squared distance from earlier scores is below this share of their square."""
 
 PRODUCT_ROUNDING = 32 * float(np.finfo(float).eps)
 
 TINY_LOSS = 1e-8
-"""Below this share of the total the loss is computed from residuals: a difference would have lost its digits."""
+"""A loss below this share of the total is computed from residuals, because a difference would lose its digits."""
 
 DOUBTFUL = 1e-4
-"""Squares of scores below this share of what their features could add up to have lost digits as entries of H'AH."""
+"""Squares of scores below this share of their possible maximum have lost digits as entries of H'AH."""
 
 RESIDUAL_ENTRIES = 2**28
 REBUILT_ENTRIES = 2**20
 
 
 def additional_variance(view: DataMatrix, components: Array) -> Array:
-    """What each component adds to what those before it explain, for any k x d components.
+    """Variance that each component explains in addition to those before it, for any k x d components.
 
     Scores are orthogonalised in the order given: with orthonormal scores Q the part of X in their span has squared norm
-    ||X'Q||^2. One product with A is all it takes, in Gram coordinates; scores that nearly cancel or nearly repeat one
-    another would lose their digits there, and are looked at themselves. A component that repeats earlier ones adds 0.
+    ||X'Q||^2. In Gram coordinates this needs one product with A. Scores that nearly cancel or nearly repeat one another
+    would lose their digits there and are computed explicitly. A component that repeats earlier ones adds 0.
     """
     H = components.T / np.linalg.norm(components, axis=1)
     return _orthogonalised(view, H)[0]
@@ -36,7 +36,7 @@ def additional_variance(view: DataMatrix, components: Array) -> Array:
 def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
     """Additional variances, and combinations of the directions with orthonormal scores."""
     images = view.gram_matmat(H)
-    sizes = np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H)  # of scores whose features do not cancel
+    sizes = np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H)  # maximum norms of scores, without cancellation
     inside = (H.T @ images + images.T @ H) / 2
     rotation, left = _orthonormalising(inside, PRODUCT_ROUNDING * np.square(sizes))
     if (left < DOUBTFUL * np.square(sizes)).any():
@@ -44,20 +44,21 @@ def _orthogonalised(view: DataMatrix, H: Array) -> tuple[Array, Array]:
             return _by_scores(view.origin, H, sizes)
         lifted = inside + np.diag(
             len(inside) * PRODUCT_ROUNDING * np.square(sizes)
-        )  # above H'AH: no loss is understated
+        )  # not below H'AH: no loss is understated
         rotation, _ = _orthonormalising(lifted, PRODUCT_ROUNDING * np.square(sizes))
     return np.square(images @ rotation).sum(axis=0), H @ rotation
 
 
 def _orthonormalising(gram: Array, nothing: Array) -> tuple[Array, Array]:
-    """Combinations (columns) that make vectors of this Gram matrix orthonormal in their order, and what each has left.
+    """Combinations (columns) that orthonormalise vectors with this Gram matrix in order, and the remaining length of
+    each.
 
-    Of a vector that is nothing, or repeats those before it, the column is zero.
+    The column of a vector that is zero or repeats those before it is zero.
     """
     rotation, left = np.zeros_like(gram), np.zeros(len(gram))
     for j in range(len(gram)):
         combination = np.eye(len(gram))[:, j]
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two rounds are enough
             combination -= rotation @ (rotation.T @ (gram @ combination))
         left[j] = float(combination @ gram @ combination)
         if gram[j, j] > nothing[j] and left[j] > REPEATED * gram[j, j]:
@@ -66,7 +67,7 @@ def _orthonormalising(gram: Array, nothing: Array) -> tuple[Array, Array]:
 
 
 def _by_scores(view: DataMatrix, H: Array, sizes: Array) -> tuple[Array, Array]:
-    """The same from the scores themselves, in two more products with X, and rounded against us."""
+    """The same from the scores themselves, with two more products with X, rounded conservatively."""
     scores = view.matmat(H)
     error = PRODUCT_ROUNDING * sizes + 32 * (view.rounding_errors @ np.abs(H)) / max(view.n_samples or 1, 1)
     rotation, Q = np.zeros((H.shape[1], H.shape[1])), np.zeros_like(scores)
@@ -79,13 +80,13 @@ def _by_scores(view: DataMatrix, H: Array, sizes: Array) -> tuple[Array, Array]:
         left = float(np.linalg.norm(rest))
         if left > max(error[j], np.sqrt(REPEATED) * float(np.linalg.norm(scores[:, j]))):
             Q[:, j], rotation[:, j] = rest / left, combination / left
-    off = np.sqrt(view.total) * (error @ np.abs(rotation))  # how far rounding may have turned each of them
+    off = np.sqrt(view.total) * (error @ np.abs(rotation))  # how far rounding errors may have rotated each of them
     reached = np.linalg.norm(view.rmatmat(Q), axis=0)
     return np.square(np.maximum(reached - off, 0.0)), H @ rotation
 
 
 def information_loss_of(view: DataMatrix, components: Array) -> float:
-    """The least ||X - X H G||^2 over decoders G for any k x d components H' [magdonismail2015, Definition 1]."""
+    """The smallest ||X - X H G||^2 over decoders G for any k x d components H' [magdonismail2015, Definition 1]."""
     H = components.T / np.linalg.norm(components, axis=1)
     added, directions = _orthogonalised(view, H)
     total, n = view.total, view.n_samples or 0

@@ -1,4 +1,4 @@
-"""Denominators of sparse quotients x'Bx / x'Mx: the identity changed by a few rank-one terms."""
+"""Denominators of sparse quotients x'Bx / x'Mx: the identity plus a few rank-one terms."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SINGULAR = 1e-9
 """Directions whose share of M is below this are not used: the quotient is not defined there."""
 
 STEADY = 1e-3
-"""Cholesky factors whose diagonal keeps this share of the unfactored one have lost no digits worth speaking of."""
+"""Cholesky factors whose diagonal keeps this share of the original one have lost no significant digits."""
 
 ZERO_PRODUCT = 1e-10
 """Inner products of unit vectors below this are zero."""
 
 
 class Metric(Protocol):
-    """A positive semidefinite M (d x d), by its columns."""
+    """A positive semidefinite M (d x d), accessed by columns."""
 
     def matmat(self, V: Array) -> Array:
         """``M @ V``."""
@@ -33,13 +33,13 @@ class Metric(Protocol):
         """``M[J, J]``."""
 
     def diagonal(self) -> Array:
-        """Its diagonal."""
+        """The diagonal of M."""
 
     def defined(self) -> NDArray[np.bool_]:
-        """Features for which M is more than rounding."""
+        """Mask of the features whose entries of M exceed rounding errors."""
 
     def whitening(self, J: Indices) -> Array:
-        """T with T'M[J, J]T = I, over the directions on J for which M is more than rounding."""
+        """T with T'M[J, J]T = I, over the directions on J in which M exceeds rounding errors."""
 
     def restricted(self, J: Indices) -> Metric:
         """``M[J, J]`` as a metric."""
@@ -49,8 +49,8 @@ class Metric(Protocol):
 class NearIdentity:
     """``M = level I + W diag(weights) W'`` for W of shape (d, m).
 
-    With orthonormal W and weights -1 it measures what of x lies outside the span of W: generalized deflation. With
-    large positive weights it makes x nearly orthogonal to W.
+    With orthonormal W and weights -1 it measures the part of x outside the span of W: generalized deflation. Large
+    positive weights make x nearly orthogonal to W.
     """
 
     W: Array
@@ -73,11 +73,11 @@ class NearIdentity:
         return (W * self.weights) @ W.T + self.level * np.eye(len(J))
 
     def diagonal(self) -> Array:
-        """Its diagonal."""
+        """The diagonal of M."""
         return self.level + np.square(self.W) @ self.weights
 
     def defined(self) -> NDArray[np.bool_]:
-        """Features that are not wholly within the span of W."""
+        """Mask of the features that are not in the span of W."""
         return self.diagonal() > SINGULAR * self.level
 
     def whitening(self, J: Indices) -> Array:
@@ -91,10 +91,10 @@ class NearIdentity:
 
 @dataclass(frozen=True)
 class OrthogonalTo(NearIdentity):
-    """Directions orthogonal to the columns of W, exactly; the weights only rank what might come in."""
+    """Directions exactly orthogonal to the columns of W; the weights only rank candidates."""
 
     def whitening(self, J: Indices) -> Array:
-        """Orthonormal directions on J that are orthogonal to W; where there are none, those that nearly are."""
+        """Orthonormal directions on J that are orthogonal to W; if there are none, nearly orthogonal ones."""
         U, values, _ = np.linalg.svd(self.W[J])
         rank = int((values > ZERO_PRODUCT).sum())
         return U[:, rank:] if rank < len(J) else super().whitening(J)
@@ -102,7 +102,7 @@ class OrthogonalTo(NearIdentity):
 
 @dataclass(frozen=True)
 class Whole:
-    """Any matrix, given in full."""
+    """Any matrix, given explicitly."""
 
     matrix: Array
 
@@ -119,11 +119,11 @@ class Whole:
         return self.matrix[np.ix_(J, J)]
 
     def diagonal(self) -> Array:
-        """Its diagonal."""
+        """The diagonal of M."""
         return np.diagonal(self.matrix)
 
     def defined(self) -> NDArray[np.bool_]:
-        """Features of positive M_jj, whatever their units."""
+        """Mask of the features with positive M_jj, independent of units."""
         diagonal = self.diagonal()
         return np.asarray(diagonal > SINGULAR**2 * diagonal.max(initial=0.0))
 
@@ -137,7 +137,7 @@ class Whole:
 
 
 def whitened(block: Array) -> Array:
-    """T with T' block T = I, computed on unit diagonals so that units do not matter."""
+    """T with T' block T = I, computed with unit diagonal so that units do not matter."""
     scale = np.sqrt(np.maximum(np.diagonal(block), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
     try:
@@ -145,7 +145,7 @@ def whitened(block: Array) -> Array:
         if (np.diagonal(root) > STEADY * scale).all():
             return np.asarray(np.linalg.inv(root).T)
     except np.linalg.LinAlgError:
-        pass  # singular: leave out what is not there
+        pass  # singular: leave out the null space
     values, vectors = np.linalg.eigh(block / np.multiply.outer(scale, scale))
     keep = values > SINGULAR * max(float(values[-1]), np.finfo(float).tiny)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])

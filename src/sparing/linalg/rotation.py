@@ -7,15 +7,12 @@ import numpy as np
 from sparing.results import Array
 
 
-def varimax(loadings: Array, steps: int = 50) -> Array:
-    """Kaiser's varimax rotation of the columns of ``loadings`` (d x k), by fixed-point iteration [kaiser1958, Sec. 3].
-
-    ``steps`` limits the iteration; few steps give rotations on the way, useful as different starts.
-    """
+def varimax(loadings: Array) -> Array:
+    """Kaiser's varimax rotation of the columns of ``loadings``, by fixed-point iteration [kaiser1958, Sec. 3]."""
     d, k = loadings.shape
     rotation = np.eye(k)
     before = 0.0
-    for _ in range(steps):
+    for _ in range(50):  # it converges in a few
         turned = loadings @ rotation
         gradient = loadings.T @ (turned**3 - turned * np.square(turned).sum(axis=0) / d)
         U, values, Vt = np.linalg.svd(gradient)

@@ -11,14 +11,14 @@ from sparing.results import Array
 
 
 def l1_l2_maximiser(a: Array, bound: float) -> Array:
-    """The x of largest a'x among |x|_2 <= 1 and |x|_1 <= bound: a, shrunk towards zero by one amount, to unit norm.
+    """Maximise a'x over |x|_2 <= 1 and |x|_1 <= bound: soft thresholding of a, scaled to unit norm.
 
-    Where a itself keeps the bound nothing is shrunk. Where bound^2 or more entries tie for the largest no shrinking
-    leaves a vector of unit norm and l1 norm ``bound``: the bound is then spread over them evenly, and where they are
-    more than bound^2 the norm is below one.
+    If a itself satisfies the bound, nothing is shrunk. If bound^2 or more entries tie for the largest, no threshold
+    gives unit norm and l1 norm ``bound``. The bound is then divided equally among them; with more than bound^2 of them
+    the norm is below 1.
 
-    Entries of ``a`` that must not enter are zero (for nonnegative weights, negative entries too). For a = 0 every x is
-    as good; zero is returned.
+    Set entries of ``a`` that must not enter to zero (for nonnegative weights, negative entries too). For a = 0 zero is
+    returned.
     """
     sizes = np.abs(a)
     top = float(sizes.max(initial=0.0))
@@ -37,7 +37,7 @@ def l1_l2_maximiser(a: Array, bound: float) -> Array:
 
 
 def bound_for_nonzeros(a: Array, wanted: int) -> float:
-    """A bound with which :func:`l1_l2_maximiser` leaves ``wanted`` entries of a >= 0, or fewer where entries tie."""
+    """A bound with which :func:`l1_l2_maximiser` keeps ``wanted`` entries of a >= 0, or fewer if entries tie."""
     sizes = np.sort(a)[::-1]
     following = np.append(sizes[1:], 0.0)
     ends = np.flatnonzero(sizes - following > TIE * sizes[0])  # a threshold fits below these entries
@@ -49,19 +49,19 @@ def bound_for_nonzeros(a: Array, wanted: int) -> float:
 
 
 def _threshold_drop(drops: Array, top: float, square: float, n_tied: int) -> float:
-    """How far below the largest entry, ``top``, the threshold lies; ``top`` itself is no threshold at all.
+    """Distance of the threshold below the largest entry, ``top``; a distance of ``top`` means no threshold.
 
-    ``drops`` (sorted) says how far each entry lies below the largest. With m entries above the threshold, s1 the sum
-    and s2 the sum of squares of their drops, (l1 norm / l2 norm)^2 = square has the root
-    (s1 + sqrt(square (m s2 - s1^2) / (m - square))) / m. Entries themselves in place of drops give the same root, but
-    lose all digits of m s2 - s1^2 where entries nearly tie.
+    ``drops`` (sorted) are the distances of the entries below the largest. With m entries above the threshold, s1 the
+    sum and s2 the sum of squares of their drops, (l1 norm / l2 norm)^2 = square has the root (s1 + sqrt(square (m s2 -
+    s1^2) / (m - square))) / m. The entries instead of drops would give the same root but lose all digits of m s2 - s1^2
+    if entries nearly tie.
     """
     first = max(n_tied, math.floor(square) + 1)  # fewer entries cannot have that l1 norm
     if first > len(drops):
         return top
     m = np.arange(first, len(drops) + 1)
     s1, s2 = np.cumsum(drops)[first - 1 :], np.cumsum(np.square(drops))[first - 1 :]
-    following = np.append(drops[first:], top)  # the threshold can fall to here before entry m + 1 comes in
+    following = np.append(drops[first:], top)  # the threshold can decrease to here before entry m + 1 enters
     enough = np.square(m * following - s1) >= square * (m * following**2 - 2 * following * s1 + s2)
     if not enough.any():
         return top
@@ -71,7 +71,7 @@ def _threshold_drop(drops: Array, top: float, square: float, n_tied: int) -> flo
 
 
 def l1_l2_projection(y: Array, bound: float) -> Array:
-    """The point nearest to y with |x|_2 <= 1 and |x|_1 <= bound."""
+    """The point closest to y with |x|_2 <= 1 and |x|_1 <= bound."""
     x = y / max(float(np.linalg.norm(y)), 1.0)
     if np.abs(x).sum() <= bound:
         return np.asarray(x)
@@ -80,7 +80,7 @@ def l1_l2_projection(y: Array, bound: float) -> Array:
 
 
 def l1_projection(y: Array, bound: float) -> Array:
-    """The point nearest to y with |x|_1 <= bound."""
+    """The point closest to y with |x|_1 <= bound."""
     sizes = np.sort(np.abs(y))[::-1]
     sums = np.cumsum(sizes)
     if sums[-1] <= bound:

@@ -16,7 +16,7 @@ DEPENDENT = 1e-11
 WELL_CONDITIONED = 1e-3
 
 ZERO_LOADING = 1e-12
-"""Entries of unit directions below this are none."""
+"""Smaller entries of unit directions count as zero."""
 
 
 def independent_columns(gram: Array) -> tuple[Indices, Array]:
@@ -27,14 +27,14 @@ def independent_columns(gram: Array) -> tuple[Indices, Array]:
     norms = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
     alive = np.flatnonzero(norms > 0)
     unit = gram[np.ix_(alive, alive)] / np.multiply.outer(norms[alive], norms[alive])
-    earlier = 1.0 - 1e-8 * np.arange(len(alive)) / max(len(alive), 1)  # of equals the first, not what rounding prefers
+    earlier = 1.0 - 1e-8 * np.arange(len(alive)) / max(len(alive), 1)  # the first of equal ones, despite rounding
     factor, pivots, rank, _ = linalg.lapack.dpstrf(unit * np.multiply.outer(earlier, earlier), tol=DEPENDENT)
     kept = pivots[:rank] - 1
     return alive[kept], np.triu(factor[:rank, :rank]) / earlier[kept]
 
 
 def orthonormal(directions: Array) -> Array:
-    """An orthonormal basis of the span of unit columns, those that depend on earlier ones left out."""
+    """An orthonormal basis of the span of unit columns, without those that depend on earlier ones."""
     kept, _ = independent_columns(directions.T @ directions)
     return np.linalg.qr(directions[:, np.sort(kept)])[0]
 
@@ -42,18 +42,19 @@ def orthonormal(directions: Array) -> Array:
 def encoder_on(
     selection: Selection, rank: int, total: float, *, sketch: tuple[int, np.random.Generator] | None = None
 ) -> Encoder:
-    """The encoder of least information loss among all that use only the selected columns.
+    """The encoder with the smallest information loss among all that use only the selected columns.
 
-    Theorem 5 of [magdonismail2015, Sec. 2.2] with C = QR: the top of Q'X gives the loss ||X - X_{C,k}||^2. All of it
-    is done in Gram coordinates: W = X'Q = A[:, J] R^-1, so rows are not needed.
+    Theorem 5 of [magdonismail2015, Sec. 2.2] with C = QR: the top of Q'X gives the loss ||X - X_{C,k}||^2. The
+    computation uses Gram coordinates, W = X'Q = A[:, J] R^-1, so rows are not needed.
 
-    ``sketch`` = (rows, rng) finds the directions from a random projection of X to that many rows instead: cheaper where
-    d is huge, within a factor 1 + O(k / rows) of the best, and the loss reported is still that of the encoder returned.
+    ``sketch`` = (rows, rng) finds the directions from a random projection of X to that many rows instead. This is
+    cheaper for huge d and within a factor 1 + O(k / rows) of the best; the reported loss is that of the returned
+    encoder.
 
     Notes
     -----
     **Differs from the paper.** Its orthonormal H has correlated, unordered scores; R^-1 U_k spans the same features
-    with the same loss, and its scores are uncorrelated and ordered. Rows are scaled to unit norm and their signs fixed.
+    with the same loss, and its scores are uncorrelated and ordered. Rows have unit norm and fixed signs.
     """
     J, inside = selection.columns, selection.inside()
     kept, R = independent_columns(inside)
@@ -63,12 +64,12 @@ def encoder_on(
     if sketch is not None:
         W = _projected(selection.gram_columns, *sketch) @ rotation
         G = W.T @ W
-    else:  # squares of an ill-conditioned basis lose digits that the basis itself still has
+    else:  # an ill-conditioned basis has digits that its squares lose
         G = selection.squares(rotation, careful=bool(np.abs(np.diagonal(R)).min() <= WELL_CONDITIONED))
     captured, U = top_eigenpairs(G, min(rank, len(kept)))
     loadings = rotation @ U
     images = selection.images(loadings)
-    if sketch is not None:  # directions are approximate: count what they really capture, and order by it
+    if sketch is not None:  # directions are approximate: recompute captured variances and sort by them
         captured = np.square(images).sum(axis=0)
         best = np.argsort(-captured, kind="stable")
         captured, loadings, images = captured[best], loadings[:, best], images[:, best]
@@ -93,9 +94,9 @@ def _projected(Z: Array, rows: int, rng: np.random.Generator) -> Array:
 
 
 def encoder_with(columns: Indices, loadings: Array, gram_columns: Array, total: float) -> Encoder:
-    """The encoder of given directions (len(columns) x k, columns of ``loadings``) with its best linear decoder.
+    """The encoder with given directions (len(columns) x k, columns of ``loadings``) and its best linear decoder.
 
-    ``captured`` is what each direction adds to those before it. Directions that repeat earlier ones are left out.
+    ``captured`` is the variance that each direction adds to those before it. Repeated directions are left out.
     """
     H = loadings / np.linalg.norm(loadings, axis=0)
     H = H * orientations(H)
@@ -103,7 +104,7 @@ def encoder_with(columns: Indices, loadings: Array, gram_columns: Array, total: 
 
 
 def encoder_of(view: DataMatrix, directions: Array, total: float) -> Encoder:
-    """As :func:`encoder_with`, from directions with their zeros (d x k) and one product with A: for many features."""
+    """Like :func:`encoder_with`, from full directions (d x k) and one product with A, for many features."""
     H = directions / np.linalg.norm(directions, axis=0)
     H = np.where(np.abs(H) > ZERO_LOADING, H, 0.0) * orientations(H)
     support = np.flatnonzero(H.any(axis=1))
@@ -116,7 +117,7 @@ def _with_images(columns: Indices, H: Array, images: Array, total: float) -> Enc
     kept, rotation, captured = [], np.zeros((H.shape[1], 0)), []
     for j in range(H.shape[1]):
         direction = np.eye(H.shape[1])[:, j]
-        for _ in range(2):  # twice is enough
+        for _ in range(2):  # two rounds are enough
             direction = direction - rotation @ (rotation.T @ (gram @ direction))
         left = float(direction @ gram @ direction)
         if left <= DEPENDENT * gram[j, j]:

@@ -11,12 +11,13 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 WORTH_THREADS = 2e9
-"""Floating-point operations in the largest single product of a fit from which more than one thread pays."""
+"""More than one thread pays off if the largest single product of a fit has at least this many floating-point
+operations."""
 
 _lock = threading.Lock()
 _inside = 0
 _limiter: Any = None
-_here = threading.local()  # is this thread inside already?
+_here = threading.local()  # whether this thread is already inside
 
 
 @cache
@@ -25,14 +26,14 @@ def _controller() -> Any:
 
 
 def _is_single() -> bool:
-    """Has BLAS one thread anyway, by no doing of a fit? Then nothing is to be limited, and nothing to be restored."""
+    """Whether BLAS has one thread anyway, not because of a fit. Then there is nothing to limit or restore."""
     with _lock:
         blas = (library for library in _controller().lib_controllers if library.user_api == "blas")
         return _inside == 0 and all(library.num_threads == 1 for library in blas)
 
 
 class _Stay:
-    """One stay inside: was it counted, and is it over?"""
+    """One stay inside the context: whether it was counted, and whether it is over."""
 
     counted = False
     over = False
@@ -40,12 +41,12 @@ class _Stay:
 
 @contextmanager
 def single_threaded_blas(largest_product: float = 0.0) -> Iterator[None]:
-    """Run small products on one thread; the last of overlapping fits restores what the first one found.
+    """Run small products on one thread; the last of overlapping fits restores the state that the first one found.
 
     Many small products are several times slower on two busy threads than on one. A counted, process-wide context is
     needed because limits of overlapping contexts would otherwise be restored in the wrong order. Limits are set and
-    restored from short-lived threads: threadpoolctl lets a living thread that has set a limit keep others from it, and
-    an interruption from the keyboard, which may come at any moment, does not reach them.
+    restored from short-lived threads: with threadpoolctl a running thread that has set a limit can keep others from
+    changing it, and an interruption from the keyboard, which may come at any moment, does not reach these threads.
     """
     if largest_product > WORTH_THREADS or getattr(_here, "inside", False) or _is_single():
         yield
@@ -59,7 +60,7 @@ def single_threaded_blas(largest_product: float = 0.0) -> Iterator[None]:
         _here.inside = False
         try:
             _aside(_leave, stay)
-        except BaseException:  # interrupted once more, on the way out
+        except BaseException:  # interrupted again while leaving
             _aside(_leave, stay)
             raise
 
@@ -67,7 +68,7 @@ def single_threaded_blas(largest_product: float = 0.0) -> Iterator[None]:
 def _enter(stay: _Stay) -> None:
     global _inside, _limiter
     with _lock:
-        if stay.over:  # interrupted on the way in
+        if stay.over:  # interrupted while entering
             return
         if _inside == 0:
             _limiter = _controller().limit(limits=1, user_api="blas")
@@ -89,7 +90,7 @@ def _leave(stay: _Stay) -> None:
 
 
 def _aside(work: Callable[[_Stay], None], stay: _Stay) -> None:
-    """Do it in a thread of its own."""
+    """Run it in a separate thread."""
     thread = threading.Thread(target=work, args=(stay,))
     thread.start()
     thread.join()

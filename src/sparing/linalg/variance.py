@@ -1,6 +1,6 @@
-"""How much variance a set of loadings explains: four definitions, alike for principal components and for no others.
+"""Variance explained by loadings: four definitions, which agree for principal components only.
 
-Each takes a view and H (d x k, unit columns) and gives one number per component, in the units of A = X'X.
+Each takes a view and H (d x k, unit columns) and returns one number per component, in the units of A = X'X.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from sparing.results import Array
 
 
 def information(view: DataMatrix, H: Array) -> Array:
-    """What each component adds to what the best decoder rebuilds from the scores [magdonismail2015, Definition 1].
+    """Variance that each component adds to the reconstruction by the best decoder [magdonismail2015, Definition 1].
 
-    The total is never above that of as many principal components, and depends on the span of H alone.
+    The total is at most that of the same number of principal components, and depends only on the span of H.
     """
     return additional_variance(view, H.T)
 
 
 def symmetric(view: DataMatrix, H: Array) -> Array:
-    """``q_j'A q_j`` for Q = H (H'H)^-1/2, the orthonormal loadings nearest to H; no component comes first.
+    """``q_j'A q_j`` for Q = H (H'H)^-1/2, the orthonormal loadings closest to H; independent of the order.
 
     The total is tr((H'H)^-1 H'AH), that of every orthonormal basis of the span. Components that repeat one another
-    share what one of them has.
+    share the variance of one.
     """
-    used = np.flatnonzero(H.any(axis=1))  # elsewhere zeros stay zeros, without rounding
+    used = np.flatnonzero(H.any(axis=1))  # other rows stay exactly zero
     U, values, Vt = np.linalg.svd(H[used], full_matrices=False)
     kept = values > np.sqrt(REPEATED) * values.max(initial=0.0)
     Q = np.zeros_like(H)
@@ -38,14 +38,15 @@ def symmetric(view: DataMatrix, H: Array) -> Array:
 
 
 def symmetric_total(view: DataMatrix, H: Array) -> float:
-    """tr((H'H)^-1 H'AH): the variance within the span of the loadings, whatever their order."""
+    """tr((H'H)^-1 H'AH): the variance within the span of the loadings, independent of their order."""
     return float(symmetric(view, H).sum())
 
 
 def basis(view: DataMatrix, H: Array) -> Array:
     """``q_j'A q_j`` for the Gram-Schmidt basis of the loadings in the order given [mackey2014, Sec. 14.5].
 
-    What a component repeats is left out of its direction, not of its variance. The total is the symmetric one.
+    The repeated part of a component is removed from its direction, not from its variance. The total is the symmetric
+    one.
     """
     Q = np.zeros_like(H)
     for j in range(H.shape[1]):
@@ -59,13 +60,13 @@ def basis(view: DataMatrix, H: Array) -> Array:
 
 
 def adjusted(view: DataMatrix, H: Array) -> Array:
-    """Squared diagonal of R in X H = Q R: each score without what earlier scores say of it [zou2006, Sec. 3.4].
+    """Squared diagonal of R in X H = Q R: each score without the part that earlier scores explain [zou2006, Sec. 3.4].
 
-    From H'AH by elimination, which is its Cholesky factor where that exists. It depends on the order: what correlated
-    scores share counts for the earlier of them alone.
+    Computed from H'AH by elimination, its Cholesky factor if that exists. It depends on the order: the common part of
+    correlated scores counts for the first of them.
     """
     left = H.T @ view.gram_matmat(H)
-    most = np.square(np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H))  # of the features, if they agreed
+    most = np.square(np.sqrt(np.maximum(view.gram_diagonal(), 0.0)) @ np.abs(H))  # of scores that do not cancel
     least = np.maximum(REPEATED * np.diagonal(left), np.count_nonzero(H, axis=0) * EPS * most)  # less is rounding
     found = np.zeros(H.shape[1])
     for j in range(H.shape[1]):

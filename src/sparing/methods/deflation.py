@@ -1,7 +1,7 @@
-"""What is left of a view once directions have been taken: one small class for each way.
+"""Deflation: remove directions that have been found from a view. One small class per method.
 
-A deflation is given the view as it was and all directions taken so far, so that nothing is wrapped twice. It returns
-the view for the next direction and, where the next one is judged by a quotient x'Bx / x'Mx, the metric M.
+A deflation gets the original view and all directions found so far, so that no view is wrapped twice. It returns the
+view for the next direction and, if the next direction maximises a quotient x'Bx / x'Mx, the metric M.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class Remaining(NamedTuple):
 
 
 class Deflation(Protocol):
-    """The verb of this module."""
+    """The protocol of deflations."""
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
-        """What is left after unit ``directions`` (d x m, columns, in the order in which they were found)."""
+        """Return the problem that remains after unit ``directions`` (d x m, columns, in the order of discovery)."""
 
 
 @dataclass(frozen=True)
 class ProjectionDeflation:
     """A <- (I - xx')A(I - xx'), one direction after the other [mackey2008, Sec. 2].
 
-    Keeps A positive semidefinite. Directions that are not orthogonal are taken out one by one, so what an earlier one
-    took may come back in part.
+    Keeps A positive semidefinite. Directions that are not orthogonal are projected out one by one, so part of an
+    earlier one can reappear.
     """
 
     reference: ClassVar = Reference("mackey2008", "Sec. 2")
@@ -57,13 +57,14 @@ class ProjectionDeflation:
 class HotellingDeflation:
     """A <- A - (x'Ax) xx' [mackey2008, Sec. 2].
 
-    Right for eigenvectors. For sparse directions it makes A indefinite: variances that never were may be explained.
+    Correct for eigenvectors. For sparse directions it makes A indefinite, so variance that does not exist may be
+    explained.
     """
 
     reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
-        """The sum of all rank-one terms; each counts the variance that was left when its direction was found."""
+        """Subtract all rank-one terms; each uses the variance that remained when its direction was found."""
         H = directions
         overlaps = np.square(H.T @ H)
         taken = np.einsum("ij,ij->j", H, view.gram_matmat(H))
@@ -74,21 +75,21 @@ class HotellingDeflation:
 
 @dataclass(frozen=True)
 class SchurDeflation:
-    """A <- A - Axx'A / x'Ax: what regression on the scores leaves [mackey2008, Sec. 2].
+    """A <- A - Axx'A / x'Ax: the residual of a regression on the scores [mackey2008, Sec. 2].
 
-    Later scores are uncorrelated with earlier ones where directions are not sparse; keeps A positive semidefinite.
+    Later scores are uncorrelated with earlier ones if directions are not sparse. Keeps A positive semidefinite.
     """
 
     reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
-        """All scores regressed out at once, which is the same as one after the other."""
+        """Regress out all scores at once, which equals one after the other."""
         return Remaining(view.projected(residual_of=directions))
 
 
 @dataclass(frozen=True)
 class OrthogonalizedDeflation:
-    """A <- (I - qq')A(I - qq') with q what is new in x: orthogonalized projection [mackey2008, Sec. 2]."""
+    """A <- (I - qq')A(I - qq') with q the new part of x: orthogonalized projection [mackey2008, Sec. 2]."""
 
     reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
@@ -101,7 +102,7 @@ class OrthogonalizedDeflation:
 class GeneralizedDeflation:
     """The most additional variance: x'Bx / x'(I - QQ')x with B = (I - QQ')A(I - QQ') [mackey2008, Sec. 3].
 
-    As orthogonalized projection, but a direction is judged by what of it is new, whatever else it holds.
+    Like orthogonalized projection, but the variance is divided by the squared length of the new part of a direction.
     """
 
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
@@ -114,17 +115,17 @@ class GeneralizedDeflation:
 
 @dataclass(frozen=True)
 class DisjointDeflation:
-    """Features that were used are not used again [asteris2014, Sec. 6]."""
+    """Every feature is used by at most one component [asteris2014, Sec. 6]."""
 
     reference: ClassVar = Reference("asteris2014", "Sec. 6")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
-        """The features of all directions set to zero."""
+        """Set the features of all directions to zero."""
         return Remaining(view.masked(np.flatnonzero(directions.any(axis=1))))
 
 
 FORBIDDEN = 1e8
-"""Weight of a forbidden direction where swaps are ranked; directions themselves are exactly orthogonal."""
+"""Weight of a forbidden direction when swaps are ranked; the directions themselves are exactly orthogonal."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class UncorrelatedConstraint:
     reference: ClassVar = Reference("mackey2014", "Sec. 14.5")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
-        """What regression on earlier scores leaves, with a metric that forbids the span of A H."""
+        """The residual of a regression on earlier scores, with a metric that forbids the span of A H."""
         AH = view.gram_matmat(directions)
         Q = orthonormal(AH / np.linalg.norm(AH, axis=0))
         return Remaining(view.projected(residual_of=directions), OrthogonalTo(Q, np.full(Q.shape[1], FORBIDDEN)))

@@ -1,1 +1,1 @@
-"""What is optimised: values, gradients and swaps of sparse supports, without any search."""
+"""Objectives: values, gradients and swaps of sparse supports, without any search."""

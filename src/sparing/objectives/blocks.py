@@ -1,37 +1,29 @@
-"""Variance captured by several components with supports of their own, and all swaps of each at once.
+"""Variance captured by several components with separate supports, and all swaps of each at once.
 
 With directions X (columns, each zero outside of its support), capture(X) = tr((X'MX)^-1 X'BX). M = I and B = A is the
 variance of their span, the criterion of [mackey2008, Sec. 3]; M = A and B = A^2 is what the best decoder rebuilds from
-their scores [magdonismail2015, Sec. 2.2]. Beside the others each direction has a quotient x'B_b x / x'M_b x of its own,
-which is what it adds to the capture.
+their scores [magdonismail2015, Sec. 2.2]. Given the others, each direction has a quotient x'B_b x / x'M_b x, which is
+its gain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from sparing.objectives.loadings import LEAST_FLOAT, NONE_BESIDE, leading, of_krylov
 from sparing.results import Array, Indices
-from sparing.run import SEARCH
+from sparing.search_limits import SEARCH
 
 LEAST_RIDGE = 1e-9
-"""The least ridge: a component that is wholly in the span of the others adds nothing, whatever rounding says."""
-
-DEFINITE = (0.0, 1e-6, 1e-3)
-"""Ridges, of a diagonal of ones, for matrices that rounding made indefinite."""
+"""Smallest ridge: a component in the span of the others adds nothing, despite rounding errors."""
 
 APART = 1e-7
 """Share of a feature that M must leave beside the others, or a swap is no gain but rounding: above twice the ridge of
 the joint loss, which is all that is left of a feature in the span of two directions that are copies of each other."""
-
-NONE_BESIDE = 1e-12
-"""Share of a direction beside others below which it is rounding."""
-
-LEAST_FLOAT = float(np.finfo(float).tiny)
 
 
 class BlockState(NamedTuple):
@@ -74,10 +66,10 @@ class BlockCapture:
     softer = ()
 
     def fitted(self, supports: Indices, before: Array | None = None, sweeps: int = 1) -> tuple[Array, BlockState]:
-        """What is captured with the loadings that turns of the components lead to, and these loadings.
+        """Captured variance with loadings from block coordinate ascent, and these loadings.
 
-        ``before`` (S, R) are loadings to start from, 0 where a feature is new. Without them components come one after
-        the other at first.
+        ``before`` (S, R) are loadings to start from, 0 where a feature is new. Without them the first components are
+        sequential.
         """
         n_supports, k = len(supports), self.blocks
         places = supports.reshape(n_supports, k, -1)
@@ -123,7 +115,7 @@ class BlockCapture:
             Bv = inside @ v - Y @ along + Z @ (QWQ @ of_z - Q @ of_y)
             return Bv[:, :, 0], ((1.0 + self.ridge) * v - Z @ along)[:, :, 0]
 
-        return _of_krylov(products, near, None)
+        return of_krylov(products, near, None)
 
     def metric_of(self, rows: Indices, columns: Indices) -> Array:
         """Blocks of M."""
@@ -135,7 +127,7 @@ class BlockCapture:
         """Lower bounds of the gains of all swaps (S, R, c), in the component that the slot belongs to.
 
         All loadings but the two that change stay as they are, in proportion: a plane of directions, whose best is
-        closed form. The gain is what this direction adds beside the others, which stay as they are, too.
+        closed form. The gain is the increase from this direction while the other components stay fixed.
         """
         beside = Quotients(supports, BlockState(*state), self.diagonal, self.blocks, self.ridge)
         n_supports, n_slots = supports.shape
@@ -150,7 +142,7 @@ class BlockCapture:
         return out.reshape(n_supports, n_slots, count)
 
     def sharper_values(self, supports: Indices, state: BlockState, slots: Indices, taken: Indices) -> Array:
-        """What is captured after some swaps (S, c), with the best loadings of the component that changes."""
+        """Captured variance after some swaps (S, c), with the best loadings of the component that changes."""
         beside, count = Quotients(supports, BlockState(*state), self.diagonal, self.blocks, self.ridge), taken.shape[1]
         s = np.repeat(np.arange(len(supports)), count)
         b, within = np.divmod(slots.ravel(), supports.shape[1] // self.blocks)
@@ -160,7 +152,8 @@ class BlockCapture:
         return np.asarray(before + beside.best(self, s, b, places).reshape(taken.shape))
 
     def renewed(self, supports: Indices, state: BlockState, rng: np.random.Generator) -> tuple[Indices, Array]:
-        """Each support with one component, drawn by chance, begun anew from a feature drawn by what it would add.
+        """Each support with one random component restarted from a feature drawn with probability proportional to its
+        gain.
 
         Swaps alone seldom lead there: every feature of the component changes at once.
         """
@@ -198,7 +191,7 @@ class _Turns:
             self._set(here, loadings[:, b], self.objective.weight[self.places[:, b]])
 
     def _set(self, b: Indices, x: Array, rows: Array) -> None:
-        """Other loadings of component b, one of each state, given rows of the weight."""
+        """Updated loadings of component b, one for each state, from rows of the weight matrix."""
         states, objective = self._states, self.objective
         here = self.places[states, b]
         self.loadings[states, b] = x
@@ -225,78 +218,13 @@ class _Turns:
             self.turn(order[:, turn])
 
     def turn(self, b: Indices) -> None:
-        """The best direction of one component of each state beside the others."""
+        """The best direction of one component of each state, given the others."""
         here, objective = self.places[self._states, b], self.objective
         Q = _without(self.C, b)
         Z, Y = (part[self._states[:, None], here] for part in (self.measures, self.images))
         rows = objective.weight[here]
         inside = np.take_along_axis(rows, here[:, None, :], axis=2)
         self._set(b, objective.best(here, inside, Z, Y, Q, Q @ self.W @ Q, self.loadings[self._states, b])[1], rows)
-
-
-def leading(B: Array, M: Array, near: Array | None, whiten: bool) -> tuple[Array, Array]:
-    """A large v'Bv / v'Mv and its unit v, for each pair of matrices: the largest where they are small.
-
-    Else the best of a Krylov space that starts at the direction given, so that nothing gets worse: decompositions of
-    large matrices would take most of the time, and what is left is found in further turns.
-    """
-    if near is None or B.shape[-1] <= SEARCH.quotient_decomposed:
-        values, v = _top(B, M)
-        return values, v / np.linalg.norm(v, axis=1, keepdims=True)
-
-    def products(v: Array) -> tuple[Array, Array]:
-        return (B @ v[:, :, None])[:, :, 0], (M @ v[:, :, None])[:, :, 0]
-
-    return _of_krylov(products, near, cast(Array, np.linalg.inv(M)) if whiten else None)
-
-
-def _of_krylov(
-    products: Callable[[Array], tuple[Array, Array]], near: Array, inverse: Array | None
-) -> tuple[Array, Array]:
-    """The best of a Krylov space that starts at the directions given, by products of directions with B and M."""
-    steps = SEARCH.quotient_steps
-    V = np.zeros((len(near), steps + 1, near.shape[1]))
-    BV, MV = np.zeros_like(V), np.zeros_like(V)
-    w = near
-    for step in range(steps + 1):
-        for _ in range(2 if step else 0):
-            w = w - ((V[:, :step] @ w[:, :, None]).transpose(0, 2, 1) @ V[:, :step])[:, 0]
-        length = np.linalg.norm(w, axis=1, keepdims=True)
-        V[:, step] = np.divide(w, length, out=np.zeros_like(w), where=length > NONE_BESIDE)
-        BV[:, step], MV[:, step] = products(V[:, step])
-        if step == 0:
-            length, rho = np.einsum("si,si->s", V[:, 0], MV[:, 0]), np.einsum("si,si->s", V[:, 0], BV[:, 0])
-            rho = np.divide(rho, length, out=np.zeros_like(rho), where=length > 0)
-        if step < steps:
-            w = BV[:, step] - rho[:, None] * MV[:, step]
-            w = w if inverse is None else (inverse @ w[:, :, None])[:, :, 0]
-            w = w / np.maximum(np.linalg.norm(w, axis=1, keepdims=True), LEAST_FLOAT)
-    Vt = V.transpose(0, 2, 1)
-    numerator, inside, each, unused = BV @ Vt, MV @ Vt, np.arange(steps + 1), ~V.any(axis=2)
-    nothing = 2 * np.minimum(rho, 0.0) - LEAST_FLOAT  # charges may leave less than nothing of all that is a direction
-    numerator[:, each, each] += unused * nothing[:, None]
-    inside[:, each, each] += unused
-    values, c = _top(numerator, inside)
-    v = (c[:, None, :] @ V)[:, 0]
-    return values, v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), LEAST_FLOAT)
-
-
-def _top(B: Array, M: Array) -> tuple[Array, Array]:
-    """The largest v'Bv / v'Mv and its v."""
-    inverse = np.linalg.inv(_cholesky((M + M.transpose(0, 2, 1)) / 2))
-    K = inverse @ B @ inverse.transpose(0, 2, 1)
-    values, vectors = np.linalg.eigh((K + K.transpose(0, 2, 1)) / 2)
-    return values[:, -1], (inverse.transpose(0, 2, 1) @ vectors[:, :, -1:])[:, :, 0]
-
-
-def _cholesky(M: Array) -> Array:
-    """Cholesky factors, with the least ridge that lets them be: quotients can only fall by it."""
-    for ridge in DEFINITE:
-        try:
-            return cast(Array, np.linalg.cholesky(M + ridge * np.eye(M.shape[-1])))
-        except np.linalg.LinAlgError:
-            continue
-    return cast(Array, np.linalg.cholesky(M + np.abs(M).sum(axis=2).max() * np.eye(M.shape[-1])))
 
 
 def _defined(C: Array) -> Array:
@@ -318,7 +246,7 @@ def _without(C: Array, b: Indices) -> Array:
 
 
 class Quotients:
-    """The quotients of each component beside the others, of S states.
+    """The quotients of each component given the others, for S states.
 
     ``diagonal`` (u,) is that of B; where it is that of all features, gains of all of them are known from BX and MX.
     """
@@ -374,14 +302,14 @@ class Quotients:
         return Z, Y, Mx, Nx, *self._own(Z, Y, candidates, (s, b))
 
     def best(self, objective: BlockCapture, s: Indices, b: Indices, places: Indices) -> Array:
-        """The best quotients of component b on other supports (q, r), beside the others of state s."""
+        """The best quotients of component b on other supports (q, r), given the other components of state s."""
         inside = objective.weight[places[:, :, None], places[:, None, :]]
         Z, Y = (part[s[:, None], places] for part in (self.Z, self.Y))
         near = np.where(places == self.places[s, b], self.x[s, b], 0.0)
         return objective.best(places, inside, Z, Y, self.Q[s, b], self.QWQ[s, b], near)[0]
 
     def own(self, s: Indices, b: Indices) -> Array:
-        """What each feature (q, u) alone adds to the others of state s in place of component b."""
+        """The gain of each single feature (q, u) in place of component b of state s."""
         everything = np.broadcast_to(np.arange(len(self.diagonal)), (len(s), len(self.diagonal)))
         M, N = self._own(self.Z[s], self.Y[s], everything, (s, b))
         return np.asarray((self.rho[s, b][:, None] * M - N) / np.maximum(M, NONE_BESIDE))
@@ -392,7 +320,7 @@ class Quotients:
         return np.asarray(objective.weight[j] - Y @ (Q @ Z[j]) - Z @ (Q @ Y[j] - QWQ @ Z[j]))
 
     def entering(self) -> Array:
-        """Lower bounds (S, k, u) of what each component gains by each feature beside all that it has."""
+        """Lower bounds (S, k, u) of the gain of each component from adding each feature to its support."""
         n_states, k, _ = self.places.shape
         s, b = (index.ravel() for index in np.indices((n_states, k)))
         everything = np.broadcast_to(np.arange(len(self.diagonal)), (len(s), len(self.diagonal)))
@@ -402,7 +330,7 @@ class Quotients:
         return gains.reshape(n_states, k, -1)
 
     def leaving(self) -> Array:
-        """Lower bounds (S, k, r), at most 0, of what is gained where a component gives up a feature."""
+        """Lower bounds (S, k, r), at most 0, of the gain when a component gives up a feature."""
         x, Mx, Nx = self.x, self.Mx, self.Nx
         length = self.length[..., None] - 2 * x * Mx + np.square(x) * self.Mii
         lost = -2 * x * Nx + np.square(x) * self.Nii
@@ -430,7 +358,7 @@ class Quotients:
 
 
 def plane(Maa: Array, Naa: Array, Maj: Array, Naj: Array, Mjj: Array, Njj: Array) -> Array:
-    """The largest -z'Nz / z'Mz in the plane of a and e_j; that of e_j alone where M does not tell the two apart."""
+    """The largest -z'Nz / z'Mz in the plane of a and e_j; that of e_j alone if M is singular on the plane."""
     a = Maa * Mjj - np.square(Maj)
     b = Naa * Mjj + Maa * Njj - 2 * Naj * Maj
     c = Naa * Njj - np.square(Naj)
@@ -439,3 +367,23 @@ def plane(Maa: Array, Naa: Array, Maj: Array, Naj: Array, Mjj: Array, Njj: Array
     root = np.sqrt(np.maximum(b * b - 4 * a * c, 0.0))
     alone = np.where(there, -Njj / np.where(there, Mjj, 1.0), -np.inf)
     return np.where(apart, (root - b) / np.where(apart, 2 * a, 1.0), alone)
+
+
+def plane_of_units(Maa: Array, Naa: Array, Naj: Array, Njj: Array) -> Array:
+    """The same for the identity M, which is never singular; ``Naj`` is overwritten.
+
+    With a of unit length the value is -p/2 - q/2 + sqrt((q - p)^2/4 + n^2), for [[p, n], [n, q]] that is N.
+    """
+    there = Maa > APART
+    inverse = np.divide(1.0, Maa, out=np.zeros_like(Maa), where=there)
+    gains = np.square(Naj, out=Naj)
+    gains *= inverse
+    half = Njj - Naa * inverse
+    half *= 0.5
+    gains += half * half
+    np.sqrt(gains, out=gains)
+    gains += half
+    gains -= Njj
+    if not there.all():
+        np.copyto(gains, -Njj, where=~there)
+    return gains

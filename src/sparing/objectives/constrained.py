@@ -1,8 +1,8 @@
 """Variances of several components that are orthogonal, or whose scores are uncorrelated, and swaps of each.
 
 Unit directions X (columns) capture tr(X'AX). Beside the others a direction x has x'Ax to maximise over those on its
-support with W'x = 0, where W are the others, or A times them [mackey2014, Sec. 14.5]. A charge for W'x takes the place
-of the constraint where many swaps are scored at once, and on the way to supports that can keep it.
+support with W'x = 0, where W are the others, or A times them [mackey2014, Sec. 14.5]. A penalty on W'x replaces the
+constraint where many swaps are scored at once, and for supports that do not admit feasible directions yet.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.linalg.rounding import NOTHING
-from sparing.objectives.blocks import LEAST_FLOAT, leading, plane
+from sparing.objectives.blocks import plane, plane_of_units
+from sparing.objectives.loadings import LEAST_FLOAT, leading
 from sparing.results import Array, Indices
-from sparing.run import SEARCH
+from sparing.search_limits import SEARCH
 
 KEPT = 1e-10
 """Inner products of unit vectors below this are zero."""
@@ -26,7 +27,8 @@ BINDING = 1e-7
 
 
 class ConstrainedState(NamedTuple):
-    """Loadings (S, R) of all slots; AX (S, u, k); W (S, u, k), what each component forbids to the others."""
+    """Loadings (S, R) of all slots; AX (S, u, k); W (S, u, k), the directions that each component forbids to the
+    others."""
 
     loadings: Array
     images: Array
@@ -77,7 +79,7 @@ class ConstrainedBlocks:
         self.scored = self.level * (1.0 if charge is None else charge)
 
     def fitted(self, supports: Indices, before: Array | None = None, sweeps: int = 1) -> tuple[Array, ConstrainedState]:
-        """What is captured with the loadings that turns of the components lead to; all pairs keep the constraint.
+        """Captured variance with loadings from block coordinate ascent; all pairs satisfy the constraint.
 
         ``before`` (S, R) are loadings to start from, 0 where a feature is new; components that change come first.
         """
@@ -95,7 +97,7 @@ class ConstrainedBlocks:
         return self._captured(state, places), state._replace(loadings=x.reshape(n, -1))
 
     def _set(self, state: ConstrainedState, places: Indices, b: Indices, x: Array) -> None:
-        """Other loadings of component b, one of each state."""
+        """Updated loadings of component b, one for each state."""
         n = np.arange(len(places))
         here = places[n, b]
         state.loadings[n, b] = x
@@ -107,7 +109,7 @@ class ConstrainedBlocks:
             state.forbidden[n[:, None], here, b[:, None]] = x
 
     def _captured(self, state: ConstrainedState, places: Indices) -> Array:
-        """The sum of variances, less what is charged."""
+        """The sum of variances minus the penalty."""
         n = np.arange(len(places))[:, None, None]
         values = np.einsum("sbi,sbib->s", state.loadings, state.images[n, places])
         if self.charge is not None:
@@ -119,24 +121,24 @@ class ConstrainedBlocks:
     def best(
         self, state: ConstrainedState, s: Indices, b: Indices, places: Indices, near: Array
     ) -> tuple[Array, Array]:
-        """The best direction of component b on supports (q, r) beside the others of state s, and what it adds.
+        """The best direction of component b on supports (q, r), given the other components of state s, and its gain.
 
-        Nothing where the constraint leaves no direction.
+        None if the constraint leaves no direction.
         """
         W = state.forbidden[s[:, None], places]
         W[np.arange(len(s)), :, b] = 0.0
         A = self.gram[places[:, :, None], places[:, None, :]]
-        identity = np.broadcast_to(np.eye(places.shape[1]), A.shape)
-        if self.charge is not None:
-            A = A - self.charge * self.level * (W @ W.transpose(0, 2, 1))
-            return leading(A, identity, near if near.any(axis=1).all() else None, False)
+        if self.charge is not None or not W.any():
+            if self.charge is not None:
+                A -= (self.charge * self.level) * (W @ W.transpose(0, 2, 1))
+            return leading(A, None, near if near.any(axis=1).all() else None)
         lengths = np.linalg.norm(state.forbidden[s], axis=1) if self.uncorrelated else np.ones((len(s), self.blocks))
         U = _spans(W / np.maximum(lengths, LEAST_FLOAT)[:, None, :])
         A = A - U @ (U.transpose(0, 2, 1) @ A)
         A = A - (A @ U) @ U.transpose(0, 2, 1)
         near = _outside(near, U)
         known = (np.linalg.norm(near, axis=1) > KEPT).all()
-        values, v = leading((A + A.transpose(0, 2, 1)) / 2, identity, near if known else None, False)
+        values, v = leading((A + A.transpose(0, 2, 1)) / 2, None, near if known else None)
         v = _outside(_outside(v, U), U)
         length = np.linalg.norm(v, axis=1)
         there = (length > 0.5) & (values > NOTHING * self.level)  # else all of it is forbidden
@@ -153,16 +155,17 @@ class ConstrainedBlocks:
         n, n_slots = supports.shape
         k, count = self.blocks, self.size if candidates is None else candidates.shape[-1]
         out = np.empty((n, k, n_slots // k, count))
-        step = max(1, SEARCH.swap_entries // (out.shape[2] * count))
-        everything = np.arange(self.size)[None]
-        for first in range(0, n * k, step):
-            s, b = np.divmod(np.arange(first, min(first + step, n * k)), k)
-            some = everything if candidates is None else candidates[s, b]
-            out[s, b] = beside.kept_swaps(self, s, b, some) if self.charge is None else beside.swaps(self, s, b, some)
+        bound = beside.bound if self.charge is None else np.zeros((n, k), dtype=bool)
+        for score, chosen in ((beside.swaps, ~bound), (beside.kept_swaps, bound)):
+            all_s, all_b = np.nonzero(chosen)
+            step = max(1, SEARCH.swap_entries // (out.shape[2] * count))
+            for first in range(0, len(all_s), step):
+                s, b = all_s[first : first + step], all_b[first : first + step]
+                out[s, b] = score(self, s, b, None if candidates is None else candidates[s, b])
         return out.reshape(n, n_slots, count)
 
     def sharper_values(self, supports: Indices, state: ConstrainedState, slots: Indices, taken: Indices) -> Array:
-        """What is captured after some swaps (S, c), with the best loadings of the component that changes."""
+        """Captured variance after some swaps (S, c), with the best loadings of the component that changes."""
         state, (n, n_slots), count = ConstrainedState(*state), supports.shape, taken.shape[1]
         all_places = supports.reshape(n, self.blocks, -1)
         x = state.loadings.reshape(all_places.shape)
@@ -180,7 +183,8 @@ class ConstrainedBlocks:
         return np.asarray(whole[:, None] + (added - now).reshape(n, count))
 
     def renewed(self, supports: Indices, state: ConstrainedState, rng: np.random.Generator) -> tuple[Indices, Array]:
-        """Each support with one component, drawn by chance, begun anew from a feature drawn by what it would add."""
+        """Each support with one random component restarted from a feature drawn with probability proportional to its
+        gain."""
         beside = Beside(supports, ConstrainedState(*state), self.diagonal, self.scored)
         n, real = len(supports), self.size - self.padding
         places, loadings = beside.places.copy(), beside.x.copy()
@@ -198,7 +202,7 @@ class ConstrainedBlocks:
 
 
 class Beside:
-    """What swaps of each component are scored by, beside the others, of S states."""
+    """Quantities from which the swaps of each component are scored, for S states."""
 
     def __init__(self, supports: Indices, state: ConstrainedState, diagonal: Array, charge: float) -> None:
         blocks = state.images.shape[2]
@@ -209,9 +213,10 @@ class Beside:
             charge,
             diagonal,
         )
-        products = np.einsum("sbi,sbij->sbj", self.x, self.W[np.arange(len(places))[:, None, None], places])
-        k = np.arange(blocks)
-        products[:, k, k] = 0.0
+        k, inside = np.arange(blocks), self.W[np.arange(len(places))[:, None, None], places]
+        inside[:, k, :, k] = 0.0
+        self.bound = inside.any(axis=(2, 3))  # components (S, k) with features that the others forbid
+        products = np.einsum("sbi,sbij->sbj", self.x, inside)
         self.Bx = state.images - self.charge * np.einsum("suj,sbj->sub", self.W, products)  # of each, (S, u, k)
         inside = np.take_along_axis(self.Bx, places.transpose(0, 2, 1), axis=1).transpose(0, 2, 1)
         self.rho = np.einsum("sbi,sbi->sb", self.x, inside)
@@ -224,7 +229,7 @@ class Beside:
         return np.asarray(self.diagonal[features] - self.charge * others)
 
     def entering(self) -> Array:
-        """Gains (S, k, u) of each component by each feature beside all that it has."""
+        """Gains (S, k, u) of each component from adding each feature to its support."""
         n, k, _ = self.places.shape
         s, b = (index.ravel() for index in np.indices((n, k)))
         everything = np.broadcast_to(np.arange(len(self.diagonal)), (len(s), len(self.diagonal)))
@@ -242,32 +247,40 @@ class Beside:
         lost = -2 * x * (rho * x - inside) + np.square(x) * (rho - own)
         return np.asarray(-lost / np.maximum(1 - np.square(x), NOTHING))
 
-    def swaps(self, objective: ConstrainedBlocks, s: Indices, b: Indices, candidates: Indices) -> Array:
-        """Gains (q, r, c) of swaps in component b of state s, other loadings in proportion, with charges."""
-        here, real = self.places[s, b], objective.size - objective.padding
-        candidates = np.broadcast_to(candidates, (len(s), candidates.shape[-1]))
-        x, rho = self.x[s, b][:, :, None], self.rho[s, b][:, None, None]
-        W_here, W_there = self.W[s[:, None], here], self.W[s[:, None], candidates]
-        W_here[np.arange(len(s)), :, b] = 0.0
-        B = objective.gram[here[:, :, None], candidates[:, None, :]]
-        B = B - self.charge * (W_here @ W_there.transpose(0, 2, 1))
-        Bx_i = self.Bx[s[:, None], here, b[:, None]][:, :, None]
-        Bx_j = self.Bx[s[:, None], candidates, b[:, None]][:, None, :]
-        own_i, own_j = self._own(s, b, here)[:, :, None], self._own(s, b, candidates)[:, None, :]
-        lost = -2 * x * (rho * x - Bx_i) + np.square(x) * (rho - own_i)
-        length = np.square(x).sum(axis=1, keepdims=True)
-        gains = plane(length - np.square(x), lost, np.zeros_like(lost), x * B - Bx_j, np.ones_like(own_j), rho - own_j)
-        return np.where(_stays(here, candidates, real), -np.inf, gains)
+    def swaps(self, objective: ConstrainedBlocks, s: Indices, b: Indices, candidates: Indices | None) -> Array:
+        """Gains (q, r, c) of swaps in component b of state s, other loadings in proportion.
 
-    def kept_swaps(self, objective: ConstrainedBlocks, s: Indices, b: Indices, candidates: Indices) -> Array:
-        """The same where the constraint is kept: best directions of planes that keep it, beside others as they are.
+        Violations of the constraint are penalised; if none is allowed, forbidden features are excluded.
+        """
+        here, count = self.places[s, b], np.arange(len(s))
+        x, rho, others = self.x[s, b], self.rho[s, b][:, None], self.W[s]
+        others[count, :, b] = 0.0
+        own, Bx = self.diagonal - self.charge * np.square(others).sum(axis=2), self.Bx[s, :, b]
+        own_i, Bx_i = (np.take_along_axis(part, here, axis=1) for part in (own, Bx))
+        B = objective.gram[here] if candidates is None else objective.gram[here[:, :, None], candidates[:, None, :]]
+        if candidates is not None:
+            own, Bx = (np.take_along_axis(part, candidates, axis=1) for part in (own, Bx))
+        if objective.charge is not None:
+            there = others if candidates is None else others[count[:, None], candidates]
+            B -= self.charge * (others[count[:, None], here] @ there.transpose(0, 2, 1))
+        B *= x[:, :, None]
+        B -= Bx[:, None, :]
+        lost = -2 * x * (rho * x - Bx_i) + np.square(x) * (rho - own_i)
+        left = np.square(x).sum(axis=1, keepdims=True) - np.square(x)
+        gains = plane_of_units(left[:, :, None], lost[:, :, None], B, (rho - own)[:, None, :])
+        forbidden = np.abs(others).max(axis=2) > BINDING if objective.charge is None else None
+        return _without_fixed(gains, here, candidates, objective, forbidden)
+
+    def kept_swaps(self, objective: ConstrainedBlocks, s: Indices, b: Indices, candidates: Indices | None) -> Array:
+        """The same for feasible directions: the best ones in planes that satisfy the constraint, the other components
+        fixed.
 
         With P the projection on directions of the support that keep it: without feature i the direction is
         y = x - x_i q with q = P e_i / P_ii, and feature j comes in along d = e_j - c + c_i q, where c is the least
-        direction on the support with W'c = W'e_j. Both keep the constraint, and M does not tell y and d apart.
+        direction on the support with W'c = W'e_j. Both satisfy the constraint, and M is singular on their plane.
         """
-        here, real = self.places[s, b], objective.size - objective.padding
-        candidates = np.broadcast_to(candidates, (len(s), candidates.shape[-1]))
+        here, given = self.places[s, b], candidates
+        candidates = np.broadcast_to(np.arange(objective.size), (len(s), objective.size)) if given is None else given
         x, rho = self.x[s, b], self.rho[s, b]
         W = self.W[s] / np.maximum(np.linalg.norm(self.W[s], axis=1, keepdims=True), LEAST_FLOAT)
         W[np.arange(len(s)), :, b] = 0.0
@@ -302,21 +315,35 @@ class Beside:
         gains = np.where(
             (free[:, :, None] | (np.abs(C) <= BINDING)) & (beyond <= BINDING**2)[:, None, :], gains, -np.inf
         )
-        return np.where(_stays(here, candidates, real), -np.inf, gains)
+        return _without_fixed(gains, here, given, objective)
 
 
-def _stays(here: Indices, candidates: Indices, real: int) -> NDArray[np.bool_]:
-    """Swaps (q, r, c) that are none: of features that the component has, or of padding."""
-    taken = (here[:, :, None] == candidates[:, None, :]).any(axis=1)
-    return np.asarray((taken | (candidates >= real))[:, None, :] | (here >= real)[:, :, None])
+def _without_fixed(
+    gains: Array,
+    here: Indices,
+    candidates: Indices | None,
+    objective: ConstrainedBlocks,
+    forbidden: NDArray[np.bool_] | None = None,
+) -> Array:
+    """Set gains (q, r, c) to -inf, in place, for invalid swaps: padding, features already chosen, forbidden ones."""
+    real = objective.size - objective.padding
+    fixed = np.zeros((len(here), objective.size), dtype=bool) if forbidden is None else forbidden
+    np.put_along_axis(fixed, here, True, axis=1)
+    fixed[:, real:] = True
+    if candidates is not None:
+        fixed = np.take_along_axis(fixed, candidates, axis=1)
+    np.copyto(gains, -np.inf, where=fixed[:, None, :])
+    if objective.padding:
+        np.copyto(gains, -np.inf, where=(here >= real)[:, :, None])
+    return gains
 
 
 def _spans(W: Array) -> Array:
-    """Orthonormal columns that span those of each W (q, r, k), zeros beside them."""
+    """Orthonormal columns that span those of each W (q, r, k), padded with zeros."""
     U, values, _ = np.linalg.svd(W, full_matrices=False)
     return np.asarray(U * (values > KEPT)[:, None, :])
 
 
 def _outside(x: Array, U: Array) -> Array:
-    """What of x (q, r) is orthogonal to the columns of U."""
+    """The part of x (q, r) that is orthogonal to the columns of U."""
     return np.asarray(x - (U @ (U.transpose(0, 2, 1) @ x[:, :, None]))[:, :, 0])

@@ -1,4 +1,4 @@
-"""Components with supports of their own, improved one after the other.
+"""Components with separate supports, improved in turn.
 
 With the other directions fixed, what all capture is what the others capture plus a sparse quotient of the remaining
 one. Which quotient depends on the criterion: loss or variance. Moves are the same for both.
@@ -19,7 +19,8 @@ from sparing.objectives.loadings import best_loadings
 from sparing.objectives.residual import WITHIN_OTHERS, UnitObjective, without_scores
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Indices
-from sparing.run import SEARCH, Budget
+from sparing.run import Budget
+from sparing.search_limits import SEARCH
 
 ROUNDING_GAIN = 1e-12
 
@@ -28,7 +29,7 @@ KEPT_PRODUCT = 1e-8
 """An inner product below this keeps a constraint."""
 
 IN_FULL = 512
-"""Features up to which a changed A is formed once rather than changed anew wherever it is looked at."""
+"""Number of features up to which a deflated A is formed once instead of being deflated at each use."""
 
 
 class Alternation(ABC):
@@ -46,14 +47,14 @@ class Alternation(ABC):
 
     @abstractmethod
     def without(self, H: Array) -> RayleighObjective:
-        """The quotient of one more direction beside those of H."""
+        """The quotient of one more direction, given those of H."""
 
     def refit(self, H: Array, sweeps: int) -> Array:
-        """Best loadings for the supports as they are, by turns until nothing changes."""
+        """Best loadings for the given supports, by block coordinate ascent."""
         return self._sweep(H, sweeps, None, growth=1e-14)
 
     def improve(self, H: Array, sweeps: int, sizes: Sequence[int] | None = None, *, growth: float = 1e-9) -> Array:
-        """New supports and best loadings, by turns until little changes; supports below their size are filled up."""
+        """New supports and best loadings, by block coordinate ascent; supports below their size are filled up."""
         return self._sweep(H, sweeps, sizes or np.count_nonzero(H, axis=0).tolist(), growth)
 
     def _sweep(self, H: Array, sweeps: int, sizes: Sequence[int] | None, growth: float) -> Array:
@@ -81,7 +82,7 @@ class Alternation(ABC):
         return H
 
     def _with_best_loadings(self, H: Array) -> Array:
-        """Loadings better than turns have found so far, where there is a quick way to them."""
+        """Loadings better than those found so far, if there is a quick way to compute them."""
         return H
 
     def gains(self, before: Array, after: Array, growth: float) -> bool:
@@ -126,12 +127,12 @@ class LossAlternation(Alternation):
         self._rows, self._core = rows, core
 
     def captured(self, H: Array) -> float:
-        """What the best decoder rebuilds from all scores."""
+        """Variance that the best decoder rebuilds from all scores."""
         rotation = self._whitening(H)
         return float(np.einsum("ij,ij->", rotation, (H.T @ self.squared @ H) @ rotation))
 
     def gains(self, before: Array, after: Array, growth: float) -> bool:
-        """By a share of what is lost, where rows tell it to all its digits."""
+        """By a share of the loss, which rows give to full precision."""
         if self._rows is None or self._core is None:
             return super().gains(before, after, growth)
         scores = (self._rows[:, self._core] @ H for H in (before, after))
@@ -149,7 +150,7 @@ class LossAlternation(Alternation):
         return cast(Array, (vectors[:, keep] / np.sqrt(values[keep])) / scale[:, None])
 
     def without(self, H: Array) -> RayleighObjective:
-        """The quotient of one more direction beside those of H."""
+        """The quotient of one more direction, given those of H."""
         if self._rows is not None and self._core is not None:
             rest = without_scores(self._rows, self._rows[:, self._core] @ H)
             return UnitObjective(rest, self._core)
@@ -192,7 +193,7 @@ class VarianceAlternation(Alternation):
         return cast(Array, vectors[:, keep] / np.sqrt(values[keep]))
 
     def refit(self, H: Array, sweeps: int) -> Array:
-        """Best loadings for the supports as they are, all of them together: turns would take many times as long."""
+        """Best loadings for the given supports, all at once: coordinate ascent would take much longer."""
         used, lengths = np.flatnonzero(H.any(axis=1)), np.linalg.norm(H, axis=0)
         if H.shape[1] < 2 or self.ridge == 0 or lengths.min() <= 0:
             return super().refit(H, sweeps)
@@ -209,7 +210,7 @@ class VarianceAlternation(Alternation):
         )
 
     def without(self, H: Array) -> RayleighObjective:
-        """The quotient of one more direction beside those of H."""
+        """The quotient of one more direction, given those of H."""
         if H.shape[1] == 0:
             return RayleighObjective(self.view)
         U = H @ self._whitening(H)

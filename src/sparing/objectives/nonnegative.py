@@ -1,7 +1,7 @@
 """Nonnegative sparse directions: climbing on the matrix itself.
 
-x'Bx / x'Mx over x >= 0 is hard even where the support is known. What can be had is a local optimum: no feature of the
-support wants to leave, none outside wants to come in, no single exchange pays.
+x'Bx / x'Mx over x >= 0 is hard even where the support is known. The result is a local optimum: removing a feature,
+adding one or exchanging two does not improve it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices
-from sparing.run import SEARCH, Budget
+from sparing.run import Budget
+from sparing.search_limits import SEARCH
 
 SUPPORT_DECOMPOSED = 400
 """Nonzeros up to which the block of a support is decomposed; beyond that products with B do it."""
@@ -35,13 +36,20 @@ def positive_part(V: Array, n_nonzero: int, allowed: NDArray[np.bool_] | None = 
 class NonnegativeObjective(RayleighObjective):
     """The problem max x'Bx / x'Mx over x >= 0 with at most r nonzeros.
 
-    As :class:`RayleighObjective`, but where that is exact on a support this one climbs from a few starts,
-    until ``budget`` ends.
+    As :class:`RayleighObjective`, but loadings on a support come from local ascent from a few starts, until ``budget``
+    ends.
     """
 
     def __init__(self, view: DataMatrix, metric: Metric | None = None, budget: Budget | None = None) -> None:
         super().__init__(view, metric)
         self.budget = budget or Budget()
+        self.n_products = 0
+        """Products with B so far."""
+
+    def slope(self, rho: float, x: Array) -> Array:
+        """(B - rho M)x for a direction x of quotient rho: where positive, more of that feature raises it."""
+        self.n_products += 1
+        return super().slope(rho, x)
 
     def restricted(self, J: Indices) -> NonnegativeObjective:
         """The same problem on the features J alone, in memory."""
@@ -61,6 +69,9 @@ class NonnegativeObjective(RayleighObjective):
 
     def climbed(self, x: Array, n_nonzero: int) -> tuple[float, Array]:
         """A local optimum above x (d entries): truncated steps on all features, each followed by the best loadings."""
+        if min(n_nonzero, int(np.count_nonzero(x > 0))) > SUPPORT_DECOMPOSED:
+            x = self.stepped(x, n_nonzero, SEARCH.truncated_steps_long)
+            return self.ratio(x), x
         x = positive_part(x[:, None], n_nonzero, self.usable)[:, 0]
         rho, x = self.settled(x)
         for _ in range(SEARCH.truncated_turns):
@@ -72,6 +83,34 @@ class NonnegativeObjective(RayleighObjective):
                 break
             rho, x = higher, after
         return rho, x
+
+    def stepped(self, x: Array, n_nonzero: int, steps: int, allowed: NDArray[np.bool_] | None = None) -> Array:
+        """The best of some truncated steps from x, one product each, which go further where the last ones led uphill.
+
+        What a step along the last one reaches is kept if it is higher; else the next one is plain, and never falls.
+        """
+        allowed = self.usable if allowed is None else allowed
+        now = last = best = positive_part(x[:, None], n_nonzero, allowed)[:, 0]
+        reached, uphill = -np.inf, 0
+        for _ in range(steps):
+            self.n_products += 1
+            Bx, Mx = self.view.gram_matmat(now[:, None])[:, 0], now
+            if self.metric is not None:
+                Mx = self.metric.matmat(now[:, None])[:, 0]
+            rho = float(now @ Bx) / float(now @ Mx)
+            if self.budget.expired or (rho <= reached and uphill == 0):
+                break
+            if rho <= reached:
+                now, uphill = last, 0
+                continue
+            little, best, reached = rho <= reached * (1 + GRADIENT_ROUNDING), now, rho
+            after = positive_part((Bx - rho * Mx + self._curb(rho) * now)[:, None], n_nonzero, allowed)
+            if little or after.shape[1] == 0:
+                break
+            further = after[:, 0] + uphill / (uphill + 3) * (after[:, 0] - last)
+            last, uphill = after[:, 0], uphill + 1
+            now = unit_columns(np.where(last > 0, np.maximum(further, 0.0), 0.0)[:, None])[:, 0]
+        return best
 
     def exchanged(self, x: Array, n_nonzero: int, max_swaps: int) -> tuple[float, Array]:
         """A local optimum that no single exchange of features found improves; ``x`` is one that is climbed."""
@@ -87,7 +126,7 @@ class NonnegativeObjective(RayleighObjective):
         return rho, x
 
     def exchange_cost(self, size: int) -> float:
-        """Operations of one exchange: a table of features by nonzeros, and decompositions of what is carried out."""
+        """Operations of one exchange: a table of features by nonzeros, and decompositions of the exchanges made."""
         return float(self.view.n_features * size + (1 + SEARCH.verified_exchanges) * size**3)
 
     def best_feature(self) -> Array:
@@ -112,29 +151,12 @@ class NonnegativeObjective(RayleighObjective):
         """The local optimum on the support of x that lies uphill."""
         support = np.flatnonzero(x)
         if len(support) > SUPPORT_DECOMPOSED:
-            return self._by_products(x)
+            x = self.stepped(x, len(support), SEARCH.truncated_steps_long, x > 0)
+            return self.ratio(x), x
         rho, v = upward(*self._blocks(support), x[support])
         out = np.zeros_like(x)
         out[support] = v
         return rho, out
-
-    def _by_products(self, x: Array) -> tuple[float, Array]:
-        """The same by projected power steps, for supports too large to decompose; one product with B for each."""
-        kept, rho = x > 0, -np.inf
-        best, now = x, x / np.linalg.norm(x)
-        for _ in range(SEARCH.truncated_turns):
-            Bx = self.view.gram_matmat(now[:, None])[:, 0]
-            Mx = now if self.metric is None else self.metric.matmat(now[:, None])[:, 0]
-            before, value = rho, float(now @ Bx) / float(now @ Mx)
-            if value > rho:
-                rho, best = value, now
-            if value <= before * (1 + GRADIENT_ROUNDING) or self.budget.expired:
-                break
-            after = np.where(kept, np.maximum(Bx - value * Mx + self._curb(value) * now, 0.0), 0.0)
-            if not after.any():
-                break
-            now = after / np.linalg.norm(after)
-        return rho, best
 
     def _cut(self, V: Array, counts: Indices) -> Array:
         """As for any sign; negative entries do not count."""
@@ -143,9 +165,9 @@ class NonnegativeObjective(RayleighObjective):
     def _exchanges(self, rho: float, x: Array, n_nonzero: int) -> list[Array]:
         """Directions with one feature less and another more that promise most.
 
-        With N = B - rho M, so that x'Nx = 0: without feature i, x becomes y = x - x_i e_i with y'Ny = x_i^2 N_ii, and
-        y + t e_j, t >= 0, has the larger eigenvalue of a two by two matrix. Each is feasible, so it promises no more
-        than it keeps.
+        With N = B - rho M, so that x'Nx = 0: without feature i, x becomes y = x - x_i e_i with y'Ny = x_i^2 N_ii, and y
+        + t e_j, t >= 0, has the larger eigenvalue of a two by two matrix. Each is feasible, so its gain is a lower
+        bound.
         """
         support, free = np.flatnonzero(x), self.usable.copy()
         free[support] = False
@@ -186,7 +208,7 @@ def best_nonnegative(
 ) -> Component:
     """The best of nonnegative candidates (columns): as it is, or with ``refit`` after the best few have been climbed.
 
-    Where there is none the single feature of largest quotient is the answer, so that there always is one.
+    If there is none, the single feature with the largest quotient is returned, so that there always is an answer.
     """
     X = positive_part(candidates, n_nonzero, objective.usable)
     if X.shape[1] == 0:
@@ -203,7 +225,8 @@ def upward(B: Array, M: Array | None, x: Array) -> tuple[float, Array]:
     """From x >= 0 (any norm, not zero) to a local optimum of x'Bx / x'Mx over x >= 0, never down.
 
     On the features in use: towards their leading direction, where the quotient only rises, as far as no entry becomes
-    negative; the feature that would is left out, for good unless it pulls at the end. Then all that pull come in.
+    negative; the feature that would is left out, for good unless it pulls at the end. Then all features with a positive
+    gradient enter.
     """
     x = x.copy()
     rho, best = -np.inf, x

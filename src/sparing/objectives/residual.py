@@ -15,7 +15,7 @@ WITHIN_OTHERS = 1e-10
 
 
 class UnitObjective(RayleighObjective):
-    """The quotient of directions on a core of columns of what is left of rows (m x d), searched on unit columns.
+    """The quotient of directions on a core of columns of the residual of rows (m x d), searched on unit columns.
 
     In the units of the data loadings may differ by a million, and rounding would judge swaps of the small ones.
     """
@@ -35,7 +35,7 @@ class UnitObjective(RayleighObjective):
 
 
 def residual_view(rows: Array, H: Array) -> DataMatrix:
-    """What regression on the scores along directions H (d x k) leaves of rows (m x d).
+    """The residual of rows (m x d) after regression on the scores along directions H (d x k).
 
     By differences of squares, as :meth:`DataMatrix.projected` has it, half of the digits would be lost; but that needs
     no rows.
@@ -44,7 +44,8 @@ def residual_view(rows: Array, H: Array) -> DataMatrix:
 
 
 def without_scores(rows: Array, scores: Array) -> Array:
-    """What regression on scores (m x k) leaves of rows (m x d); nothing of columns of which hardly anything is left."""
+    """The residual of rows (m x d) after regression on scores (m x k); zero for columns that are explained up to
+    rounding."""
     lengths = np.linalg.norm(scores, axis=0)
     Q, R = np.linalg.qr(scores[:, lengths > 0] / lengths[lengths > 0])
     Q, rest = Q[:, np.square(np.diagonal(R)) > WITHIN_OTHERS], rows

@@ -18,7 +18,7 @@ from sparing.gram.base import runs
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rooms, Rules
-from sparing.run import SEARCH
+from sparing.search_limits import SEARCH
 from sparing.task import Target
 
 UNIT_RIDGE = 1e-11
@@ -28,7 +28,7 @@ DEFINITE = (1e2, 1e5, 1e8, 1e11, 1e14)
 """Factors of the ridge until a Gram matrix that rounding made indefinite has its Cholesky factors."""
 
 LEFT_OF_SWAP = 1e-9
-"""Share of a unit column that must be left beside the others, or a swap is no gain but rounding."""
+"""Minimum share of a unit column outside the span of the others; below it, the gain of a swap is rounding error."""
 
 
 class SharedState(NamedTuple):
@@ -40,7 +40,7 @@ class SharedState(NamedTuple):
 
     @property
     def turned(self) -> Array:
-        """F'L^-1, which turns what the features of a support say into what its components say."""
+        """F'L^-1, which maps values of the features of a support to values of its components."""
         return np.asarray(self.vectors.swapaxes(-1, -2) @ self.inverse)
 
 
@@ -69,7 +69,7 @@ class SharedCapture:
     blocks = 1
 
     def fitted(self, supports: Indices, before: None = None) -> tuple[Array, SharedState]:
-        """Captured variances, and what swaps are scored by."""
+        """Captured variances, and quantities from which swaps are scored."""
         rows, columns = supports[:, :, None], supports[:, None, :]
         inverse = cast(Array, np.linalg.inv(_cholesky(self.gram[rows, columns])))
         G = inverse @ self.weight[rows, columns] @ inverse.transpose(0, 2, 1)
@@ -97,12 +97,12 @@ class SharedCapture:
         """Lower bounds of the values after some swaps (S, c), sharper than their scores.
 
         The components of a support, the new feature in the place of the old one, go through block power steps in
-        the span of the new support. What any k directions there capture is a lower bound.
+        the span of the new support. The variance captured by any k directions there is a lower bound.
         """
         return _Swaps(self, SharedState(*state), supports, slots, taken).values(SEARCH.shared_power_steps)
 
     def extended(self, support: Indices, may: NDArray[np.bool_] | None = None) -> Indices:
-        """One feature more, the one that adds most to what the components capture now, of those that may come."""
+        """Add the allowed feature that increases the captured variance most."""
         _, state = self.fitted(support[None])
         one = SharedState(*(part[0] for part in state))
         gains = added_gains(one, self.gram[support], one.turned @ self.weight[support], np.diagonal(self.gram))
@@ -233,14 +233,21 @@ class CapturedVariance:
         return SharedCapture(gram, weight, self.rank, np.append(self._rounding[real], np.full(nothing, UNIT_RIDGE)))
 
     def starts(self, size: int, count: int, width: int, rng: np.random.Generator) -> Indices:
-        """Supports to start from: greedy choices for random weights of the components, each among half of a pool."""
+        """Supports to start from: greedy choices for random weights of the components, each among half of a pool.
+
+        Pools have the best features alone, and more of them from start to start: narrow ones have the best ends more
+        often, and only wide ones lead to features that are good together and not alone.
+        """
         target = self.target
         squares = np.square(target.cross).sum(axis=1)
         scores = np.divide(squares, np.square(self._norms), out=np.full_like(squares, -1.0), where=self._varies)
-        width = min(max(width, 4 * size), int(self._varies.sum()))
-        pool = np.sort(np.argpartition(-scores, width - 1)[:width])
+        narrow, wide = max(width // 2, 2 * size), max(SEARCH.start_pool * width, 4 * size)
+        widths = np.minimum(np.linspace(narrow, wide, max(count, 1)).astype(int), int(self._varies.sum()))[:, None]
+        pool = np.sort(np.argpartition(-scores, widths[-1, 0] - 1)[: widths[-1, 0]])
         weights = np.sqrt(rng.dirichlet(np.ones(self.rank), count))
-        allowed = rng.random((count, width)).argsort(axis=1) < max(width // 2, size)
+        ranks = np.argsort(np.argsort(-scores[pool], kind="stable"))
+        drawn = np.where(ranks < widths, rng.random((count, len(pool))), 1.0)
+        allowed = drawn.argsort(axis=1).argsort(axis=1) < np.maximum(widths // 2, size)
         if self.rules:
             return self._ruled_starts(size, pool, weights, allowed, rng)
         gram = self.view.restricted(pool).gram()
@@ -249,7 +256,7 @@ class CapturedVariance:
     def _ruled_starts(
         self, size: int, pool: Indices, weights: Array, allowed: NDArray[np.bool_], rng: np.random.Generator
     ) -> Indices:
-        """The same under rules: the required features first, then what may be added; none where nothing may."""
+        """The same under rules: required features first, then allowed ones; none if none is allowed."""
         empty = np.arange(self.n_features, self.n_features + self.empty)
         real = np.union1d(pool, self.rules.required)
         features = np.append(real, empty)
@@ -268,7 +275,7 @@ class CapturedVariance:
     blocks = 1
 
     def outside(self, supports: Indices, width: int, loadings: Array | None = None) -> Array:
-        """The score of each feature's best swap into each support (S, d), of what may be among the ``width`` best.
+        """The score of each feature's best swap into each support (S, d), if it may be among the ``width`` best.
 
         No swap is scored above the addition of its feature alone, so that all others, at -inf, need no table of swaps.
         """
@@ -285,7 +292,8 @@ class CapturedVariance:
         return scores
 
     def _state_on(self, support: Indices, known: Array, places: Indices, squared: Array | None) -> SharedState:
-        """What swaps with a support are scored by; it has these places in rows of A and, where it is known, in A^2."""
+        """Quantities from which swaps with a support are scored; the support has these places in rows of A and, if
+        known, in A^2."""
         rows = known[places]
         if squared is not None:
             weight = squared[np.ix_(places, places)]
@@ -327,7 +335,7 @@ class CapturedVariance:
 
 
 def prices_of(costs: Array) -> Array:
-    """What gains are divided by, where costs count: positive also for what costs nothing."""
+    """Divisors of the gains if costs count; positive even for free features."""
     return np.maximum(costs, SEARCH.cheapest * costs.mean()) if costs.any() else np.ones_like(costs)
 
 
@@ -344,9 +352,9 @@ def greedy_supports(
 ) -> Indices:
     """Forward selection of columns that span T diag(w), for many w (S, k) and allowed columns (S, u) in lockstep.
 
-    With Q an orthonormal basis of what is chosen, kept are X'Q, X'(T - QQ'T) and what is left of each column's square.
-    The ``first`` columns are in all supports, further ones as ``rooms`` have space for them; gains are divided by
-    ``prices`` (S, u).
+    With Q an orthonormal basis of the chosen columns, the state is X'Q, X'(T - QQ'T) and the squared residual of each
+    column. The ``first`` columns are in all supports, further ones as ``rooms`` have space for them; gains are divided
+    by ``prices`` (S, u).
     """
     n, rows = len(weights), np.arange(len(weights))
     square = np.diagonal(gram)
@@ -371,7 +379,7 @@ def greedy_supports(
 
 
 def _cholesky(gram: Array) -> Array:
-    """Cholesky factors, with the least ridge that lets them be: it can only lower what is captured."""
+    """Cholesky factors, with the smallest ridge for which they exist; a ridge can only lower the captured variance."""
     try:
         return cast(Array, np.linalg.cholesky(gram))
     except np.linalg.LinAlgError:
@@ -385,7 +393,7 @@ def _cholesky(gram: Array) -> Array:
 
 
 def added_gains(state: SharedState, gram: Array, images: Array, squares: Array) -> Array:
-    """Lower bounds of what capture(S) gains by each feature more, from A_Sj, F'L^-1 B_Sj and A_jj.
+    """Lower bounds of the gain of capture(S) from each added feature, from A_Sj, F'L^-1 B_Sj and A_jj.
 
     As for swaps, of which none gains more than its feature alone would add to all of S.
     """
@@ -397,7 +405,7 @@ def added_gains(state: SharedState, gram: Array, images: Array, squares: Array) 
 
 
 def captured_gains(state: SharedState, gram: Array, images: Array) -> Array:
-    """Lower bounds of what capture(S) gains by every swap, from A_Sj (S, r, c) and F'L^-1 B_Sj (S, k, c).
+    """Lower bounds of the gain of capture(S) from every swap, from A_Sj (S, r, c) and F'L^-1 B_Sj (S, k, c).
 
     Columns have unit length.
 

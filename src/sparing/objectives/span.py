@@ -1,7 +1,7 @@
 """Forward selection of columns that span a target, by Gram-Schmidt in Gram coordinates.
 
 Rows are never needed. With Q an orthonormal basis of the chosen columns and T the target (n x k), the state is
-W = X'Q, M = X'(T - QQ'T), what is left of each column's square, and Q'T. Candidates may be all columns or a pool.
+W = X'Q, M = X'(T - QQ'T), the squared residual of each column, and Q'T. Candidates may be all columns or a pool.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Spanning:
         self.append([j], fresh[:, None], self.cross[j : j + 1] / root)
 
     def append(self, added: Indices | list[int], fresh: Array, target: Array) -> None:
-        """Choose columns by the new part of Q: X' times it, and its inner products with what is left of T."""
+        """Choose columns by the new part of Q: X' times it, and its inner products with the residual of T."""
         old = len(self.chosen)
         self.chosen += [int(j) for j in added]
         if len(target) == 1:

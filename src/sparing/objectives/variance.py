@@ -17,7 +17,7 @@ from sparing.linalg.metric import Metric, OrthogonalTo
 from sparing.linalg.signs import first_largest, orientations
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Component, Indices
-from sparing.run import SEARCH
+from sparing.search_limits import SEARCH
 
 NULL = 1e-10
 """Quotients within this share of the best count as equal to it."""
@@ -25,7 +25,7 @@ NULL = 1e-10
 GROWTH = 1e-9
 
 BY_PRODUCTS, ACCURACY = 1024, 1e-10
-"""Nonzeros from which loadings may come from products alone, and their error as a share of what they leave."""
+"""Number of nonzeros from which loadings are computed by products alone, and their relative error."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Solved:
 
     @property
     def rho(self) -> float:
-        """The best quotient; 0 where there is no direction."""
+        """The best quotient; 0 if there is no direction."""
         return float(self.values[-1]) if len(self.values) else 0.0
 
     @property
@@ -55,7 +55,7 @@ class Solved:
 
 
 class RayleighObjective:
-    """The problem max v'Bv / v'Mv over v with at most r nonzeros; M is the identity where no metric is given."""
+    """The problem max v'Bv / v'Mv over v with at most r nonzeros; M is the identity if no metric is given."""
 
     def __init__(self, view: DataMatrix, metric: Metric | None = None) -> None:
         self.view, self.metric = view, metric
@@ -104,12 +104,13 @@ class RayleighObjective:
         return values, best
 
     def _curb(self, rho: float) -> float:
-        """What makes B - rho M + curb I about positive semidefinite, so that a truncated step does not fall."""
+        """The shift that makes B - rho M + curb I roughly positive semidefinite, so that a truncated power step does
+        not decrease."""
         least = 0.0 if self.view.is_psd else float(np.abs(self.view.gram_diagonal()).max())
         return least + max(rho, 0.0) * float(np.square(self.scale).max())
 
     def _cut(self, V: Array, counts: Indices) -> Array:
-        """Columns of unit norm with their largest entries alone; zero where nothing is left."""
+        """Columns cut to their largest entries and normalised; zero if nothing is left."""
         cut = keep_largest(np.where(self.usable[:, None], V, 0.0), counts.tolist())
         lengths = np.linalg.norm(cut, axis=0)
         return np.asarray(cut / np.where(lengths > np.finfo(float).tiny, lengths, np.inf))
@@ -157,7 +158,7 @@ class RayleighObjective:
         return component_of(support, v, value)
 
     def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
-        """Swap single features while the quotient grows: (quotient, support, v); fewer where each is expensive."""
+        """Swap single features while the quotient grows: (quotient, support, v); fewer swaps if each is expensive."""
         r = len(support)
         max_swaps = min(max_swaps, int(SEARCH.swap_work / (self.view.n_features * r + (1 + SEARCH.verified) * r**3)))
         if max_swaps == 0:
@@ -177,7 +178,7 @@ class RayleighObjective:
     def _better(self, support: Indices, now: Solved, others: Indices) -> tuple[Indices, Solved] | None:
         """A support one swap away that really is better: the first that is promised to be, or the best of several.
 
-        What is promised is nearly exact, except where directions are forbidden.
+        The predicted gain is nearly exact, except where directions are forbidden.
         """
         thorough = self._thorough
         trials = ((trial, self._solved(trial)) for trial in self._promising(support, now, others))
@@ -190,7 +191,7 @@ class RayleighObjective:
         return self.view.n_features <= SEARCH.verified_all or isinstance(self.metric, OrthogonalTo)
 
     def _outside(self, support: Indices, now: Solved) -> list[Indices]:
-        """Candidates to come in: those that pull most, then all."""
+        """Candidates to enter: first those with the largest gradient, then all."""
         free = self.usable.copy()
         free[support] = False
         others = np.flatnonzero(free)
@@ -202,7 +203,7 @@ class RayleighObjective:
         return [others[np.argpartition(-pull, SEARCH.shortlist)[: SEARCH.shortlist]], others]
 
     def _promising(self, support: Indices, now: Solved, others: Indices, most: int = SEARCH.verified) -> list[Indices]:
-        """At most so many supports one swap away that beat what is reached, judged for all from one decomposition.
+        """At most this number of supports one swap away that improve the value, all evaluated from one decomposition.
 
         With N = rho M - B, N_SS v = 0 and P a generalized inverse of N_SS: replacing i by j raises the quotient exactly
         where N_jj < the Schur complement of the others, which for all (j, i) is a rank-two formula in P. By how much is
@@ -270,7 +271,7 @@ class RayleighObjective:
 
 
 def component_of(support: Indices, v: Array, value: float) -> Component:
-    """A direction brought to unit norm and one sign, on its sorted support without zeros."""
+    """A direction normalised to unit norm and a fixed sign, on its sorted support without zeros."""
     order = np.argsort(support)
     support, v = support[order], v[order]
     kept = np.abs(v) > 1e-12 * np.abs(v).max(initial=0.0)

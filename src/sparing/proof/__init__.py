@@ -1,1 +1,1 @@
-"""Bounds that no result can pass: one class per bound, on trees, relaxations and searches of a sphere."""
+"""Bounds on every feasible result: one class per bound, built on trees, relaxations and searches of the sphere."""

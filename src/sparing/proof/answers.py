@@ -1,4 +1,4 @@
-"""Answers that a proof came upon: the best result on given supports, and the better of it and of what was found."""
+"""Better answers found by a proof: the best result on given supports, and the better of it and the search's result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sparing.task import Task
 
 
 def better_of(task: Task, found: Encoder, bounds: Sequence[Bound]) -> Encoder:
-    """What was found, or the best that its own proofs came upon where that is better."""
+    """The search's result, or a better one found by its own proofs."""
     best, reached = found, worth(task, found)
     for bound in bounds:
         trial = answer_on(task, bound.supports)
@@ -31,7 +31,7 @@ def better_of(task: Task, found: Encoder, bounds: Sequence[Bound]) -> Encoder:
 
 
 def answer_on(task: Task, supports: Sequence[Indices]) -> Encoder | None:
-    """The best result on these supports, or one found from them; nothing where they are not those of a result."""
+    """The best result on these supports, or one found from them; None if they are not the supports of a result."""
     view, problem = task.gram, task.problem
     if not are_feasible(task, supports):
         return None
@@ -69,7 +69,7 @@ def _direction(task: Task, support: Indices) -> Array:
 
 
 def worth(task: Task, found: Encoder) -> float:
-    """What is captured, or the variance of the span."""
+    """The captured variance, or the variance of the span."""
     if task.problem.objective == "loss":
         return float(task.gram.total - found.loss)
     return symmetric_total(task.gram, found.components.T)

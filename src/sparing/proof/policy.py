@@ -1,73 +1,112 @@
-"""Which bounds are computed for a result: by cost, until its value is proved or the effort is spent."""
+"""Which bounds are computed for a result: by cost, until its value is proved, or the effort or the time is spent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Collection
 from dataclasses import replace
-from functools import cache, partial
 
+from sparing.effort import ProofEffort
 from sparing.linalg.variance import symmetric_total
 from sparing.proof.bounds import BOUNDS, BoundMethod
+from sparing.proof_limits import LIMITS
 from sparing.results import PROVED, Bound, Encoder
-from sparing.run import EXHAUSTIVE, Run
+from sparing.run import Run
 from sparing.task import Task
 
 SEARCHES = ("branch_and_bound", "nonnegative_branch_and_bound")
 """What an exact solver has done already."""
 
+TIGHTER = 1e-9
+"""Share by which a bound has to change to count as tighter."""
+
 
 def prove(task: Task, incumbent: Encoder, run: Run) -> list[Bound]:
     """Bounds that hold for the problem, the simplest first.
 
-    Free ones are always computed. With a time limit those that the effort pays for come first, then all again without
-    any other limit than time. An interruption keeps what is proved so far, where a certificate says that there was one:
-    those of losses do not.
+    Free ones are always computed. With a time limit those that the effort pays for come first; then all again with
+    twice their steps, four times, and so on, until time is over, the value is proved, or more steps change nothing.
+    An interruption keeps what is proved so far, where a certificate says that there was one: those of losses do not.
     """
-    computed, is_enough = _known(task, incumbent), cache(partial(_enough, task, incumbent))
-    skipped = SEARCHES if computed else ()
+    proof = _Proof(task, incumbent, run)
     try:
-        for method, limits in _in_turn(task, run):
-            if method.cost(task) > 0 and (run.budget.expired or any(map(is_enough(), computed))):
-                break
-            if method.name in skipped and limits.effort is not EXHAUSTIVE:
-                continue
-            if (bound := method.bound(task, incumbent, limits)) is not None:
-                computed.append(bound)
+        proof.compute(run.effort.proof, skipped=SEARCHES if proof.bounds else ())
+        factor, unchanged = 1, 0
+        while run.budget.deadline is not None and not proof.is_over and unchanged < LIMITS.unchanged_rounds:
+            factor *= 2
+            unchanged = 0 if proof.compute(run.effort.proof.times(factor)) else unchanged + 1
     except KeyboardInterrupt:
-        if not computed or task.problem.objective == "loss":
+        if not proof.bounds or task.problem.objective == "loss":
             raise
         run.budget.interrupt()
-    return computed
+    return proof.bounds
 
 
-def _in_turn(task: Task, run: Run) -> Iterator[tuple[BoundMethod, Run]]:
-    """Bounds that apply with what they may spend, the cheapest first.
+def unspent(task: Task, effort: ProofEffort) -> float:
+    """What the effort has left where all bounds of a problem are computed: among thousands of features nearly all."""
+    methods = [method for kind in BOUNDS.values() if kind.objective == task.problem.objective for method in (kind(),)]
+    return max(effort.cost - sum(method.cost(task, effort) for method in methods if method.applies(task)), 0.0)
 
-    A bound that can do with fewer steps gets fewer where all of them cost too much: their share falls with the square
-    of the cost, so that the time falls, too, until it is not worth while.
-    """
-    methods = [kind() for kind in BOUNDS.values() if kind.objective == task.problem.objective]
-    applicable = sorted((each for each in methods if each.applies(task)), key=lambda method: method.cost(task))
-    allowed = run.effort.proof
-    for method in applicable:
-        if (cost := method.cost(task)) <= allowed.cost:
-            yield method, run
-        elif getattr(method, "scales", False) and (share := (allowed.cost / cost) ** 2) >= allowed.least_share:
-            yield method, replace(run, effort=replace(run.effort, proof=replace(allowed, share=share)))
-    if run.budget.deadline is not None:
-        unlimited = replace(run, effort=EXHAUSTIVE)
-        yield from ((method, unlimited) for method in applicable if method.cost(task) > 0)
+
+class _Proof:
+    """What is proved so far about a result."""
+
+    def __init__(self, task: Task, incumbent: Encoder, run: Run) -> None:
+        self.task, self.incumbent, self.run, self.bounds = task, incumbent, run, _known(task, incumbent)
+        kinds = [kind() for kind in BOUNDS.values() if kind.objective == task.problem.objective]
+        self.methods = [method for method in kinds if method.applies(task)]
+        self.is_loss, self.value = task.problem.objective == "loss", math.nan
+
+    @property
+    def is_over(self) -> bool:
+        """Is there no time left, or nothing to prove?"""
+        return self.run.budget.expired or any(map(self._is_enough, self.bounds))
+
+    def compute(self, effort: ProofEffort, skipped: Collection[str] = ()) -> bool:
+        """All bounds that the effort pays for, the cheapest first; is any of them tighter than it was?
+
+        A bound that would cost more than is left takes a share of its steps, where it can do with fewer.
+        """
+        left, tighter = effort.cost, False
+        priced = [(method.cost(self.task, effort), method) for method in self.methods if method.name not in skipped]
+        for cost, method in sorted(priced, key=_rank):
+            if cost > 0 and self.is_over:
+                break
+            share = 1.0 if cost <= left else left / cost
+            if share < 1 and not (getattr(method, "scales", False) and share >= effort.least_share):
+                continue
+            part = replace(self.run.effort, proof=replace(effort, share=share))
+            if (bound := method.bound(self.task, self.incumbent, replace(self.run, effort=part))) is not None:
+                left = left if math.isinf(left) else left - share * cost
+                tighter |= self._learn(bound)
+        return tighter
+
+    def _learn(self, bound: Bound) -> bool:
+        """Keep a bound that is tighter than others of its name, or that came upon an answer."""
+        others = [other for other in self.bounds if other.name == bound.name]
+        slack, sign = TIGHTER * abs(bound.value), -1 if self.is_loss else 1
+        tighter = all(sign * bound.value < sign * other.value - slack for other in others)
+        self.bounds = [other for other in self.bounds if not tighter or other.name != bound.name or other.supports]
+        if tighter or bound.supports:
+            self.bounds.append(bound)
+        return tighter
+
+    def _is_enough(self, bound: Bound) -> bool:
+        """Does a bound leave nothing to be better: neither results nor other bounds?"""
+        if math.isnan(self.value):
+            view, H = self.task.gram, self.incumbent.components.T
+            self.value = self.incumbent.loss if self.is_loss else symmetric_total(view, H)
+        proved = self.value * (1 - PROVED) <= bound.value if self.is_loss else bound.value <= self.value * (1 + PROVED)
+        return bound.reached or proved
+
+
+def _rank(priced: tuple[float, BoundMethod]) -> float:
+    """The cheapest come first; after a proof no other is needed."""
+    cost, method = priced
+    return cost / LIMITS.proof_worth if getattr(method, "proves", False) else cost
 
 
 def _known(task: Task, incumbent: Encoder) -> list[Bound]:
-    """What the solver proved on its way, where it is about this problem."""
+    """The bound that the solver proved, if it is about this problem."""
     known = incumbent.single_bounds.get(task.n_nonzero) if task.problem.is_single else None
     return [] if known is None or (known.nonnegative and not task.problem.nonnegative) else [known]
-
-
-def _enough(task: Task, incumbent: Encoder) -> Callable[[Bound], bool]:
-    """Does a bound leave nothing to be better: neither results nor other bounds?"""
-    if task.problem.objective == "loss":
-        return lambda bound: bound.reached or bound.value >= incumbent.loss * (1 - PROVED)
-    value = symmetric_total(task.gram, incumbent.components.T)
-    return lambda bound: bound.reached or bound.value <= value * (1 + PROVED)

@@ -7,7 +7,7 @@ import numpy as np
 from sparing.linalg.signs import first_largest
 from sparing.objectives.variance import RayleighObjective, component_of
 from sparing.results import Array, Component, Indices
-from sparing.run import SEARCH
+from sparing.search_limits import SEARCH
 
 
 def best_component(objective: RayleighObjective, candidates: Array, *, refit: bool) -> Component:
@@ -25,7 +25,8 @@ def best_component(objective: RayleighObjective, candidates: Array, *, refit: bo
 
 
 def _refitted(objective: RayleighObjective, V: Array) -> tuple[Component, Indices]:
-    """The best of all supports, each with its best loadings; its features are numbered as in the indices beside it."""
+    """The best of all supports, each with its best loadings; its features are positions in the indices returned with
+    it."""
     local, J = _gathered(objective, np.flatnonzero(V.any(axis=1)))
     supports = {tuple(np.flatnonzero(v).tolist()): None for v in V[J].T}
     components = [local.component(np.array(support, dtype=np.intp)) for support in supports]

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from sparing.results import Array, Indices
 from sparing.rules import NO_RULES, Rules
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 
 STEP_GAIN = 1e-10
 """Share of a value that a step must gain; less may be rounding."""
@@ -23,20 +24,21 @@ class SwapObjective(Protocol):
     """Values of supports (rows of an integer array), evaluated many at a time.
 
     A row holds the supports of ``blocks`` components side by side, of the same length; a feature stands in a component
-    once. What is swapped in is judged beside the component that it comes to.
+    once. A feature that is swapped in is evaluated within the component that receives it.
     """
 
     size: int
     blocks: int
 
     def fitted(self, supports: Indices, before: Any = None) -> tuple[Array, Any]:
-        """Values, and what scores of swaps need, with one entry for each support along its first axis.
+        """Values and everything needed to score swaps, with one entry for each support along the first axis.
 
-        ``before`` is what :meth:`kept` gave of the states that these supports came from.
+        ``before`` is the result of :meth:`kept` for the states from which these supports were derived.
         """
 
     def kept(self, state: Any, same: NDArray[np.bool_]) -> Any:
-        """Of states what is worth keeping when only these slots (S, R) stay the same: an array (S, ...), or None."""
+        """The part of the states that can be reused when only these slots (S, R) stay the same: an array (S, ...), or
+        None."""
 
     def swap_gains(self, supports: Indices, state: Any, candidates: Indices | None = None) -> Array:
         """Lower bounds of the gain of every swap (S, R, c): the c-th candidate in place of the R-th feature.
@@ -46,7 +48,8 @@ class SwapObjective(Protocol):
         """
 
     def sharper_values(self, supports: Indices, state: Any, slots: Indices, taken: Indices) -> Array:
-        """Lower bounds of the values after some swaps of each support (S, c), sharper than their scores and dearer."""
+        """Lower bounds of the values after some swaps of each support (S, c): tighter than the scores, and more
+        expensive."""
 
 
 class Descent:
@@ -88,10 +91,14 @@ class Descent:
         width = min(max(shortlist, size // 2), objective.size)
         self._short = np.zeros((n_supports, objective.blocks, width), dtype=np.intp)
         self._has_short = np.zeros(n_supports, dtype=bool)
-        self.arrived = np.zeros(n_supports, dtype=bool)
+        self.arrived, self._stuck = np.zeros(n_supports, dtype=bool), np.zeros(n_supports, dtype=bool)
+        self._promising = np.zeros((3, n_supports, min(refined, n_slots * width)))
 
     def run(self, budget: Budget, *, race: bool = False, at_most: float | None = None) -> None:
-        """Climb until all have arrived, or time is up; in a race only the better half goes on after some steps."""
+        """Climb until all have converged or time is up; in a race only the better half continues after some steps.
+
+        Supports without a good swap wait until all are without one, but in a race: one closer look serves all of them.
+        """
         active, steps = np.arange(len(self.supports)), 0
         most = SEARCH.steps_per_slot * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
         most = most if at_most is None else min(most, at_most)
@@ -100,19 +107,23 @@ class Descent:
                 reached = np.sort(self.values)[::-1][max(1, len(self.supports) >> (SEARCH.halved.index(steps) + 1)) - 1]
                 active = active[self.values[active] >= reached]
             steps += 1
-            self.arrived[self._step(active[~self._has_short[active]], look_at_all=True)] = True
-            active = active[~self.arrived[active]]
-            self._step(active[self._has_short[active]], look_at_all=False)
+            climbing = active[~self._stuck[active]]
+            self._step(climbing[~self._has_short[climbing]], look_at_all=True)
+            self._step(climbing[self._has_short[climbing]], look_at_all=False)
+            stuck = self._stuck[active]
+            if stuck.all() or (race and steps <= max(SEARCH.halved)):
+                self._look_closer(active[stuck])
+                active = active[~self.arrived[active]]
 
     @property
     def kept(self) -> Any:
-        """What is worth keeping of all states."""
+        """The reusable part of all states."""
         return self.objective.kept(self._state, np.ones(self.supports.shape, dtype=bool))
 
-    def _step(self, who: Indices, *, look_at_all: bool) -> Indices:
-        """One step of some supports; returns those that are local optima."""
+    def _step(self, who: Indices, *, look_at_all: bool) -> None:
+        """One step of some supports; remembers those without a good swap among all, and their most promising ones."""
         if len(who) == 0:
-            return who
+            return
         gains, candidates = self._gains(who, look_at_all)
         least = self.growth * self.values[who]
         several, n_swaps = _swapped(self.supports[who], gains, candidates, least, self._at_once[who])
@@ -129,13 +140,13 @@ class Descent:
                 single, _ = _swapped(self.supports[who[again]], gains[again], candidates[again], least[again], one)
                 stuck[again] = ~self._accept(who[again], single)  # what was promised was rounding
         self._has_short[who[stuck]] = False
-        if not look_at_all or not stuck.any():
-            return who[:0]
-        arrived = ~self._refine(who[stuck], gains[stuck], candidates[stuck])
-        return cast(Indices, who[stuck][arrived])
+        if look_at_all and stuck.any():
+            self._stuck[who[stuck]] = True
+            self._promising[:, who[stuck]] = self._most_promising(who[stuck], gains[stuck], candidates[stuck])
 
     def _gains(self, who: Indices, look_at_all: bool) -> tuple[Array, Indices]:
-        """Scores (S, blocks, r, c) of swaps with the shortlist of each component, which a look at all makes anew."""
+        """Scores (S, blocks, r, c) of swaps with the shortlist of each component, which is renewed when all swaps are
+        scored."""
         state, blocks = tuple(part[who] for part in self._state), self.objective.blocks
         shape = (len(who), blocks, self.supports.shape[1] // blocks, -1)
         if not look_at_all:
@@ -161,7 +172,7 @@ class Descent:
         return np.where(np.stack(masks, axis=1), gains, -np.inf)
 
     def _accept(self, who: Indices, proposed: Indices) -> NDArray[np.bool_]:
-        """Take what gains; says for which supports it did."""
+        """Accept improvements; returns a mask of the supports that improved."""
         before = self.objective.kept(tuple(part[who] for part in self._state), proposed == self.supports[who])
         values, state = self.objective.fitted(proposed, before)
         better = values > self.values[who] * (1 + self.growth)
@@ -173,26 +184,29 @@ class Descent:
             part[chosen] = new[better]
         return better
 
-    def _refine(self, who: Indices, gains: Array, candidates: Indices) -> NDArray[np.bool_]:
-        """Look more closely at the most promising swaps of supports without a good one; which of them gain?"""
-        count = min(self.refined, gains[0].size)
-        if count == 0:
-            return np.zeros(len(who), dtype=bool)
-        flat, rows = gains.reshape(len(who), -1), np.arange(len(who))
-        places = np.argpartition(-flat, count - 1, axis=1)[:, :count]
+    def _most_promising(self, who: Indices, gains: Array, candidates: Indices) -> Array:
+        """Slots, features that take their places, and scores of the best swaps: (3, S, c)."""
+        count = self._promising.shape[2]
+        flat = gains.reshape(len(who), -1)
+        places = np.argpartition(-flat, count - 1, axis=1)[:, :count] if count else np.zeros((len(who), 0), np.intp)
         blocks, slots, columns = np.unravel_index(places, gains.shape[1:])
-        slots = slots + blocks * gains.shape[2]
-        supports = self.supports[who]
-        scores = np.take_along_axis(flat, places, axis=1)
-        possible = scores > -np.inf
-        taken = candidates[rows[:, None], blocks, columns]
-        taken = np.where(possible, taken, np.take_along_axis(supports, slots, axis=1))  # no swap at all
-        state = tuple(part[who] for part in self._state)
-        sharper = self.objective.sharper_values(supports, state, slots, taken)
-        values = np.where(possible, np.maximum(sharper, self.values[who, None] + scores), -np.inf)
+        rows, slots = np.arange(len(who))[:, None], slots + blocks * gains.shape[2]
+        taken, scores = candidates[rows, blocks, columns], flat[rows, places]
+        unchanged = self.supports[who][rows, slots]
+        return np.array([slots, np.where(scores > -np.inf, taken, unchanged), scores])
+
+    def _look_closer(self, who: Indices) -> None:
+        """Judge the most promising swaps of supports without a good one more closely; the rest are local optima."""
+        slots, taken = self._promising[:2, who].astype(np.intp)
+        scores, rows, supports = self._promising[2, who], np.arange(len(who)), self.supports[who]
+        self._stuck[who], self.arrived[who] = False, True
+        if scores.size == 0:  # nobody, or no closer looks
+            return
+        sharper = self.objective.sharper_values(supports, tuple(part[who] for part in self._state), slots, taken)
+        values = np.where(scores > -np.inf, np.maximum(sharper, self.values[who, None] + scores), -np.inf)
         best = values.argmax(axis=1)
         supports[rows, slots[rows, best]] = taken[rows, best]
-        return self._accept(who, supports)
+        self.arrived[who] = ~self._accept(who, supports)
 
 
 def local_optimum(objective: SwapObjective, support: Indices, run: Run, rules: Rules = NO_RULES) -> Indices:
@@ -210,19 +224,21 @@ def _swapped(
     out, count = supports.copy(), np.zeros(len(supports), dtype=np.intp)
     n_supports, blocks, size, _ = gains.shape
     slots = gains.argmax(axis=2)  # what each candidate would best take the place of, in each component
-    best = np.take_along_axis(gains, slots[:, :, None, :], axis=2)[:, :, 0].reshape(n_supports, -1)
+    best = gains.max(axis=2).reshape(n_supports, -1)
     slots = (slots + size * np.arange(blocks)[:, None]).reshape(n_supports, -1)
     features = candidates.reshape(n_supports, -1)
     most = min(4 * int(at_once.max(initial=1)), best.shape[1])
+    rows = np.arange(n_supports)[:, None]
     order = np.argpartition(-best, most - 1, axis=1)[:, :most]
-    order = np.take_along_axis(order, np.argsort(-np.take_along_axis(best, order, axis=1), axis=1), axis=1)
-    for s in range(len(supports)):
-        used = set[int]()
-        for j in order[s]:
-            if best[s, j] <= least[s] or len(used) == at_once[s]:
+    order = order[rows, np.argsort(-best[rows, order], axis=1)]
+    ranked = (part[rows, order].tolist() for part in (best, slots, features))
+    for s, (gain, slot, feature) in enumerate(zip(*ranked, strict=True)):
+        used = dict[int, int]()
+        for g, i, j in zip(gain, slot, feature, strict=True):
+            if g <= least[s] or len(used) == at_once[s]:
                 break
-            if (slot := int(slots[s, j])) not in used:
-                used.add(slot)
-                out[s, slot] = features[s, j]
+            used.setdefault(i, j)
+        if used:
+            out[s, list(used)] = list(used.values())
         count[s] = len(used)
     return out, count

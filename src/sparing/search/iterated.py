@@ -8,26 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, cycle
 from math import comb
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparing.effort import Effort
 from sparing.linalg.signs import first_largest
 from sparing.results import Array, Indices
 from sparing.rules import Rules
-from sparing.run import SEARCH, Effort, Run
+from sparing.run import Run
 from sparing.search.descent import STEP_GAIN, Descent, SwapObjective
 from sparing.search.offspring import BlockObjective, offspring_of_one, offspring_of_several
+from sparing.search_limits import SEARCH
+
+Softer = Sequence[SwapObjective]
+DIRECTLY: Softer = ()
 
 SAME = 1e-10
 """Share of a value by which a round must better it."""
 
 
 class Problem(Protocol):
-    """Supports among all features of a view: working sets in memory, and a look at what is outside.
+    """Supports among all features of a view: working sets in memory, and scores of the features outside.
 
     ``usable`` says which features may be in a support; those from ``n_features`` on are empty slots, of which a support
     has some where a budget may be spent on fewer features than it has slots. ``blocks`` components have supports of
@@ -68,6 +73,11 @@ class Plan:
         Half of the supports that a working set begins with is left behind after a few steps.
     work : float
         Entries of Gram rows that the steps of one descent read at most: every step fits all components anew.
+    unseen : float
+        It ends where no larger share of descents ended at an optimum of their own.
+    together : int
+        Crossovers and perturbations that climb together. Minimum number of descents for an estimate of the optima not
+        yet found.
     """
 
     working_sets: int
@@ -79,10 +89,12 @@ class Plan:
     growth: float = STEP_GAIN
     race: bool = False
     work: float = np.inf
+    unseen: float = 0.0
+    together: int = SEARCH.population
 
 
 class Found(NamedTuple):
-    """A local optimum: its row of slots, its value, and its loadings where they go along."""
+    """A local optimum: its row of slots, its value, and its loadings if they are stored."""
 
     support: Indices
     value: float
@@ -92,8 +104,8 @@ class Found(NamedTuple):
 class Elite:
     """The best local optima found so far, each once, whatever the order of features and components."""
 
-    def __init__(self, blocks: int = 1) -> None:
-        self.blocks = blocks
+    def __init__(self, blocks: int, trusted: int) -> None:
+        self.blocks, self.trusted = blocks, trusted
         self.found: dict[tuple[Any, ...], Found] = {}
         self.ended: dict[tuple[Any, ...], int] = {}
 
@@ -115,7 +127,7 @@ class Elite:
 
     @property
     def rows(self) -> tuple[Indices, Array | None]:
-        """Their supports, and their loadings where they go along."""
+        """Their supports, and their loadings if they are stored."""
         best = self.best
         x = None if best[0].loadings is None else np.array([found.loadings for found in best])
         return np.array([found.support for found in best]), x
@@ -127,9 +139,9 @@ class Elite:
 
     @property
     def unseen(self) -> float:
-        """Share of descents that ended where no other did: what is still to be found, by Good and Turing."""
+        """Share of descents that ended where no other did: the Good-Turing estimate of the optima not yet found."""
         descents = sum(self.ended.values())
-        return sum(count == 1 for count in self.ended.values()) / descents if descents > SEARCH.population else 1.0
+        return sum(count == 1 for count in self.ended.values()) / descents if descents > self.trusted else 1.0
 
 
 class _WorkingSet:
@@ -139,16 +151,20 @@ class _WorkingSet:
         self.features, self.elite, self.plan, self.run = features, elite, plan, run
         self.objective, self.rules = problem.on(features), problem.rules.restricted(features, problem.n_features)
 
-    def descend(self, starts: Indices, loadings: Array | None, *, fresh: bool, race: bool = False) -> None:
-        """Climb from some supports, and remember where that ended.
+    def descend(
+        self, starts: Indices, loadings: Array | None, ways: Sequence[Softer] = (DIRECTLY,), *, race: bool = False
+    ) -> None:
+        """Climb from some supports, and store the local optima reached.
 
-        Fresh supports come to a constraint by softer objectives; those that others may be measured by also directly.
+        Each way is a climb of its own, by softer objectives on the way to a constraint; ways after the first are for
+        ends all over the place.
         """
         effort, budget, inside = self.run.effort, self.run.budget, np.searchsorted(self.features, starts)
         limits: dict[str, Any] = {"shortlist": effort.shortlist, "refined": effort.refined}
         limits |= {"growth": self.plan.growth, "rules": self.rules}
-        softer: Sequence[SwapObjective] = getattr(self.objective, "softer", ()) if fresh else ()
-        for way in [softer, ()] if softer and race else [softer]:
+        for number, way in enumerate(ways):
+            if number and (not way or self.elite.unseen <= self.plan.unseen):
+                break
             supports, x = inside, loadings
             for easier in way:
                 descent = Descent(easier, supports, x, **limits)
@@ -160,10 +176,20 @@ class _WorkingSet:
             )
             self.elite.admit(self.features[descent.supports], descent.values, descent.kept, descent.arrived)
 
+    @property
+    def softer(self) -> Softer:
+        """Objectives on the way to a constraint, which pay if components need one another's features."""
+        softer: Softer = getattr(self.objective, "softer", DIRECTLY) if self.run.effort.below else DIRECTLY
+        return softer
+
     def iterate(self, counts: Iterator[int], *, settle: bool) -> None:
-        """Climb from crossovers and perturbations of the best, so many at a time; until little is new."""
-        effort = self.run.effort
-        while not self.run.budget.expired and not (settle and self.elite.unseen < effort.unseen):
+        """Climb from crossovers and perturbations of the best, a batch at a time; until little is new.
+
+        Every other batch comes to a constraint by softer objectives.
+        """
+        for ways in cycle([(DIRECTLY,), (self.softer,)]):
+            if self.run.budget.expired or (settle and self.elite.unseen <= self.plan.unseen):
+                break
             if (count := next(counts, 0)) == 0:
                 break
             supports, loadings = self.elite.rows
@@ -173,29 +199,31 @@ class _WorkingSet:
             else:
                 several = cast(BlockObjective, self.objective)
                 children, x = offspring_of_several(several, inside, loadings, count, self.run.rng)
-            self.descend(self.features[children], x, fresh=True)
+            self.descend(self.features[children], x, ways)
 
 
 def search(problem: Problem, starts: Indices, loadings: Array | None, run: Run, plan: Plan) -> list[Found]:
-    """The best supports that descents from the starts, and from what becomes of their ends, lead to; best first.
+    """The best supports found by descents from the starts and from crossovers and perturbations of the results, best
+    first.
 
     Each round selects a working set anew, from what all features could add to the best supports so far; descents there
     go on from these, then from crossovers and perturbations of them. It ends where a few rounds bring nothing, or
     where nearly all descents end at known optima and another working set has brought nothing.
     """
-    usable, elite, since, left = np.flatnonzero(problem.usable), Elite(problem.blocks), 0, batches(plan.descents)
+    usable, elite = np.flatnonzero(problem.usable), Elite(problem.blocks, plan.together)
+    since, left = 0, batches(plan.descents, plan.together)
     for number in range(plan.working_sets):
         features, best = _working_set(problem, starts, loadings, usable, plan), elite.value
-        inside, known = _WorkingSet(problem, features, elite, plan, run), elite.unseen <= run.effort.unseen
-        inside.descend(starts, loadings, fresh=not elite.found, race=plan.race)
+        inside, known = _WorkingSet(problem, features, elite, plan, run), elite.unseen <= plan.unseen
+        inside.descend(starts, loadings, (DIRECTLY,) if elite.found else (DIRECTLY, inside.softer), race=plan.race)
         all_seen, gained = bool(np.isin(usable, features).all()), elite.value > best * (1 + SAME)
         if plan.in_every_set:
-            inside.iterate(batches(0 if known and not gained else plan.descents), settle=False)
+            inside.iterate(batches(0 if known and not gained else plan.descents, plan.together), settle=False)
         elif not gained or all_seen or number == plan.working_sets - 2:
             inside.iterate(left, settle=True)
         since = 0 if elite.value > best * (1 + SAME) else since + 1
         starts, loadings = elite.rows
-        settled = elite.unseen <= run.effort.unseen and (since > 0 or all_seen)
+        settled = elite.unseen <= plan.unseen and (since > 0 or all_seen)
         if run.budget.expired or since >= plan.patience or settled or (all_seen and not plan.in_every_set):
             break
     return elite.best
@@ -219,11 +247,14 @@ def several_at_once(problem: _Several, descents: int, effort: Effort) -> Plan:
         growth=SEARCH.noticed,
         race=True,
         work=effort.joint_work,
+        unseen=effort.joint_unseen,
+        together=SEARCH.joint_population,
     )
 
 
 def search_all(problem: Problem, starts: Indices, run: Run) -> Indices:
-    """The best supports of one component, or of one that all share, best first; all are tried where they are few."""
+    """The best supports of one component, or of the support that all share, best first; if there are few, all are
+    tried."""
     usable, size, effort = np.flatnonzero(problem.usable), starts.shape[1], run.effort
     if size >= len(usable):
         return starts
@@ -232,7 +263,9 @@ def search_all(problem: Problem, starts: Indices, run: Run) -> Indices:
         inside = rules.restricted(usable, problem.n_features)
         return usable[best_of_all(problem.on(usable), inside, n_empty, size)][None]
     width = max(1, min(effort.working_set, SEARCH.working_entries // (SEARCH.looked * len(problem.usable))))
-    plan = Plan(effort.working_sets, effort.patience, width, SEARCH.looked, effort.descents_of(size))
+    plan = Plan(
+        effort.working_sets, effort.patience, width, SEARCH.looked, effort.descents_of(size), unseen=effort.unseen
+    )
     return np.array([found.support for found in search(problem, starts, None, run, plan)])
 
 
@@ -271,7 +304,7 @@ def best_of_all(objective: SwapObjective, rules: Rules, n_empty: int, size: int)
     return cast(Indices, supports[first_largest(np.concatenate([objective.fitted(part)[0] for part in parts]))])
 
 
-def batches(count: int) -> Iterator[int]:
-    """A number of descents, as many at a time as climb together."""
-    for first in range(0, count, SEARCH.population):
-        yield min(SEARCH.population, count - first)
+def batches(count: int, together: int) -> Iterator[int]:
+    """Sizes of the batches in which a number of descents runs."""
+    for first in range(0, count, together):
+        yield min(together, count - first)

@@ -1,4 +1,4 @@
-"""New supports out of known ones: crossovers, perturbations, and components begun anew."""
+"""New supports from known ones: crossovers, perturbations, and restarted components."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from sparing.results import Array, Indices
 from sparing.rules import Rules
-from sparing.run import SEARCH
 from sparing.search.descent import SwapObjective
+from sparing.search_limits import SEARCH
 
 
 class BlockObjective(SwapObjective, Protocol):
-    """An objective of several components; its last features, ``padding``, are nothing and stay where they are."""
+    """An objective of several components; its last features, ``padding``, are empty slots and stay in place."""
 
     padding: int
 
     def renewed(self, supports: Indices, state: Any, rng: np.random.Generator) -> tuple[Indices, Array]:
-        """Each support with a component begun anew, and loadings to start from."""
+        """Each support with one component restarted, and loadings to start from."""
 
 
 def offspring_of_one(
@@ -44,7 +43,7 @@ def offspring_of_one(
 
 
 def _mended(support: Indices, n_features: int, rules: Rules, rng: np.random.Generator) -> Indices:
-    """What of a support keeps the rules together, in a random order, filled up as far as any features allow."""
+    """The part of a support that satisfies the rules, taken in random order and filled up as far as possible."""
     rooms, child = rules.rooms(1, n_features), list(rules.required)
     order = chain(rng.permutation(np.setdiff1d(support, rules.required)), rng.permutation(n_features))
     for j in order:
@@ -57,7 +56,7 @@ def _mended(support: Indices, n_features: int, rules: Rules, rng: np.random.Gene
 
 
 def _crossed(first: Indices, second: Indices, rng: np.random.Generator) -> Indices:
-    """What two supports have in common, and some of what only one of them has."""
+    """The features that two supports share, and some of those that only one of them has."""
     common, others = np.intersect1d(first, second), np.setxor1d(first, second)
     return np.concatenate([common, rng.choice(others, len(first) - len(common), replace=False)])
 
@@ -79,41 +78,17 @@ def _perturbed(support: Indices, nearby: Indices, n_features: int, rules: Rules,
 def offspring_of_several(
     objective: BlockObjective, supports: Indices, loadings: Array, count: int, rng: np.random.Generator
 ) -> tuple[Indices, Array]:
-    """New supports: crossovers of two of the elite, one of them with some features replaced, or a component anew."""
+    """New supports: alternately one of the elite with a component restarted, and with some features replaced."""
     _, state = objective.fitted(supports, loadings)
     scores = objective.swap_gains(supports, state)  # (S, R, c)
     parents = rng.integers(len(supports), size=count)
-    rows = supports[parents]
-    for child, parent in enumerate(parents.tolist()):
-        other = int(rng.integers(len(supports)))
-        if child % 2 and other != parent:
-            rows[child] = _crossed_components(supports[parent], supports[other], objective, rng)
-        else:
-            rows[child] = _perturbed_components(supports[parent], scores[parent], objective.blocks, rng)
+    rows, anew = supports[parents], np.arange(0, count, SEARCH.renewed)
+    for child in np.setdiff1d(np.arange(count), anew):
+        rows[child] = _perturbed_components(supports[parents[child]], scores[parents[child]], objective.blocks, rng)
     of_parents = tuple(part[parents] for part in state)
     before = objective.kept(of_parents, rows == supports[parents])
-    anew = np.arange(0, count, SEARCH.renewed)
     rows[anew], before[anew] = objective.renewed(supports[parents[anew]], tuple(part[anew] for part in of_parents), rng)
     return rows, before
-
-
-def _crossed_components(
-    first: Indices, second: Indices, objective: BlockObjective, rng: np.random.Generator
-) -> Indices:
-    """What two supports have in common, and some of what only one of them has, in each component.
-
-    Components of the second go with those of the first that they have most features in common with.
-    """
-    mine, theirs = (part.reshape(objective.blocks, -1) for part in (first, second))
-    real = objective.size - objective.padding
-    common = np.array([[np.isin(one, other).sum() for other in theirs] for one in mine])
-    child = mine.copy()
-    for b, partner in zip(*linear_sum_assignment(-common), strict=True):
-        only_mine = np.flatnonzero(~np.isin(mine[b], theirs[partner]) & (mine[b] < real))
-        only_theirs = np.setdiff1d(theirs[partner][theirs[partner] < real], mine[b])
-        count = min(int(rng.integers(len(only_mine) + 1)), len(only_theirs))
-        child[b, rng.permutation(only_mine)[:count]] = rng.permutation(only_theirs)[:count]
-    return child.ravel()
 
 
 def _perturbed_components(support: Indices, scores: Array, blocks: int, rng: np.random.Generator) -> Indices:
@@ -121,9 +96,11 @@ def _perturbed_components(support: Indices, scores: Array, blocks: int, rng: np.
     child, n_slots = support.copy(), len(support)
     size, (least, most) = n_slots // blocks, SEARCH.perturbed
     for slot in rng.choice(n_slots, min(int(rng.integers(least, most + 1)), n_slots), replace=False):
-        possible = np.flatnonzero(scores[slot] > -np.inf)
-        possible = np.setdiff1d(possible, child[slot // size * size : (slot // size + 1) * size])
+        worth = scores[slot].copy()
+        worth[child[slot // size * size : (slot // size + 1) * size]] = -np.inf
+        possible = np.flatnonzero(worth > -np.inf)
         if len(possible):
-            nearby = possible[np.argsort(-scores[slot, possible], kind="stable")[: SEARCH.nearby]]
-            child[slot] = rng.choice(possible if rng.random() < SEARCH.anywhere else nearby)
+            nearby = possible[np.argsort(-worth[possible], kind="stable")[: SEARCH.nearby]]
+            options = possible if rng.random() < SEARCH.anywhere else nearby
+            child[slot] = options[rng.integers(len(options))]
     return child

@@ -10,7 +10,8 @@ from scipy.optimize import linear_sum_assignment
 
 from sparing.gram import DataMatrix
 from sparing.results import Array, Indices
-from sparing.run import SEARCH, Budget
+from sparing.run import Budget
+from sparing.search_limits import SEARCH
 
 
 def settled(
@@ -20,7 +21,7 @@ def settled(
 
     With p = Ax for each direction, 2 x'p - constant is below x'Ax and touches it where x is now, so that whoever raises
     the sum of |p on its features| raises the sum of variances. The square roots are bounded by their tangents likewise.
-    ``pull`` says what of p may be used.
+    ``pull`` returns the part of p that may be used.
     """
     P = view.gram_matmat(H)
     value = float(np.einsum("ij,ij->", H, P))
@@ -65,9 +66,9 @@ def share_out(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -> N
 
 
 def by_exchanges(worth: Array, owned: NDArray[np.bool_], sizes: Sequence[int]) -> NDArray[np.bool_]:
-    """The same where features are many: an assignment takes their cube, this hardly more than sorting them.
+    """The same for many features: an assignment costs their cube, this little more than sorting them.
 
-    Two components, or one and the features that none has, exchange as many features as raise the sum, the best first;
+    Two components, or one component and the unassigned features, exchange features while the sum increases, best first,
     pair after pair until none gains. Then single features move along cycles of several components, until none gains.
     """
     k = worth.shape[1]
@@ -90,7 +91,8 @@ def _candidates(worth: Array, total: int) -> Indices:
 
 
 def _exchanged(worths: Array, owner: Indices, a: int, b: int, sizes: Sequence[int]) -> bool:
-    """Exchange features of a and b, in place, while that gains; b may be past the last: what nobody has."""
+    """Exchange features of a and b, in place, while the sum increases; b one past the last means the unassigned
+    features."""
     mine, theirs = np.flatnonzero(owner == a), np.flatnonzero(owner == b)
     given, gains = _best_first(worths, mine, a, b)
     taken, returns = _best_first(worths, theirs, b, a)
@@ -126,7 +128,7 @@ def _rotated(worths: Array, owner: Indices, sizes: Sequence[int]) -> bool:
 
 
 def _positive_cycle(gains: Array, least: float) -> list[int]:
-    """Nodes of a cycle whose gains sum to more than nothing, by Bellman and Ford; none where there is none."""
+    """Nodes of a cycle with a positive sum of gains, by Bellman and Ford; empty if there is none."""
     n = len(gains)
     reached, before = np.zeros(n), np.full(n, -1)
     longer = np.zeros(n, dtype=bool)
@@ -148,7 +150,7 @@ def _positive_cycle(gains: Array, least: float) -> list[int]:
 
 
 def _best_first(worths: Array, features: Indices, source: int, target: int) -> tuple[Indices, Array]:
-    """Features in falling order of what a move gains, and these gains."""
+    """Features in decreasing order of the gain of moving them, and these gains."""
     gains = worths[features, target] - worths[features, source]
     order = np.argsort(-gains, kind="stable")
     return features[order], gains[order]

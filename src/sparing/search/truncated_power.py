@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sparing.gram import DataMatrix
 from sparing.linalg.truncation import keep_largest, largest, unit_columns
 from sparing.results import Array, Indices
-from sparing.run import SEARCH, Budget
+from sparing.run import Budget
+from sparing.search_limits import SEARCH
 
 
 def truncated_powers(
@@ -23,7 +24,7 @@ def truncated_powers(
     growth: float = 0.0,
     nonnegative: bool = False,
 ) -> Array:
-    """Unit columns (d x m) after x <- keep the r largest of Ax, again and again; columns that vanish are left out.
+    """Unit columns (d x m) after repeated steps x <- r largest entries of Ax; columns that vanish are left out.
 
     ``allowed`` (d x 1) limits the features; with ``nonnegative`` only positive entries are kept. A column is done when
     its support has not changed for ``settled`` steps, or x'Ax has not grown by more than this share. For positive
@@ -70,7 +71,8 @@ def furthest_scores(columns: Array, n_nonzero: int) -> Array:
 
 
 def pool_of(view: DataMatrix, size: int, leading: Array) -> Indices:
-    """Features worth a search of their own: of most variance, or large in a leading direction."""
+    """Features to start separate searches from: those with the largest variance or large entries in a leading
+    direction."""
     ranked = [distinct_ranks(view.gram_diagonal()), *(distinct_ranks(np.abs(v)) for v in leading.T)]
     return np.sort(np.argsort(np.min(ranked, axis=0), kind="stable")[:size]).astype(np.intp)
 
@@ -94,7 +96,7 @@ def leading_directions(view: DataMatrix, rank: int, rng: np.random.Generator) ->
 
 
 def psd_shift(view: DataMatrix, rng: np.random.Generator) -> float:
-    """What to add to the diagonal of A so that power steps do not lower x'Ax: roughly |A|, nothing where A is psd."""
+    """The shift of the diagonal of A with which power steps do not decrease x'Ax: roughly |A|, or 0 if A is psd."""
     if view.is_psd:
         return 0.0
     leading = leading_directions(view, 3, rng)

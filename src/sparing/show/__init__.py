@@ -1,1 +1,1 @@
-"""Results for people: sentences, plots, the explorer page and the command line."""
+"""Output for people: wording, plots, the explorer page and the command line."""

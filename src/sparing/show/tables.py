@@ -1,4 +1,4 @@
-"""Loadings and equations of a fitted model, by name."""
+"""Loadings and equations of a fitted model, by feature name."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def loadings_table(model: Any, feature_names: Sequence[object] | None = None) ->
 def equations(model: Any, feature_names: Sequence[object] | None = None, *, digits: int = 3) -> str:
     """Each component of a fitted model as a sum of features, one line each, the largest term first.
 
-    A name stands for the value of its feature as the fit prepared it: less its mean where the estimator centres,
-    divided by its standard deviation where it scales.
+    A name stands for the preprocessed value of its feature: minus its mean if the estimator centres, divided by its
+    standard deviation if it scales.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def equations(model: Any, feature_names: Sequence[object] | None = None, *, digi
 
 
 def _named(model: Any, feature_names: Sequence[object] | None) -> tuple[Array, Sequence[object] | None]:
-    """The components of a model, and names of all features where there are any."""
+    """The components of a model, and the names of all features, if any."""
     if not hasattr(type(model), "fit"):
         raise TypeError(
             f"model={model!r} is a {type(model).__name__}; a fitted estimator with components_ is needed. Pass, for "

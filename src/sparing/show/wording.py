@@ -1,4 +1,4 @@
-"""Words that every output shares: names as they may be shown, loadings in order of size, components as equations."""
+"""Common parts of all output: printable names, loadings sorted by size, components as equations."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from sparing.estimators.inputs import named_or_numbered
 
 JOINERS = "\u200c\u200d"
-"""Invisible, but parts of words and emoji."""
+"""Invisible characters that are parts of words and emoji."""
 
 ISOLATE, END_OF_ISOLATE = "\u2068", "\u2069"
-"""What keeps text that runs from right to left from turning round its neighbours."""
+"""Characters that isolate right-to-left text from its neighbours."""
 
 
 class LoadingsRow(NamedTuple):
-    """One feature of a table of loadings: its name as it may be shown, its place in X, a loading per component."""
+    """One feature of a loadings table: its printable name, its index in X, and a loading per component."""
 
     name: str
     feature: int
@@ -27,10 +27,10 @@ class LoadingsRow(NamedTuple):
 
 
 def shown(name: object) -> str:
-    """A name as it may be shown: control characters, which could command a terminal, become question marks, and spaces
+    """A printable name: control characters, which could control a terminal, become question marks, and spaces
     of any width one space."""
     text = str(name)
-    if text.startswith(ISOLATE) and text.endswith(END_OF_ISOLATE):  # shown before
+    if text.startswith(ISOLATE) and text.endswith(END_OF_ISOLATE):  # already converted
         text = text[1:-1]
     text = "".join(_sign(sign) for sign in text)
     if any(unicodedata.bidirectional(sign) in {"R", "AL"} for sign in text):
@@ -45,12 +45,12 @@ def _sign(sign: str) -> str:
 
 
 def names_of(feature_names: Sequence[object] | None, n_features: int) -> list[str]:
-    """The names as they may be shown; x0, x1, ... where features have none, as in scikit-learn."""
+    """Printable names; x0, x1, ... for unnamed features, as in scikit-learn."""
     return [shown(name) for name in named_or_numbered(feature_names, n_features)]
 
 
 def component_name(number: int) -> str:
-    """What the component of this index is called in tables and equations."""
+    """The name of a component in tables and equations."""
     return f"component {number + 1}"
 
 
@@ -64,20 +64,20 @@ def equation(
 ) -> str:
     """A component as a sum of features, the largest term first and zero terms left out.
 
-    A feature's name stands for its value as the fit prepared it: less its mean where the estimator centres, and
-    divided by its standard deviation where it scales.
+    A name stands for the preprocessed value of its feature: minus its mean if the estimator centres, divided by its
+    standard deviation if it scales.
 
     Parameters
     ----------
     name : str
-        Of the component.
+        Name of the component.
     loadings : array-like of shape (n_features,)
     feature_names : sequence, optional
         x0, x1, ... by default.
     digits : int, default=3
         Significant digits of each loading.
     most : int, optional
-        Terms that are written out; the others are counted.
+        Maximum number of terms written; the others are counted.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def terms(
     *,
     most: int | None = None,
 ) -> list[str]:
-    """The right side of an equation, term by term, for those who break lines between them."""
+    """The terms of the right side of an equation, to allow line breaks between them."""
     row = np.atleast_2d(np.asarray(loadings, dtype=np.float64))
     rows = loadings_rows(row, feature_names)
     shown_rows = rows[:most]
@@ -111,7 +111,7 @@ def terms(
 
 
 def loadings_rows(components: ArrayLike, feature_names: Sequence[object] | None = None) -> list[LoadingsRow]:
-    """The features that any component uses, with their loadings; those with the largest loading first."""
+    """The features that some component uses, with their loadings, sorted by the largest loading."""
     H = np.asarray(components, dtype=np.float64)
     names = names_of(feature_names, H.shape[1])
     used = np.flatnonzero(H.any(axis=0))

@@ -74,6 +74,7 @@ def test_people_and_file_must_agree(small):
         open_data(path)
 
 
+@pytest.mark.long
 def test_hapmap_from_the_file_is_hapmap_in_memory(shared_path):
     path = shared_path("genotypes/hapmap3_957.bed")
     rows = open_data(path, block_bytes=2**24)  # genotypes stay in memory, blocks of 148 people

@@ -170,7 +170,7 @@ def test_other_alleles_are_refused(values, write):
         ValueError, match=r"'rs3' has the alleles T and C, .* fitted on T and G \(and 1 more SNPs differ"
     ):
         model.transform(other)
-    with pytest.raises(ValueError, match="it has 8 columns of numbers, and the model was fitted on 3"):
+    with pytest.raises(ValueError, match="it has 8 numeric columns, and the model was fitted on 3"):
         other.with_coding(model.coding_.of(np.arange(3)))
 
 

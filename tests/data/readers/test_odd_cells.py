@@ -98,7 +98,7 @@ def test_a_first_row_of_values_and_row_numbers_with_a_name_get_a_note(tmp_path):
     for header, says in (
         ("id,x,y,z", "'id' is used as a feature; if it numbers the rows, pass drop"),
         ("6,1.5,0.25,0.5", "only"),
-        ("first,0.5,0.75,0.25", "named '0.5', '0.75', '0.25', as in its first row; if these are values write a header"),
+        ("first,0.5,0.75,0.25", "named '0.5', '0.75', '0.25', as in its first row; if these are values, add a header"),
         ("first,400.5,401,401.5", None),  # wavelengths
     ):
         numbered = [row if header.startswith("id") else f"x{row}" for row in rows]

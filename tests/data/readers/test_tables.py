@@ -50,8 +50,8 @@ def test_decimals_and_mixed_types_of_parquet(tmp_path):
         ("1,2\n3,4\n", "a header that names the columns"),
         ("a,b\n", "at least one row"),
         ("a,b\n1_0,x\n", "no column holds only numbers"),
-        ('a,b\n"1,2\n', "cells after line 0 cannot be told apart"),
-        ('a,b\nv,0\n"x,1\ny,2\n"z,3\nw,4\n', r"cells after line 2 cannot be told apart .*double quotes inside"),
+        ('a,b\n"1,2\n', "cells after line 0 cannot be separated"),
+        ('a,b\nv,0\n"x,1\ny,2\n"z,3\nw,4\n', r"cells after line 2 cannot be separated .*double quotes inside"),
         ("a\n\x00", "no column|damaged"),
     ],
 )

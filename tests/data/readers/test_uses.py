@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from laws import mostly_long
 from sparing import NonnegativeSparsePCA, SparseKMeans, SparsePCA, SparsePCARegressor
 from sparing.data.readers import open_data
 from sparing.errors import SparingWarning
@@ -30,18 +31,18 @@ def store(folder, kind):
     return folder / "X.h5ad"
 
 
-@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
-@pytest.mark.parametrize(
-    ("estimator", "attribute"),
-    [
-        (SparsePCA(2, n_nonzero=3, effort="quick"), "components_"),
-        (NonnegativeSparsePCA(2, n_nonzero=3, effort="quick", random_state=0), "components_"),
-        (SparsePCARegressor(2, n_nonzero=3, random_state=0), "coef_"),
-        (SparseKMeans(2, n_permutations=3, n_init=5, random_state=0, effort="quick"), "feature_weights_"),
-    ],
-    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
-)
-def test_estimators_take_files(estimator, attribute, kind, tmp_path):
+LEARN = {
+    SparsePCA(2, n_nonzero=3, effort="quick"): "components_",
+    NonnegativeSparsePCA(2, n_nonzero=3, effort="quick", random_state=0): "components_",
+    SparsePCARegressor(2, n_nonzero=3, effort="quick", random_state=0): "coef_",
+    SparseKMeans(2, n_permutations=3, n_init=5, random_state=0, effort="quick"): "feature_weights_",
+}
+CASES = [(model, kind) for model in LEARN for kind in ("dense", "csr", "csc")]
+
+
+@pytest.mark.parametrize(("estimator", "kind"), mostly_long(CASES, *CASES[:3], *CASES[3::3], *CASES[5::3]), ids=str)
+def test_estimators_take_files(estimator, kind, tmp_path):
+    attribute = LEARN[estimator]
     inside = X if kind == "dense" else sparse.csc_array(X)
     want = np.array(getattr(estimator.fit(inside, Y), attribute))
     rows = open_data(store(tmp_path, kind), block_bytes=500)

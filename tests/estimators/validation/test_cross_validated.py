@@ -20,8 +20,7 @@ from sparing import (
     open_data,
 )
 from sparing.errors import SparingWarning
-from sparing.estimators.validation.folds import standard_error
-from sparing.estimators.validation.held_out import held_out_shares
+from sparing.estimators.validation.folds import held_out_shares, standard_error
 
 ESTIMATORS = {
     "encoder": SparseEncoder(2, n_nonzero=4, effort="quick"),

@@ -128,5 +128,5 @@ def test_the_score_is_that_of_cross_validated_and_takes_pipelines():
     assert unread_variance(fitted, X[test]) == pytest.approx(held_out.unread[0])
     pipeline = make_pipeline(StandardScaler(), SparseEncoder(3, n_nonzero=3, effort="quick")).fit(X[train])
     assert 0 < unread_variance(pipeline, X[test]) < 1
-    with pytest.raises(TypeError, match="scored by its targets"):
+    with pytest.raises(TypeError, match="Use the score method of a regressor"):
         unread_variance(SparsePCARegressor(2, n_nonzero=3).fit(X, X[:, 0]), X)

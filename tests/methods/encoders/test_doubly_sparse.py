@@ -10,13 +10,14 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from sparing.data import Preprocessing, as_view
+from sparing.effort import QUICK
 from sparing.gram import DenseGram
 from sparing.linalg import single_threaded_blas, top_spectrum
 from sparing.methods.encoders import Batch
 from sparing.methods.encoders.doubly_sparse import DoublySparse
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.results import Selection
-from sparing.run import QUICK, Budget, Run
+from sparing.run import Budget, Run
 from sparing.task import Task
 
 
@@ -150,7 +151,7 @@ def test_progress_is_told_and_time_ends_the_sweeps(rng):
     stopped, _, _ = encode(DoublySparse(Greedy(), 6), X, 3, 6, budget=budget)
     assert len(said) == 1
     assert slow.loss * (1 + 1e-12) >= stopped.loss > encode(DoublySparse(Greedy(), 6), X, 3, 6)[0].loss
-    assert "6 features, 6 data points: loss ratio" in said[0]
+    assert "6 features, 6 samples: loss ratio" in said[0]
 
 
 def test_a_covariance_has_no_data_points():

@@ -183,7 +183,7 @@ def test_many_features_need_no_large_matrix(rng):
     found, _ = encode(ElasticNet(), X, 1, 5)
     assert list(found.support) == [0, 1, 2, 3, 4]
     with pytest.raises(
-        ValueError, match=r"ridge=0.1 needs a matrix .* at most 2000 features; X has 2500. Use ridge=fl"
+        ValueError, match=r"ridge=0.1 needs an n_features x n_features .* 2000 features; X has 2500. Use ridge=fl"
     ):
         encode(ElasticNet(ridge=0.1), X, 1, 5)
 
@@ -231,7 +231,7 @@ def test_stopping_early_is_said_where_an_objective_is_optimised():
         encode(ElasticNet(l1=0.3, max_iter=2), load_wine().data, 2, scale=True)
     said = []
     encode(ElasticNet(), load_wine().data, 2, 4, scale=True, budget=Budget(deadline=0.0, progress=said.append))
-    assert "elastic net: 1 turns" in said[0]
+    assert "elastic net: 1 iterations" in said[0]
 
 
 def test_its_reference_is_in_the_bibliography():

@@ -14,7 +14,8 @@ from sparing.data import Preprocessing, StandardizedRows, as_view
 from sparing.data.blocks import DenseBlock
 from sparing.data.sketch import sketch_of
 from sparing.data.stream import SketchedGram
-from sparing.estimators.few_passes import sketch_length
+from sparing.effort import QUICK
+from sparing.estimators.inputs import sketch_length
 from sparing.linalg import top_spectrum
 from sparing.linalg.krylov import RitzSpace
 from sparing.methods.encoders import Batch, FewPasses
@@ -23,7 +24,8 @@ from sparing.methods.encoders.few_passes import completed, fewest, leading_direc
 from sparing.methods.selectors import DualSet, Greedy
 from sparing.objectives.shared import SharedCapture
 from sparing.results import Enough
-from sparing.run import QUICK, SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 

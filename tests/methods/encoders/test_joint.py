@@ -13,12 +13,13 @@ from sklearn.datasets import load_wine
 from sparing import SparseEncoder
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
+from sparing.effort import QUICK, THOROUGH
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders import Iterative, Joint
 from sparing.methods.encoders.joint import JointLosses
 from sparing.methods.selectors import Greedy
 from sparing.objectives.blocks import Quotients
-from sparing.run import QUICK, THOROUGH, Run
+from sparing.run import Run
 from sparing.task import Task
 
 

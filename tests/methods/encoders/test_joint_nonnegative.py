@@ -9,12 +9,13 @@ from sklearn.datasets import load_digits
 from small_problems import covariance
 from sparing import NonnegativeSparsePCA
 from sparing.datasets import load_pitprops
+from sparing.effort import QUICK
 from sparing.gram import CachedGram, DenseGram
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.encoders import JointNonnegative, joint_nonnegative
 from sparing.methods.solvers import NonnegativeAuto
-from sparing.run import QUICK, Budget, Run
+from sparing.run import Budget, Run
 from sparing.task import Task
 
 

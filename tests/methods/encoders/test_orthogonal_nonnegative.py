@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from small_problems import covariance, nonnegative_optimum
+from sparing.effort import QUICK as QUICKLY
 from sparing.gram import DenseGram
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders import OrthogonalNonnegative
 from sparing.methods.encoders.orthogonal_nonnegative import _settled
 from sparing.methods.solvers import NonnegativeAuto
-from sparing.run import QUICK as QUICKLY
 from sparing.run import Budget, Run
 from sparing.task import Task
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from sparing.data import Preprocessing, as_view
+from sparing.effort import QUICK
 from sparing.errors import NeedsRowsError
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression, SparseRegression, regression_on
@@ -30,7 +31,7 @@ def best_of_rank(C, Y, k):
 def encode(X, Y, r=4, k=2, selector=None, **kw):
     view, rng = as_view(X, UNCENTRED), np.random.default_rng(0)
     return Regression(selector or Greedy(), **kw).encode(
-        Task.of_components(view, top_spectrum(view, k, rng), r), Y, Run(rng)
+        Task.of_components(view, top_spectrum(view, k, rng), r), Y, Run(rng, effort=QUICK)
     ), view
 
 

@@ -35,10 +35,10 @@ def test_every_estimator_quotes_an_instance_as_it_does_the_name(X, by):
 def test_loadings_from_a_sketch_quote_nothing(rng):
     """The theorem is about the best loadings on the features, and these may lose far more."""
     X = rng.standard_normal((300, 10)) @ rng.standard_normal((10, 200)) + rng.standard_normal((300, 200))
-    exact = SparseEncoder(2, n_nonzero=40, selector="dual_set", random_state=0).fit(X)
+    exact = SparseEncoder(2, n_nonzero=40, selector="dual_set", effort="quick", random_state=0).fit(X)
     (promised,) = exact.certificate_.guarantees
     assert promised.holds
     rough = Batch(DualSet(), sketch=2)
-    fits = [SparseEncoder(2, n_nonzero=40, strategy=rough, random_state=s).fit(X) for s in range(6)]
+    fits = [SparseEncoder(2, n_nonzero=40, strategy=rough, effort="quick", random_state=s).fit(X) for s in range(6)]
     assert all(model.certificate_.guarantees == () for model in fits)
     assert max(model.loss_ratio_ for model in fits) > exact.loss_ratio_

@@ -7,13 +7,14 @@ import pytest
 
 from small_rules import KINDS, captured, most_captured, random_rules
 from sparing.data import as_view
+from sparing.effort import QUICK
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders import Batch, Iterative, Joint
 from sparing.methods.selectors import SELECTORS, Exact, Greedy
 from sparing.proof.bounds import LossTree
 from sparing.results import Problem
 from sparing.rules import NO_RULES, Rules
-from sparing.run import QUICK, Run
+from sparing.run import Run
 from sparing.task import Task
 
 EVERY = [(kind,) for kind in KINDS] + [KINDS]

@@ -13,7 +13,8 @@ from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity, Whole
 from sparing.methods.solvers import Greedy
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 PITPROPS = [1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190]

@@ -7,27 +7,20 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from small_problems import random_gram, solving
 from sparing.data import as_view
 from sparing.datasets import load_pitprops, make_hidden_direction
 from sparing.gram import DenseGram
 from sparing.linalg.soft_threshold import l1_l2_maximiser
 from sparing.methods.solvers import Rounding
 from sparing.methods.solvers.rounding import _with_count, sparsify
-from sparing.run import Budget, Run
-from sparing.task import Task
+from sparing.run import Budget
 
-
-def solve(view, r, *, seed=0, start=None, **settings):
-    return Rounding(**settings).solve(Task.of_component(view, r, start=start), Run(np.random.default_rng(seed)))
+solve = solving(Rounding)
 
 
 def relaxed(A, r, start, **settings):
     return Rounding(**settings)._relaxed(DenseGram(A), start, r, 0.0, Budget())
-
-
-def random_gram(rng, n=30, d=15):
-    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
-    return X.T @ X
 
 
 @pytest.mark.parametrize("relaxation", ["linear", "gradient"])

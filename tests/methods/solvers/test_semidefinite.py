@@ -5,26 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from small_problems import solving
 from sparing import SparsePCA
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.linalg.metric import Whole
 from sparing.methods.solvers import Semidefinite, TruncatedPower
-from sparing.methods.solvers.semidefinite import RELAXATION_LIMIT
 from sparing.proof.bounds import SemidefiniteDual
 from sparing.results import Problem
 from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
+
+solve = solving(Semidefinite)
 
 PITPROPS = [1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190]
 PITPROPS += [4.068607, 4.138647, 4.172638, 4.208276, 4.218245, 4.218633]
-
-
-def solve(view, r, budget=None, **settings):
-    metric = settings.pop("metric", None)
-    solver = Semidefinite(**settings)
-    return solver.solve(Task.of_component(view, r, metric=metric), Run(np.random.default_rng(0), budget or Budget()))
 
 
 def test_pitprops_reaches_every_optimum():
@@ -92,10 +89,11 @@ def test_an_expired_budget_still_gives_an_answer(rng):
 
 
 def test_too_many_features_are_refused_with_advice():
-    wide = as_view(np.random.default_rng(0).standard_normal((4, RELAXATION_LIMIT + 1)))
+    many = SEARCH.relaxed_features + 1
+    wide = as_view(np.random.default_rng(0).standard_normal((4, many)))
     with pytest.raises(ValueError, match=r"solver='auto'.*certificate bounds"):
         solve(wide, 3)
-    X = np.random.default_rng(1).standard_normal((30, RELAXATION_LIMIT + 1)) * np.linspace(3, 1, RELAXATION_LIMIT + 1)
+    X = np.random.default_rng(1).standard_normal((30, many)) * np.linspace(3, 1, many)
     instead = SparsePCA(n_nonzero=3, effort="quick").fit(X)  # the advice holds: a direction, and a bound on all others
     assert instead.certificate_.value <= instead.certificate_.bound < instead.certificate_.pca_value
     assert instead.certificate_.recheck(X)

@@ -90,10 +90,6 @@ def reached(A, sizes, rng, *, orthogonal=False, starts=4, sweeps=4):
     return best
 
 
-def optimum(A, r):
-    return best_single(A, r)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_components_pass_their_bounds(kind):
     """180 problems with the same number of features each; for one feature less the bound is passed."""
@@ -199,7 +195,7 @@ def test_one_component_has_the_bound_of_the_semidefinite_dual(rng):
         ours = OrthogonalDual(rounds=20).bound(Task(DenseGram(A), problem), None, Run(rng)).value
         np.testing.assert_allclose(ours, plain, rtol=1e-9)
         alone = OrthogonalDual(rounds=20).bound(Task(DenseGram(A), several(1, r, 13, orthogonal=True)), None, Run(rng))
-        assert optimum(A, r) * (1 - 1e-12) <= alone.value <= plain * (1 + 1e-9)
+        assert best_single(A, r) * (1 - 1e-12) <= alone.value <= plain * (1 + 1e-9)
 
 
 def test_real_data(rng):

@@ -11,7 +11,7 @@ import pytest
 from scipy import linalg, sparse
 
 from laws import checked
-from small_problems import GAMED, covariance
+from small_problems import GAMED, covariance, optimum
 from sparing import certify
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
@@ -26,13 +26,6 @@ KINDS = ("dense", "integer", "tied", "rank_deficient", "block", "noisy")
 ONE = (LargestDiagonals(), RowSums(), RowSquares(), SemidefiniteDual(max_iter=20))
 """For one component; LeadingVariance joins them where there is a spectrum."""
 PCA = LeadingVariance()
-
-
-def optimum(A, r, k=1):
-    """The k largest eigenvalues of any r rows and columns: the best k components on r shared features."""
-    S = np.array(list(combinations(range(len(A)), r)))
-    values = np.linalg.eigvalsh(A[S[:, :, None], S[:, None, :]])
-    return float(values[:, -k:].sum(axis=1).max())
 
 
 def bounds(view, problem, algorithms=ONE):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
+from small_problems import optimum
 from sparing.datasets import load_pitprops
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.fantope import (
@@ -19,7 +18,7 @@ from sparing.proof.relaxations.fantope import (
     top_of_all,
 )
 from sparing.proof.relaxations.semidefinite import dual_value, on_spectraplex, relaxed
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS
 from sparing.run import Budget
 
 
@@ -46,11 +45,6 @@ def check_feasible(M, k, radius):
     assert values[0] >= -1e-12
     assert values[-1] <= 1 + 1e-12
     assert np.abs(M).sum() <= radius * (1 + 1e-12)
-
-
-def optimum(A, r):
-    S = np.array(list(combinations(range(len(A)), r)))
-    return float(np.linalg.eigvalsh(A[S[:, :, None], S[:, None, :]])[:, -1].max())
 
 
 @pytest.mark.parametrize("guess", [1, 4, 40])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
+from small_problems import optimum
 from sparing.datasets import load_pitprops
 from sparing.proof.relaxations.semidefinite import dual_value, into_l1_ball, made_feasible, on_spectraplex, relaxed
 from sparing.run import Budget
@@ -19,11 +18,6 @@ def symmetric(rng, d):
 
 def solve(A, r, max_iter=500, tolerance=1e-5, budget=None):
     return relaxed(A, r, max_iter=max_iter, tolerance=tolerance, budget=budget or Budget())
-
-
-def optimum(A, r):
-    blocks = np.array(list(combinations(range(len(A)), r)))
-    return float(np.linalg.eigvalsh(A[blocks[:, :, None], blocks[:, None, :]])[:, -1].max())
 
 
 def check_feasible(M, r):

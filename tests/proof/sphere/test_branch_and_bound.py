@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
+from small_problems import nonnegative_optimum, optimum
 from sparing.proof.sphere.branch_and_bound import Cells, Rows, highest
 from sparing.run import Budget
 
@@ -28,30 +27,9 @@ def rows(kind, rng, d, m):
     return V
 
 
-def optimum(V, r):
-    S = np.array(list(combinations(range(len(V)), r)))
-    return float(np.linalg.norm(V[S], 2, axis=(1, 2)).max() ** 2)
-
-
-def nonnegative_optimum(V, r):
-    """The best x >= 0 is the leading eigenvector on its own support, which has one sign therefore."""
-    best = 0.0
-    for size in range(1, r + 1):
-        S = np.array(list(combinations(range(len(V)), size)))
-        values, vectors = np.linalg.eigh(V[S] @ V[S].swapaxes(1, 2))
-        leading = vectors[:, :, -1]
-        one_signed = (leading > -1e-9).all(axis=1) | (leading < 1e-9).all(axis=1)
-        best = max(best, float(values[one_signed, -1].max(initial=0.0)))
-    return best
-
-
 def solve(V, r, tolerance=1e-3, max_cells=10**5, nonnegative=False, budget=None, **work):
     budget = budget or Budget()
     return highest(V, r, tolerance=tolerance, max_cells=max_cells, nonnegative=nonnegative, budget=budget, **work)
-
-
-def brute_force(V, r, nonnegative):
-    return nonnegative_optimum(V, r) if nonnegative else optimum(V, r)
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
@@ -62,7 +40,7 @@ def test_brackets_what_brute_force_finds(kind, nonnegative):
     for number in range(60):
         d, m = int(rng.integers(1, 8)), int(rng.integers(1, 5))
         V, r = rows(kind, rng, d, m), int(rng.integers(1, d + 1))
-        best = brute_force(V, r, nonnegative)
+        best = (nonnegative_optimum if nonnegative else optimum)(V @ V.T, r)
         for climbs in (5, 0) if number % 2 else (5,):
             found = solve(V, r, nonnegative=nonnegative, climbs=climbs)
             assert found.bound >= best
@@ -86,7 +64,7 @@ def test_holds_wherever_it_stops(nonnegative, rng):
     work = {"nonnegative": nonnegative, "climbs": 0, "halved": 8}
     for _ in range(40):
         V, r = rng.standard_normal((7, 4)), int(rng.integers(1, 5))
-        best = brute_force(V, r, nonnegative)
+        best = (nonnegative_optimum if nonnegative else optimum)(V @ V.T, r)
         bounds = [solve(V, r, 1e-9, cap, **work).bound for cap in (1, 20, 100, 500)]
         assert min(bounds) >= best
         assert bounds == sorted(bounds, reverse=True)
@@ -102,7 +80,7 @@ def test_cells_with_half_their_radius_are_no_proof(rng, monkeypatch):
     wrong = 0
     for _ in range(40):
         V = rng.standard_normal((7, 4))
-        wrong += solve(V, 3, climbs=0).bound < optimum(V, 3)
+        wrong += solve(V, 3, climbs=0).bound < optimum(V @ V.T, 3)
     assert wrong > 0
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from small_problems import optimum
 from sparing.proof.trees.probing import (
     USUAL_LIMITS,
     Prober,
@@ -39,11 +40,6 @@ def matrix(kind, rng, d):
     if kind == "indefinite":
         A = X[:d] + X[:d].T - (rng.random() < 0.3) * 10 * np.eye(d)
     return A
-
-
-def optimum(A, r):
-    S = np.array(list(combinations(range(len(A)), r)))
-    return float(np.linalg.eigvalsh(A[S[:, :, None], S[:, None, :]])[:, -1].max())
 
 
 def unknown(r):

@@ -16,7 +16,7 @@ from sparing.proof.bounds import BranchAndBound
 from sparing.proof.trees import refuter
 from sparing.proof.trees.prover import Prover, as_bound, bound_of_one_component, refuted_again
 from sparing.proof.trees.refuter import pairs_reaching
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS
 from sparing.results import Problem
 from sparing.run import Budget
 from sparing.task import Task

@@ -68,7 +68,7 @@ def test_help_says_what_the_codes_mean():
         (
             OSError(28, "No space left on device"),
             1,
-            "Cannot read or write the output: no space left on device. Make room",
+            "Cannot read or write the output: no space left on device. Free some space",
         ),
         (OSError(13, "Permission denied", "/x/y"), 1, "Cannot read or write '/x/y': permission denied."),
         (ValueError("n_nonzero=9 is too many for 'n_nonzero'"), 1, "Error: -r 9 is too many for 'n_nonzero'\n"),
@@ -153,6 +153,10 @@ def test_unknown_commands_are_misunderstandings(run):
         ("if it numbers the rows pass drop=['']", "if it numbers the rows pass --drop ''"),
         ("Choose one with delimiter=';'", "Choose one with --delimiter ;"),
         ("pass drop_unreadable=True, or transpose=True", "pass --drop-unreadable, or --transpose"),
+        ("n_components=3, but X has n_features=2: pass 1", "-k 3, but the data have 2 features: pass 1"),
+        ("n_components=2, but X has n_features=1: pass 1", "-k 2, but the data have 1 feature: pass 1"),
+        ("X has no variance. X lacks 'X has'", "The data have no variance. The data lack 'X has'"),
+        ("or pass missing='mean' where the estimator has it.", "or pass --missing mean."),
     ],
 )
 def test_sentences_of_the_library_name_options(sentence, said):

@@ -10,8 +10,8 @@ import pytest
 
 from sparing import open_data
 from sparing.data import Preprocessing, as_rows
-from sparing.show import report
 from sparing.show.cli.explore import _opened as is_opened
+from sparing.show.report import explorer
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def asked(monkeypatch):
         seen.update(options, shape=as_rows(X).shape, path=path)
         return path
 
-    monkeypatch.setattr(report, "explore", stand_in)
+    monkeypatch.setattr(explorer, "explore", stand_in)
     return seen
 
 

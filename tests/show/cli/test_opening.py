@@ -36,9 +36,9 @@ def covariance(folder):
     ("method", "kind"), [("encoder", SparseEncoder), ("nonnegative", NonnegativeSparsePCA), ("pca", sparing.SparsePCA)]
 )
 def test_a_covariance_is_no_table_of_samples(run, covariance, method, kind):
-    plain = run("fit", "C.csv", "--method", method, "-k", 2, "-r", 4)
-    asked = run("fit", "C.csv", "--method", method, "-k", 2, "-r", 4, "--precomputed")
-    want = kind(2, n_nonzero=4, precomputed=True, random_state=0).fit(covariance)
+    plain = run("fit", "C.csv", "--method", method, "-k", 2, "-r", 4, "--effort", "quick")
+    asked = run("fit", "C.csv", "--method", method, "-k", 2, "-r", 4, "--effort", "quick", "--precomputed")
+    want = kind(2, n_nonzero=4, precomputed=True, effort="quick", random_state=0).fit(covariance)
     assert asked.stdout.startswith(str(want.certificate_))
     assert asked.stdout != plain.stdout
     assert SYMMETRIC in plain.stderr
@@ -80,7 +80,7 @@ def test_what_is_no_covariance_gets_a_sentence_in_options(run, folder, covarianc
 
 
 def test_a_page_needs_samples(run, covariance, monkeypatch):
-    monkeypatch.setattr("sparing.show.report.explore", lambda X, path, **_: path)
+    monkeypatch.setattr("sparing.show.report.explorer.explore", lambda X, path, **_: path)
     said = run("explore", "C.csv", "-o", "page.html").stderr
     assert SYMMETRIC in said
     assert "--precomputed" not in said
@@ -111,7 +111,7 @@ def test_names_of_features_in_a_file_of_their_own(run, folder):
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["a", "b"], "it has 2 names, and 'wine.npy' has 13 columns of numbers"),
+        (["a", "b"], "it has 2 names, and 'wine.npy' has 13 numeric columns"),
         (None, "no such file"),
     ],
 )

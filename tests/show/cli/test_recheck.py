@@ -46,7 +46,7 @@ def test_it_does_not_hold_for_others(run, folder, model):
 def test_all_features_are_needed(run, folder, model):
     result = run("certify", "wine.model", "wine.csv", "--drop", "ash")
     assert result.exit_code == 1
-    assert "features 'ash', which are not among its columns" in result.stderr
+    assert "features 'ash', which are not among its numeric columns" in result.stderr
     np.save("narrow.npy", WINE.data[:, :5])
     assert run("certify", "wine.model", "narrow.npy").exit_code == 1
 

@@ -107,7 +107,8 @@ def test_the_saved_model_needs_only_the_panel(run, folder):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--include", "nope"], "--include names 'nope', which X does not have"),
+        (["--include", "nope"], "--include names 'nope', which the data do not have. Their features"),
+        (["--columns", "nope"], "--columns names 'nope', which the data do not have. Their features"),
         (["--include", "ash", "--exclude", "ash"], "--include and --exclude both name 'ash'"),
         (["--include", "ash,hue", "-r", "1"], "-r allows 1 in all. Raise -r, or shorten --include"),
         (["--include", "@nowhere.txt"], "nowhere.txt"),

@@ -86,7 +86,7 @@ def test_arrays_go_by_place(run, model):
     assert run("transform", "wine.model", "wine.npz").exit_code == 0
     result = run("transform", "wine.model", "narrow.npy")
     assert result.exit_code == 1
-    assert "X has 5 features, but SparseEncoder is expecting 13 features as input" in result.stderr
+    assert "the data have 5 features, but SparseEncoder is expecting 13 features as input" in result.stderr
     np.save("panel.npy", WINE.data[:, model.support_])
     assert run("transform", "wine.model", "panel.npy").stdout == want
 

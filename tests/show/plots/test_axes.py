@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
-import sparing.show.plots
+import sparing.plots
 from sparing import SparseEncoder, SparseHierarchicalClustering, SparsePCA, sparsity_path
 from sparing.show.plots._axes import plain
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 X = np.random.default_rng(0).standard_normal((20, 6))
 ENCODER = SparseEncoder(2, n_nonzero=3, random_state=0, certify=False)
@@ -32,21 +28,15 @@ DRAWN = {
 }
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def test_every_display_is_known_here():
     others = {"AlternativesDisplay", "ComponentCountDisplay", "SparsityPathDisplay", "StabilityDisplay"}
-    assert {*DRAWN, *others} == set(sparing.show.plots.__all__)
+    assert {*DRAWN, *others} == set(sparing.plots.__all__)
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_display_draws_what_is_fitted_and_refuses_the_rest(name):
     estimator, more = DRAWN[name]
-    display = getattr(sparing.show.plots, name)
+    display = getattr(sparing.plots, name)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         display.from_estimator(estimator.__class__(), *more)
     with pytest.raises(TypeError, match=r"KMeans has no \w+_ to draw"):
@@ -60,12 +50,12 @@ def test_every_display_draws_what_is_fitted_and_refuses_the_rest(name):
 
 def test_the_path_refuses_what_is_no_path():
     with pytest.raises(TypeError, match=r"sparsity_path\(X\)"):
-        sparing.show.plots.SparsityPathDisplay.from_path(ENCODER)
+        sparing.plots.SparsityPathDisplay.from_path(ENCODER)
 
 
 @pytest.mark.parametrize("name", [*DRAWN, "SparsityPathDisplay"])
 def test_without_matplotlib_there_is_a_sentence(name, monkeypatch):
-    display = getattr(sparing.show.plots, name)
+    display = getattr(sparing.plots, name)
     if name in DRAWN:
         estimator, more = DRAWN[name]
         drawing, what = display.from_estimator, (estimator.fit(X), *more)

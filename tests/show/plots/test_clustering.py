@@ -8,19 +8,11 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-
-from sparing import SparseHierarchicalClustering, SparseKMeans, SparsePCA
-from sparing.show.plots import DendrogramDisplay, FeatureWeightsDisplay, WeightedDendrogramDisplay
-from sparing.show.plots._axes import COLOURS
-
-mpl.use("Agg")
 from matplotlib import pyplot as plt
 
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
+from sparing import SparseHierarchicalClustering, SparseKMeans, SparsePCA
+from sparing.plots import DendrogramDisplay, FeatureWeightsDisplay, WeightedDendrogramDisplay
+from sparing.show.plots._axes import COLOURS
 
 
 @pytest.fixture
@@ -102,5 +94,5 @@ def test_tree_and_weights_side_by_side(X):
     np.testing.assert_allclose([bar.get_width() for bar in right.patches], np.sort(model.feature_weights_)[::-1][:3])
     _, given = plt.subplots(1, 2)
     assert WeightedDendrogramDisplay.from_estimator(model, ax=given).axes_ == list(given)
-    with pytest.raises(ValueError, match="1 axes, and 2"):
+    with pytest.raises(ValueError, match="1 axes, but 2"):
         WeightedDendrogramDisplay.from_estimator(model, ax=given[0])

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from sparing import NonnegativeSparsePCA, SparsePCA
-from sparing.show.plots import ImagePartsDisplay
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
+from sparing.plots import ImagePartsDisplay
 
 
 @pytest.fixture

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 from sklearn.datasets import load_wine
 
 from sparing import SparsePCA
-from sparing.show.plots import LoadingsDisplay
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
+from sparing.plots import LoadingsDisplay
 
 
 @pytest.fixture
@@ -59,7 +50,7 @@ def test_components_and_axes_may_be_chosen(model):
     _, (left, right) = plt.subplots(1, 2)
     assert LoadingsDisplay.from_estimator(model, components=[1], ax=left).ax_ is left
     assert LoadingsDisplay.from_estimator(model, ax=[left, right]).axes_ == [left, right]
-    with pytest.raises(ValueError, match="1 axes, and 2"):
+    with pytest.raises(ValueError, match="1 axes, but 2"):
         LoadingsDisplay.from_estimator(model, ax=left)
     for wrong in ([2], [-1], [], ["a"], [0.5]):
         with pytest.raises(ValueError, match="from 0 to 1"):

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
 from sparing import DoublySparseEncoder, NonnegativeSparsePCA, SparseEncoder, SparsePCA
-from sparing.show.plots import BiplotDisplay, ScoresDisplay
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
+from sparing.plots import BiplotDisplay, ScoresDisplay
 
 WINE = load_wine()
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from sparing import NonnegativeSparsePCA, SparsePCA
-from sparing.show.plots import SpannogramDisplay
-
-mpl.use("Agg")
-from matplotlib import pyplot as plt
+from sparing.plots import SpannogramDisplay
 
 MODELS = [NonnegativeSparsePCA, SparsePCA]
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

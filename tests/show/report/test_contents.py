@@ -134,7 +134,7 @@ def test_suggestions_have_reasons():
     assert [(one["features"], one["reason"]) for one in suggestions(steps, 30)] == [
         (3, "fewest that keep 90%"),
         (4, "fewest that keep 95%"),
-        (2, "one-standard-error rule on new samples"),
+        (2, "one-standard-error rule"),
     ]
     assert len(suggestions(steps, 4)) == 3
     assert len(suggestions(steps, 3)) == 2  # one standard error suggests no more than half of the features

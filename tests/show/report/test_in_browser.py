@@ -10,14 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from laws import mostly_long
 from sparing import SparseEncoder, alternatives, certify, sparsity_path
 from sparing.certificates.sentences import percent, percent_kept
 from sparing.data import as_view
 from sparing.datasets import make_spiked
 from sparing.linalg import encoder_on, top_spectrum
+from sparing.report import explore
 from sparing.results import Selection
-from sparing.show.report import explore
 from sparing.show.report.contents import oriented
+from sparing.show.report.page import Source
 from sparing.show.wording import equation, shown
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
@@ -91,6 +93,11 @@ def opened(browser, place):
         context.close()
     assert complaints == []
     assert {url for url in requests if not url.startswith("blob:")} == asked
+
+
+def written(file, **config):
+    """A page of other contents: how it is drawn does not depend on proofs and on new samples."""
+    return explore(X, file, effort="quick", cv=None, random_state=0, **config)
 
 
 def cells(page, table):
@@ -220,7 +227,8 @@ def test_pca_beside_the_chosen_features_with_linked_hover(opened):
     assert page.locator(lit).evaluate("node => [...node.parentNode.children].indexOf(node)") == 7
 
 
-def test_points_move_smoothly_and_keep_their_side(opened):
+@pytest.mark.parametrize("numbers", mostly_long([[2, 3, 5, 8, 12], range(2, 13)], [2, 3, 5, 8, 12]), ids=str)
+def test_points_move_smoothly_and_keep_their_side(opened, numbers):
     page = opened()
     page.locator("#features").fill("2")
     drawn(page, 2 * K)
@@ -229,14 +237,14 @@ def test_points_move_smoothly_and_keep_their_side(opened):
         const points = () => [...document.querySelectorAll("#scores-chart .role-mark.mark-symbol path")];
         slider.value = number;
         slider.dispatchEvent(new Event("input"));
-        for (let frame = 0; frame < 60; frame++) {
+        for (let frame = 0; frame < 40; frame++) {
             await new Promise(requestAnimationFrame);
             seen.push(points().map((node) => Number(node.getAttribute("transform").match(/-?[0-9.]+/)[0])));
         }
         return seen;
     }"""
     before = None
-    for number in range(2, 13):
+    for number in numbers:
         seen = page.evaluate(moves, number)
         if before is not None:
             assert np.corrcoef(before, seen[-1])[0, 1] > 0.5
@@ -245,7 +253,7 @@ def test_points_move_smoothly_and_keep_their_side(opened):
 
 
 def test_components_and_colours_are_chosen(opened, tmp_path):
-    page = opened(file=explore(X, tmp_path / "three.html", n_components=3, labels=list("abc") * 30, random_state=0))
+    page = opened(file=written(tmp_path / "three.html", n_components=3, labels=list("abc") * 30))
     assert [option.inner_text() for option in page.locator("#up option").all()] == [f"component {i}" for i in (1, 2, 3)]
     page.locator("#features").fill("6")
     page.locator("#up").select_option(label="component 3")
@@ -302,28 +310,115 @@ def test_pins_and_bans_name_computed_panels_and_the_command(opened):
     assert page.locator("#command").inner_text() == "sparing fit data.csv -k 2 -r 4"
 
 
+def test_the_best_computed_panel_under_a_rule_is_that_of_the_library(opened, tmp_path):
+    names = [f"x{j}" for j in range(12)]
+    page = opened(file=written(tmp_path / "plain.html", feature_names=names))
+    page.locator("#features").fill("4")
+    found = alternatives(SparseEncoder(K, n_nonzero=4, random_state=0).fit(X), X, n_alternatives=3)
+    chosen, best, kept = found.support[0], found.substitutes[0][0], found.variance_kept[0][0]
+    page.get_by_label(f"Ban {names[chosen]}", exact=True).click()
+    said = page.locator("#rules").inner_text()
+    assert f"keeps {percent_kept(kept)}." in said
+    assert names[best] in said
+    assert "Only computed panels are compared" in said
+    page.get_by_role("button", name="Clear rule").click()
+    page.locator("#search").fill(names[best])
+    page.get_by_label(f"Pin {names[best]}", exact=True).first.click()
+    assert "Best computed panel" in page.locator("#rules").inner_text()
+    assert page.locator("#command").inner_text().endswith(f"--include {names[best]}")
+
+
+def test_the_copied_python_fits_the_panel_of_the_page(opened, tmp_path):
+    names = [f"x{j}" for j in range(12)]
+    data = tmp_path / "data.csv"
+    np.savetxt(data, X, delimiter=",", header=",".join(names), comments="")
+    page = opened(file=written(tmp_path / "plain.html", feature_names=names, source=Source(str(data), opening=())))
+    page.locator("#features").fill("4")
+    page.get_by_label("Ban", exact=False).first.click()
+    known = {}
+    exec(page.locator("#python").inner_text(), known)
+    model, banned = known["model"], page.locator("#chips bdi").first.inner_text()
+    assert len(model.support_) == 4
+    assert names.index(banned) not in model.support_
+
+
 def test_copies_are_what_is_shown(opened, browser):
     page = opened()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    for what, wanted in (("command", "sparing fit"), ("sentence", "2 components on"), ("equations", "component 1 = ")):
+    starts = {
+        "command": "sparing fit",
+        "sentence": "2 components on",
+        "equations": "component 1 = ",
+        "python": "from sparing import SparseEncoder",
+        "link": "file://",
+    }
+    for what, wanted in starts.items():
         page.locator(f"[data-copies={what}]").first.evaluate("node => node.click()")
         sync_api.expect(page.locator("#copied")).to_have_text("Copied.")
         assert page.evaluate("navigator.clipboard.readText()").startswith(wanted)
 
 
+@pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_serious_for_assistive_technology(opened, scheme):
+def test_no_violation_of_accessibility_rules(opened, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
-    page = opened(400, scheme)
-    for details in page.locator("summary").all():
-        details.click()
+    page = opened(width, scheme)
+    page.eval_on_selector_all("details", "all => all.forEach((details) => { details.open = true; })")
+    page.locator("#chips .toggle").first.click()  # with a rule, too
+    page.locator("#search").fill("dup")
     found = axe.Axe().run(page).response["violations"]
-    assert [(flaw["id"], flaw["impact"]) for flaw in found if flaw["impact"] in {"serious", "critical"}] == []
+    assert [(flaw["id"], [node["html"] for node in flaw["nodes"]]) for flaw in found] == []
+
+
+def test_the_slider_opens_at_a_suggestion_with_a_reason(opened):
+    page = opened()
+    kept = sparsity_path(X, K, random_state=0).variance_kept
+    fewest = {share: 1 + int(np.flatnonzero(kept >= share)[0]) for share in (0.9, 0.95)}
+    assert page.locator("#count").inner_text() == str(fewest[0.9])
+    buttons = page.locator("#suggestions button")
+    assert buttons.all_inner_texts()[:2] == [f"{fewest[share]}: fewest that keep {share:.0%}" for share in fewest]
+    labels = page.locator("#kept-chart .role-mark.mark-text text").all_text_contents()
+    assert "fewest that keep 90%" in labels
+    page.locator("#features").fill("12")
+    buttons.first.click()
+    assert page.locator("#count").inner_text() == str(fewest[0.9])
+    assert buttons.first.get_attribute("aria-current") == "true"
+
+
+def test_new_samples_have_a_curve_where_they_were_computed(opened, tmp_path):
+    page = opened()
+    assert "New samples: keeps" in page.locator("#held-out").inner_text()
+    assert page.locator("#held-chart .role-mark.mark-area path").count() == 1
+    without = opened(file=written(tmp_path / "without.html"))
+    assert "Add --cv 5" in without.locator("#held-out").inner_text()
+    assert not without.locator("#held-chart").is_visible()
+
+
+def test_long_equations_are_folded_and_short_ones_shown(opened, tmp_path):
+    file = written(tmp_path / "short.html", feature_names=list("abcdefghijkl"))
+    assert opened(file=file).locator("#equations").is_visible()
+    assert not opened(400, file=file).locator("#equations").is_visible()
+    long = written(tmp_path / "long.html", feature_names=[letter * 90 for letter in "abcdefghijkl"])
+    assert not opened(file=long).locator("#equations").is_visible()
+
+
+def test_cards_fill_the_width_of_the_page(opened):
+    page = opened(1280)
+    rows = {}
+    for card in page.locator(".card:visible").all():
+        box = card.bounding_box()
+        rows.setdefault(round(box["y"]), []).append(box)
+    left = min(box["x"] for row in rows.values() for box in row)
+    right = max(box["x"] + box["width"] for row in rows.values() for box in row)
+    for row in rows.values():
+        assert min(box["x"] for box in row) == pytest.approx(left, abs=1)
+        assert max(box["x"] + box["width"] for box in row) == pytest.approx(right, abs=1)
+        assert max(box["height"] for box in row) == pytest.approx(min(box["height"] for box in row), abs=1)
 
 
 def test_samples_without_a_number_are_drawn_too(opened, tmp_path):
     numbers = np.where(np.arange(90) % 3 == 0, np.nan, np.arange(90.0))
-    page = opened(file=explore(X, tmp_path / "numbers.html", n_components=1, labels=numbers, random_state=0))
+    page = opened(file=written(tmp_path / "numbers.html", n_components=1, labels=numbers))
     points = "#scores-chart .role-mark.mark-symbol path"
     assert page.locator(points).count() == 90
     assert page.locator(f"{points}[fill='#6f7a86']").count() == 30
@@ -333,7 +428,7 @@ def test_samples_without_a_number_are_drawn_too(opened, tmp_path):
 @pytest.mark.parametrize("width", [1280, 400])
 def test_long_names_that_begin_alike_are_told_apart(opened, tmp_path, width):
     names = [f"a_rather_long_name_of_a_gene_number_{j}" for j in range(12)]
-    page = opened(width, file=explore(X, tmp_path / "long.html", n_components=1, feature_names=names, random_state=0))
+    page = opened(width, file=written(tmp_path / "long.html", n_components=1, feature_names=names))
     page.locator("#features").fill("12")
     drawn(page, 12)
     labels = page.locator("#loadings-chart .role-axis-label text").all_text_contents()

@@ -1,7 +1,7 @@
-"""Rows from files of any common format, read in blocks: ``open_data``.
+"""``open_data``: rows from files of common formats, read in blocks.
 
-One module for each family of formats. A module has ``open_rows(path, options)``, which checks the file and returns its
-rows, and imports the package it needs only then.
+One module for each family of formats. A module has ``open_rows(path, options)``, which imports the package it needs,
+checks the file and returns its rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ READERS = {
     ".mtx.gz": "market",
     ".bed": "plink",
 }
-"""The module that reads each ending."""
+"""The reader module of each file extension."""
 
 USED_BY = {
     "key": {"npz", "hdf5", "zarrs"},
@@ -42,7 +42,7 @@ USED_BY = {
     "delimiter": {"text"},
     "decimal": {"text"},
 }
-"""Modules that have a use for an option; the others refuse it."""
+"""Modules that support an option; others raise an error."""
 
 __all__ = ["BLOCK_BYTES", "READERS", "FileRows", "open_data", "open_rows"]
 
@@ -153,7 +153,7 @@ def open_data(
 
 
 def _rows_of_anndata(adata: Any, key: str | None) -> Rows:
-    """A table of AnnData in memory, with its names."""
+    """A table of an AnnData object in memory, with names."""
     from sparing.data.ingest import as_rows
 
     table, names = anndata_table(adata, key)
@@ -163,7 +163,7 @@ def _rows_of_anndata(adata: Any, key: str | None) -> Rows:
 
 
 def open_rows(path: str | os.PathLike[str], options: Options) -> FileRows:
-    """Open a file; what is noticed is left in ``notes`` for the caller to say."""
+    """Open a file; ``notes`` collects remarks for the caller to report."""
     place = Path(path).expanduser()
     reader = _reader_of(place, path)
     _check_used(path, reader, options)
@@ -191,7 +191,7 @@ def _reader_of(place: Path, path: object) -> str:
 def _reader_of_folder(place: Path, path: object) -> str:
     """Folders that are one table."""
     if any((place / name).exists() for name in ("matrix.mtx", "matrix.mtx.gz")):
-        return "tenx"
+        return "market"
     if holds_parquet(place):
         return "parquet"
     raise errors.unreadable(
@@ -202,7 +202,7 @@ def _reader_of_folder(place: Path, path: object) -> str:
 
 
 def _check_used(path: object, reader: str, options: Options) -> None:
-    """Refuse options that would change nothing."""
+    """Raise an error for options that would change nothing."""
     if options.key is not None and (reader not in USED_BY["key"] or not isinstance(options.key, str)):
         raise errors.key_not_used(path, options.key)
     if options.scaling is not None and reader not in USED_BY["scaling"]:

@@ -1,4 +1,4 @@
-"""Groups of HDF5 and Zarr alike: which table is meant, sparse ones of AnnData and Cell Ranger, names of features."""
+"""Groups of HDF5 and Zarr: selection of the table, sparse tables of AnnData and Cell Ranger, feature names."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sparing.data.readers.compressed import is_tenx, layout_of, whole
 
 
 def table_key(path: Path, top: Any, parts: Callable[[], Iterable[tuple[str, Any]]], key: str | None) -> str:
-    """Where the table is: ``key``, else X, else the only table of a file that is not AnnData.
+    """The key of the table: ``key``, otherwise X, otherwise the only table of a file that is not AnnData.
 
-    AnnData keep scores and graphs beside X, which are never taken for it.
+    AnnData files store scores and graphs as well, which are never taken for X.
     """
     if key is not None and key in top and is_table(top[key]):
         return key
@@ -33,7 +33,7 @@ def table_key(path: Path, top: Any, parts: Callable[[], Iterable[tuple[str, Any]
 
 
 def tables(parts: Iterable[tuple[str, Any]]) -> list[str]:
-    """Arrays of two dimensions and sparse groups, without what is inside these."""
+    """Two-dimensional arrays and sparse groups, without the members of sparse groups."""
     found: list[str] = []
     for name, part in sorted(parts, key=lambda item: item[0]):
         if not any(name.startswith(f"{group}/") for group in found) and is_table(part, n_dimensions=2):
@@ -42,14 +42,14 @@ def tables(parts: Iterable[tuple[str, Any]]) -> list[str]:
 
 
 def is_table(part: Any, n_dimensions: int | None = None) -> bool:
-    """Is it an array (with so many dimensions) or a sparse group?"""
+    """Whether it is an array (with this number of dimensions) or a sparse group."""
     if hasattr(part, "dtype"):
         return n_dimensions is None or len(part.shape) == n_dimensions
     return layout_of(part) is not None or is_tenx(part)
 
 
 def is_annotated(top: Any) -> bool:
-    """Is it AnnData, by its mark or by its tables of observations and variables?"""
+    """Whether it is AnnData, by its attribute or by its tables of observations and variables."""
     return str(_text(top.attrs.get("encoding-type", ""))) == "anndata" or ("obs" in top and "var" in top)
 
 
@@ -68,7 +68,7 @@ def feature_names(path: Path, top: Any, key: str) -> list[str] | None:
 
 
 def row_names(path: Path, table: Any) -> list[str] | None:
-    """The names of the rows of a table of AnnData."""
+    """The row names of a table of AnnData."""
     if hasattr(table, "dtype"):  # files of AnnData before 0.7: one array of records
         fields = table.dtype.names or ()
         field = next((f for f in ("index", "_index") if f in fields), fields[0]) if fields else None
@@ -79,7 +79,7 @@ def row_names(path: Path, table: Any) -> list[str] | None:
 
 
 def sample_column(path: Path, top: Any, name: str) -> list[str]:
-    """A column of AnnData's observations as text; a missing one is the empty string."""
+    """A column of AnnData's observations as text; missing values are empty strings."""
     if "obs" not in top:
         raise errors.unreadable(path, f"column {name!r} cannot be taken from it: it has no table of samples (obs)")
     obs = top["obs"]
@@ -93,7 +93,7 @@ def sample_column(path: Path, top: Any, name: str) -> list[str]:
 
 
 def text_column(path: Path, table: Any, name: str) -> list[str] | None:
-    """A column of a table of AnnData as text; a missing one is the empty string."""
+    """A column of a table of AnnData as text; missing values are empty strings."""
     if hasattr(table, "dtype"):  # files of AnnData before 0.7
         values = whole(path, table)[name] if name in (table.dtype.names or ()) else None
     else:
@@ -102,7 +102,7 @@ def text_column(path: Path, table: Any, name: str) -> list[str] | None:
 
 
 def _column(path: Path, table: Any, name: str) -> Any:
-    """A column: plain, categorical (a code below zero is missing) or with a mask of what is missing."""
+    """A column: plain, categorical (negative codes are missing) or with a mask of missing values."""
     if name not in table:
         return None
     column = table[name]

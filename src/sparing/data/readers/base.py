@@ -26,26 +26,28 @@ from sparing.data.rows import RawBlock, Rows
 from sparing.errors import listed
 
 LONG, SCANTY = 2**24, 1000
-"""Rows or columns of a sparse matrix, and how many times its entries they may then be, before that is odd."""
+"""From this number of rows or columns on, a sparse matrix may have at most this many of them per entry."""
 
 LARGE, EMPTY = 2**32, 10**6
-"""Bytes of a dense table, and how many times what is stored they may then be; no packing makes constants so small."""
+"""From this size on, a dense table may have at most this many bytes per stored byte; no compression is stronger, even
+for constants."""
 
 BLOCK_BYTES = 2**26
 """Memory for one block of rows, 64 MiB."""
 
 NONZERO_BYTES = 32
-"""A nonzero in memory: value and index as read, and once more by columns."""
+"""Bytes of a nonzero in memory: value and index as read, and again by columns."""
 
 
 def rows_within(block_bytes: int, n_features: int, dtype: Any) -> int:
-    """Rows of a block. Entries of one or two bytes count as four: what a block adds up to should outweigh its sums."""
+    """Number of rows of a block. Entries of one or two bytes count as four, so that blocks are larger than the results
+    on them."""
     return max(1, block_bytes // (max(int(np.dtype(dtype).itemsize), 4) * n_features))
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a user asked of a reader."""
+    """The options of a reader."""
 
     key: str | None = None
     block_bytes: int = BLOCK_BYTES
@@ -58,15 +60,15 @@ class Options:
 
 
 class FileRows(Rows):
-    """Rows in a file, which is opened anew for each reading: copies in threads and processes do not meet.
+    """Rows in a file that is opened again for each pass, so that threads and processes do not share a handle.
 
     Attributes
     ----------
     feature_names : list of str or None
     left_out : list of str
-        Columns of the file that hold no numbers, or that were to be dropped.
+        Columns of the file that are not numeric, or that the user dropped.
     notes : list of str
-        What was noticed about the columns: names that repeat, row numbers, codes of classes.
+        Remarks about the columns: repeated names, row numbers, class codes.
     """
 
     is_dense = True
@@ -84,7 +86,6 @@ class FileRows(Rows):
         feature_names: list[str] | None = None,
         left_out: Sequence[str] = (),
     ) -> None:
-        super().__init__()
         sizes = tuple(int(size) for size in shape)
         kind = np.dtype(dtype)
         if kind.kind not in "fiub":
@@ -96,16 +97,16 @@ class FileRows(Rows):
         self.block_rows = rows_within(block_bytes, sizes[1], self.dtype)
         self.left_out: list[str] = list(left_out)
         self.notes: list[str] = []
-        self.explained: set[str] = set()  # columns left out that a note or the format tells of
+        self.explained: set[str] = set()  # columns left out that a note or the format explains
         self.feature_names = None if feature_names is None else self.named(feature_names)
         self.stamp = _stamp(path)
 
     @abstractmethod
     def read(self) -> Iterator[RawBlock]:
-        """The rows, in order; errors need no care."""
+        """The rows, in order; errors are handled by the caller."""
 
     def blocks(self) -> Generator[RawBlock, None, None]:
-        """The rows, in order; a file that has changed or breaks off gets a sentence."""
+        """The rows, in order; an error explains files that have changed or are truncated."""
         if _stamp(self.path) != self.stamp:
             raise errors.unreadable(self.path, "it has changed since it was opened. Call open_data again")
         n, stop = self.shape[0], 0
@@ -119,7 +120,7 @@ class FileRows(Rows):
                 raise errors.broken_file(self.path, self.what, f"it does not have the {n} rows it claims to have")
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """``work`` on every block, while the next one is read where that helps."""
+        """Run ``work`` on every block, while the next one is read if that helps."""
         if not self.reads_ahead:
             return super().run(work, merge)
         with read_ahead(self.blocks()) as blocks:
@@ -132,26 +133,26 @@ class FileRows(Rows):
             yield start, min(start + self.block_rows, n)
 
     def align(self, chunk: Sequence[int]) -> None:
-        """Let blocks end where the file's chunks do, so that none is unpacked twice; each must have room at least."""
+        """Align blocks with the chunks of the file, so that none is unpacked twice; a chunk must fit into memory."""
         check_room(self.path, math.prod(int(size) for size in chunk) * self.dtype.itemsize)
         if chunk[0] <= self.block_rows:
             self.block_rows -= self.block_rows % max(chunk[0], 1)
 
     def named(self, names: Iterable[object]) -> list[str]:
-        """Names that tell features apart, with a note where some had to be made unique."""
+        """Unique feature names, with a note if some had to be changed."""
         unique, repeated = unique_names(names)
         if repeated:
             self.notes.append(repeated_note(repeated))
         return unique
 
     def all_notes(self, dropped: Collection[str] = ()) -> list[str]:
-        """The notes, and which columns are left out that nobody asked to drop."""
+        """The notes, including the columns left out that the user did not drop."""
         lost = [name for name in self.left_out if name not in dropped and name not in self.explained]
         said = [f"{listed(lost)} left out, because not numeric"] if lost else []
         return [*said, *self.notes]
 
     def close(self) -> None:
-        """Forget what was kept for faster readings; the next reading starts from the file."""
+        """Delete temporary files; the next pass starts from the file."""
 
     def __enter__(self) -> Self:
         return self
@@ -165,18 +166,18 @@ class FileRows(Rows):
 
 
 def check_extent(path: Path, what: str, shape: Sequence[int], entries: int) -> None:
-    """Refuse a sparse matrix that has hardly an entry for thousands of its many rows or columns.
+    """Reject a sparse matrix with almost no entry per thousands of rows or columns.
 
-    Its size is a lie, most likely, and vectors as long as it says would take all memory.
+    Its size is most likely wrong, and vectors of this length would take all memory.
     """
     if max(shape) > max(LONG, SCANTY * entries):
         raise errors.broken_file(path, what, f"{entries} entries in a shape of {tuple(shape)}")
 
 
 def check_stored(path: Path, what: str, data: Any, stored: Callable[[], int]) -> None:
-    """Refuse a table without room for one row, or a large one of which next to nothing is stored.
+    """Reject a table whose rows do not fit into memory, or a large one with almost nothing stored.
 
-    The latter would be read for hours, and hold one number only.
+    The latter would be read for hours although it has a single value.
     """
     claimed = math.prod(int(size) for size in data.shape) * data.dtype.itemsize
     if claimed > LARGE and claimed > EMPTY * (there := stored()):
@@ -185,18 +186,18 @@ def check_stored(path: Path, what: str, data: Any, stored: Callable[[], int]) ->
 
 
 def plain(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """The type as it is computed with: native byte order, and nothing beyond double precision."""
+    """The dtype for computations: native byte order and at most double precision."""
     return np.dtype(np.float64) if kind.kind == "f" and kind.itemsize > 8 else kind.newbyteorder("=")
 
 
 @contextmanager
 def readable(path: Path, what: str) -> Iterator[None]:
-    """One kind of error, with a sentence, in place of all that other packages raise on files they cannot read."""
+    """Replace all errors of other packages on unreadable files by one kind of error with an explanation."""
     try:
         yield
     except (errors.UnreadableError, errors.UnwritableError, ModuleNotFoundError):
         raise
-    except (DeprecationWarning, FutureWarning):  # of a package, where warnings are errors: the file is not to blame
+    except (DeprecationWarning, FutureWarning):  # warnings of a package raised as errors: the file is not the cause
         raise
     except MemoryError as large:
         raise errors.beyond_memory(path) from large
@@ -210,7 +211,7 @@ def readable(path: Path, what: str) -> Iterator[None]:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """What tells a file from the same file written again; None for a folder, whose own date says little."""
+    """Size and time of a file, to notice that it was written again; None for a folder, whose date is not enough."""
     try:
         status = os.stat(path)
     except OSError as absent:
@@ -222,26 +223,27 @@ MEMORY, CONTAINER = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 
 
 def check_room(path: Path, needed: int) -> None:
-    """Refuse what would not fit: a system without room ends processes, and not always the right one."""
+    """Reject data that do not fit into memory: a system that runs out of memory kills processes, not always the one at
+    fault."""
     if needed > available():
         raise errors.beyond_memory(path)
 
 
 def available(memory: Path = MEMORY, container: Path = CONTAINER) -> float:
-    """Bytes that can be had, as far as these files of the system say."""
+    """Available memory in bytes, according to these files of the system."""
     limits = [math.inf]
     with suppress(OSError, ValueError, AttributeError):
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    with suppress(OSError, ValueError, KeyError):  # which not every system has, nor every line of it
+    with suppress(OSError, ValueError, KeyError):  # not every system has it, or every line of it
         fields = dict(line.split(":") for line in memory.read_text().splitlines())
         limits.append(int(fields["MemAvailable"].split()[0]) * 1024)
-    with suppress(OSError, ValueError):  # which says "max" where there is none
+    with suppress(OSError, ValueError):  # "max" if there is no limit
         limits.append(int(container.read_text()))
     return min(limits)
 
 
 class LoadedRows(FileRows):
-    """A table in memory: slices of a dense one, the whole of a sparse one."""
+    """A table in memory: slices of a dense table, or a whole sparse one."""
 
     def __init__(self, path: Path, table: Any, options: Options, feature_names: list[str] | None = None) -> None:
         super().__init__(path, table.shape, table.dtype, options.block_bytes, feature_names=feature_names)
@@ -258,7 +260,7 @@ class LoadedRows(FileRows):
 
 
 def _checked(path: Path, table: Any) -> Any:
-    """The matrix, if its indices are inside: compiled code would not notice."""
+    """Return the matrix; an error if indices are out of range, which compiled code would not notice."""
     check_extent(path, "a sparse matrix", table.shape, table.nnz)
     try:
         if table.format in {"csr", "csc", "bsr"}:
@@ -273,10 +275,9 @@ T = TypeVar("T")
 
 @contextmanager
 def read_ahead(blocks: Generator[T, None, None]) -> Iterator[Iterator[T]]:
-    """The same blocks in the same order, read by a thread that is one ahead and never more.
+    """The same blocks in the same order, read by a thread that is at most one block ahead.
 
-    However the work ends, the thread has closed the blocks and is gone when this is left. Errors of the reader are
-    raised where its block would have come.
+    On every exit the thread has closed the blocks and ended. Errors of the reader are raised in place of its block.
     """
     settings = copy_context()  # NumPy's handling of overflow is one of them
     with ThreadPoolExecutor(1, thread_name_prefix="sparing-read-ahead") as reader:
@@ -287,7 +288,7 @@ def read_ahead(blocks: Generator[T, None, None]) -> Iterator[Iterator[T]]:
 
 
 def _close(blocks: Generator[T, None, None]) -> None:
-    while getgeneratorstate(blocks) == GEN_RUNNING:  # in a thread that an interruption while it began has let loose
+    while getgeneratorstate(blocks) == GEN_RUNNING:  # in a thread that was interrupted while it started
         sleep(0.001)
     blocks.close()
 

@@ -32,19 +32,20 @@ def layout_of(group: Any) -> str | None:
 
 
 TENX = {"barcodes", "data", "indices", "indptr", "shape"}
-"""What a matrix of Cell Ranger is made of: genes by cells, by columns, which is cells by genes, by rows."""
+"""The members of a Cell Ranger matrix: genes by cells in CSC, which is cells by genes in CSR."""
 
 
 def is_tenx(group: Any) -> bool:
-    """Is it a matrix of Cell Ranger?"""
+    """Whether it is a Cell Ranger matrix."""
     return set(group.keys()) >= TENX and layout_of(group) is None
 
 
 class GroupRows(FileRows):
     """A sparse matrix in a file.
 
-    CSR is read in runs of rows. CSC is turned once, with bounded memory: runs of columns are split by rows into a
-    temporary file (12 bytes per float32 nonzero), in which each block of rows is consecutive. Later readings use that.
+    CSR is read in blocks of rows. CSC is converted once, with bounded memory: blocks of columns are split by rows into
+    a temporary file (12 bytes per float32 nonzero), in which each block of rows is contiguous. Later passes use that
+    file.
     """
 
     is_dense = False
@@ -87,7 +88,7 @@ class GroupRows(FileRows):
         self._spill = None
 
     def read(self) -> Iterator[RawBlock]:
-        """Runs of rows."""
+        """Blocks of rows."""
         if self.layout == "csc":
             with SPILLING:
                 if self._spill is None:
@@ -106,12 +107,12 @@ class GroupRows(FileRows):
 
     @contextmanager
     def _group(self) -> Iterator[Any]:
-        """The arrays, for one reading."""
+        """The arrays, for one pass."""
         with self._opener(self.path) as file:
             yield file[self.key]
 
     def _inside(self, indices: Any, size: int) -> Any:
-        """Indices as int32 where they fit, none of them outside: compiled code would not notice."""
+        """Indices as int32 if they fit; an error if one is out of range, which compiled code would not notice."""
         values = np.asarray(indices)
         if values.dtype.kind not in "iu" or (len(values) and (values.min() < 0 or values.max() >= size)):
             raise errors.broken_file(self.path, self.what, f"an index is outside of {size}")
@@ -135,7 +136,7 @@ class GroupRows(FileRows):
 
 
 class _Spill:
-    """A temporary file of nonzeros, block of rows by block of rows, by columns within each."""
+    """A temporary file of nonzeros, in blocks of rows, sorted by columns within each."""
 
     def __init__(self, indptr: Array, limit: int, d: int, dtype: np.dtype[Any]) -> None:
         self._file = Scratch()
@@ -147,7 +148,7 @@ class _Spill:
         self._starts = np.array([start for start, _ in self._runs])
 
     def add(self, rows: Any, columns: Any, values: Any) -> None:
-        """Append nonzeros, which come in order of columns, to the blocks of their rows."""
+        """Append nonzeros, in order of columns, to the blocks of their rows."""
         block = np.searchsorted(self._starts, rows, side="right") - 1
         order = np.argsort(block, kind="stable")
         records = np.empty(len(rows), dtype=self._record)
@@ -159,7 +160,7 @@ class _Spill:
             self._filled[b] += len(part)
 
     def blocks(self) -> Iterator[RawBlock]:
-        """Each block is CSC as it stands."""
+        """The blocks of rows; each is stored as CSC."""
         for (start, stop), first, last in zip(self._runs, self._begin[:-1], self._begin[1:], strict=True):
             records = self._file.read(self._record, int(last - first), int(first) * self._record.itemsize)
             pointers = np.concatenate([[0], np.cumsum(np.bincount(records["column"], minlength=self._width))])
@@ -169,7 +170,7 @@ class _Spill:
 
 
 def cut(indptr: Array, limit: int) -> Iterator[tuple[int, int]]:
-    """Runs of rows with at most ``limit`` nonzeros each (and as many rows), but one row at least."""
+    """Blocks of rows with at most ``limit`` nonzeros and rows each, but at least one row."""
     n, start = len(indptr) - 1, 0
     while start < n:
         stop = int(np.searchsorted(indptr, indptr[start] + limit, side="right")) - 1
@@ -179,7 +180,7 @@ def cut(indptr: Array, limit: int) -> Iterator[tuple[int, int]]:
 
 
 def _checked_pointers(path: Path, group: Any, size: int) -> Any:
-    """Where rows or columns begin, if that can be true."""
+    """The row or column pointers; an error if they are invalid."""
     stored, fits = min(group["data"].shape[0], group["indices"].shape[0]), group["indptr"].shape == (size + 1,)
     indptr = whole(path, group["indptr"]).astype(np.int64) if fits else np.zeros(0, np.int64)
     if not fits or indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] > stored:
@@ -188,15 +189,16 @@ def _checked_pointers(path: Path, group: Any, size: int) -> Any:
 
 
 def whole(path: Path, part: Any) -> Any:
-    """All of an array in a file, if there is room for it: what it claims to hold need not be stored."""
+    """Load an array of a file if its claimed size fits into memory."""
     check_codecs(path, part)
     check_room(path, 2 * part.size * part.dtype.itemsize)
     return np.asarray(part[:])
 
 
 def check_codecs(path: Path, array: Any) -> None:
-    """Refuse what runs code when it is read: Zarr's second format has such a codec, and some versions use it."""
-    metadata = getattr(array, "metadata", None)  # which HDF5 has not
+    """Reject arrays that run code when they are read: Zarr's second format has such a codec, and some versions use
+    it."""
+    metadata = getattr(array, "metadata", None)  # HDF5 has none
     codecs = (*(getattr(metadata, "filters", None) or ()), getattr(metadata, "compressor", None))
     if any(getattr(codec, "codec_id", None) == "pickle" for codec in codecs):
         raise errors.not_real(path, "object")

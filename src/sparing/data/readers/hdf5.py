@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
-from sparing.data.readers import annotated
-from sparing.data.readers.annotated import feature_names, row_names, table_key, text_column
+from sparing.data.readers.annotated import feature_names, table_key
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows
 from sparing.data.rows import RawBlock
@@ -31,14 +31,14 @@ def opened(path: Path) -> Any:
 
 
 def _sound(path: Path) -> Any:
-    """The file, for reading, if its texts can be read at all."""
+    """The file, for reading; an error if its strings are damaged."""
     if not heaps_end(path):
         raise errors.broken_file(path, WHAT, "one of its text heaps is circular")
     return opened(path)
 
 
 class Hdf5Rows(FileRows):
-    """A data set of two dimensions."""
+    """A two-dimensional data set."""
 
     what = WHAT
     reads_ahead = True
@@ -59,7 +59,7 @@ class Hdf5Rows(FileRows):
 
 
 def open_rows(path: Path, options: Options) -> FileRows:
-    """The table ``key``; without it X, or the only one of a file that is not AnnData."""
+    """Open the table ``key``; by default X, or the only one of a file that is not AnnData."""
     with readable(path, WHAT), _sound(path) as file:
         key = table_key(path, file, lambda: _parts(file), options.key)
         part, names = file[key], feature_names(path, file, key)
@@ -77,37 +77,26 @@ def _parts(file: Any) -> list[tuple[str, Any]]:
     return parts
 
 
-def sample_names(path: Path) -> list[str] | None:
-    """AnnData's names of observations."""
+@contextmanager
+def tables_of(path: Path) -> Iterator[Any]:
+    """The tables beside X: those of AnnData's observations and variables."""
     with readable(path, WHAT), _sound(path) as file:
-        return row_names(path, file["obs"]) if "obs" in file else None
-
-
-def feature_column(path: Path, name: str) -> tuple[list[str] | None, list[str] | None]:
-    """Names of AnnData's variables, and a column of their table."""
-    with readable(path, WHAT), _sound(path) as file:
-        return (row_names(path, file["var"]), text_column(path, file["var"], name)) if "var" in file else (None, None)
-
-
-def sample_column(path: Path, name: str) -> list[str]:
-    """A column of AnnData's observations, as text."""
-    with readable(path, WHAT), _sound(path) as file:
-        return annotated.sample_column(path, file, name)
+        yield file
 
 
 SIGNATURE = b"GCOL\x01\x00\x00\x00"
 SHORTEST, LOOKED_AT = 64, 2**25
-"""Bytes that a file has at least, and up to which its heaps are looked at."""
+"""Minimum size of a file, and maximum size up to which its heaps are checked."""
 
 HEADER = 16
-"""Bytes of the header of a heap, and of that of each of its objects, where lengths have eight bytes as is usual."""
+"""Size of the header of a heap and of each of its objects, for the usual lengths of eight bytes."""
 
 PLACES_OF_LENGTHS = {0: 14, 1: 14, 2: 10, 3: 10}
-"""Where the file says how long lengths are, by the version of its first block."""
+"""Position of the size of lengths, by the version of the superblock."""
 
 
 def heaps_end(path: Path) -> bool:
-    """Does the walk through every heap come to its end? Without a look, true for large files and rare formats."""
+    """Whether walking through every heap ends. Large files and rare formats are not checked."""
     if not SHORTEST <= path.stat().st_size <= LOOKED_AT:
         return True
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as raw:
@@ -120,7 +109,7 @@ def heaps_end(path: Path) -> bool:
 
 
 def _ends(raw: mmap, at: int) -> bool:
-    """Does each step from object to object, as the library takes them, lead on?"""
+    """Whether each step from object to object, as in the library, moves forward."""
     end = len(raw)
     if at + HEADER <= end:
         end = min(at + struct.unpack_from("<Q", raw, at + 8)[0], end)

@@ -1,4 +1,4 @@
-"""Notes on the columns of a table: names that repeat, row numbers, codes of classes."""
+"""Notes on the columns of a table: repeated names, row numbers, class codes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import pairwise
 from sparing.errors import listed
 
 MOST_LEVELS, ROWS_PER_LEVEL = 10, 10
-"""Whole numbers of so few levels are codes, most likely, where each level has so many rows."""
+"""Integers with at most this many levels, and this many rows per level, are probably class codes."""
 
 UNNAMED = "unnamed:"
-"""How pandas calls a column without a name, with its place behind, in lower case."""
+"""Prefix of the name that pandas gives a column without a name, in lower case."""
 
 
 def unique_names(names: Iterable[object]) -> tuple[list[str], list[str]]:
-    """Names as text, ``-1``, ``-2`` ... behind those that were there before, as in AnnData; and which repeat."""
+    """Names as text, with ``-1``, ``-2`` ... appended to repeated ones, as in AnnData; and the repeated names."""
     given = [str(name) for name in names]
     times = Counter(given)
     if len(times) == len(given):
@@ -34,25 +34,25 @@ def unique_names(names: Iterable[object]) -> tuple[list[str], list[str]]:
 
 
 def repeated_note(repeated: Sequence[str]) -> str:
-    """Names that were made unique."""
+    """A note on names that were made unique."""
     return (
         f"several features are named {listed(repeated)}; '-1', '-2' and so on are appended to the names after the first"
     )
 
 
 def is_nameless(name: str) -> bool:
-    """Is it a column without a name, as pandas writes row numbers?"""
+    """Whether the column has no name, as pandas writes row numbers."""
     return not name.strip() or name.lower().startswith(UNNAMED)
 
 
 def row_numbers_note(name: str, place: int) -> str:
-    """A column of whole numbers without a name, or of consecutive ones."""
+    """A note on an integer column without a name, or with consecutive values."""
     called = f"(column {place + 1}, no name)" if not name.strip() else f"column {name!r}"
     return f"{called} is used as a feature; if it numbers the rows, pass drop=[{name!r}]"
 
 
 def are_values(names: Sequence[str]) -> bool:
-    """Are these names numbers that look like the values of a row? Years and wavelengths come in order."""
+    """Whether these names are numbers that look like values of a row. Years and wavelengths are sorted."""
     try:
         numbers = [float(name) for name in names]
     except ValueError:
@@ -62,12 +62,12 @@ def are_values(names: Sequence[str]) -> bool:
 
 
 def values_note(names: Sequence[str]) -> str:
-    """A first row that may hold values."""
-    return f"features are named {listed(names)}, as in its first row; if these are values write a header above them"
+    """A note on a header that may hold values."""
+    return f"features are named {listed(names)}, as in its first row; if these are values, add a header line above them"
 
 
 def code_columns(names: Sequence[str], levels: Sequence[float], n_rows: int) -> list[str]:
-    """Columns of whole numbers with few levels, where most others have more; ``levels`` is infinite for fractions."""
+    """Integer columns with few levels, if most others have more; ``levels`` is infinite for fractions."""
     codes = [
         name
         for name, count in zip(names, levels, strict=True)
@@ -77,7 +77,7 @@ def code_columns(names: Sequence[str], levels: Sequence[float], n_rows: int) -> 
 
 
 def codes_note(names: Sequence[str]) -> str:
-    """Columns that may be labels."""
+    """A note on columns that may be labels."""
     hold, are = ("holds", "is") if len(names) == 1 else ("hold", "are")
     return (
         f"{listed(names)} {hold} few distinct integers, as class codes do, and {are} used like any feature; drop "

@@ -1,4 +1,4 @@
-"""NumPy's own files, one array each: mapped into memory, so that a block is read when it is used."""
+"""NumPy's ``.npy`` files: memory-mapped, so that a block is read when it is used."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from sparing.data.rows import RawBlock
 WHAT = "a NumPy array (.npy)"
 
 LONGEST_HEADER = 2**14
-"""Bytes that are read to find shape and type; NumPy takes no header as long as that."""
+"""Number of bytes read to find shape and type; NumPy accepts no header of this length."""
 
 
 class Header(NamedTuple):
-    """What a file says of its array."""
+    """Shape and type of an array, from the header of its file."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    begin: int  # of the numbers, in bytes
+    begin: int  # offset of the numbers, in bytes
 
     @property
     def n_bytes(self) -> int:
-        """Of the numbers."""
+        """Size of the numbers in bytes."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 
@@ -59,7 +59,7 @@ def open_rows(path: Path, options: Options) -> NpyRows:
 
 
 def header_of(file: IO[bytes]) -> Header:
-    """Shape and type of the array that begins here, however long its header claims to be."""
+    """Shape and type of the array that begins here; the claimed length of the header is not trusted."""
     beginning = BytesIO(file.read(LONGEST_HEADER))
     version = np.lib.format.read_magic(beginning)
     parse = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

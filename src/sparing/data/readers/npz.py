@@ -1,4 +1,4 @@
-"""Archives of NumPy and SciPy. They are compressed as a whole, so they are read whole, once."""
+"""Archives of NumPy and SciPy. They are compressed as a whole, so they are read once, as a whole."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ SINGLE = b"\x93NUMPY"
 SPARSE = {"format", "shape", "data"}
 
 NAMES = ("feature_names", "columns", "names")
-"""Arrays that may hold the names of the features."""
+"""Names of arrays that may hold the feature names."""
 
 
 def open_rows(path: Path, options: Options) -> LoadedRows:
-    """A sparse matrix of ``scipy.sparse.save_npz``; or the array ``key``, else X, else the only table."""
+    """Open a sparse matrix of ``scipy.sparse.save_npz``, or the array ``key``, otherwise X, otherwise the only
+    table."""
     with readable(path, WHAT), path.open("rb") as file:
         if file.read(len(SINGLE)) == SINGLE:
             raise errors.broken_file(path, WHAT, "it is a single array; rename it to .npy")
@@ -29,7 +30,7 @@ def open_rows(path: Path, options: Options) -> LoadedRows:
         with np.lib.npyio.NpzFile(file, allow_pickle=False) as archive:
             headers = {name: _header(path, archive, name) for name in archive.files}
             if set(headers) >= SPARSE and options.key is None:
-                check_room(path, 2 * sum(header.n_bytes for header in headers.values()))  # once more by columns
+                check_room(path, 2 * sum(header.n_bytes for header in headers.values()))  # again by columns
                 matrix = sparse.load_npz(path)
                 return LoadedRows(path, matrix, options, _names(archive, headers, matrix.shape))
             key = _table(path, headers, options.key)
@@ -38,7 +39,7 @@ def open_rows(path: Path, options: Options) -> LoadedRows:
 
 
 def _table(path: Path, headers: dict[str, Header], key: str | None) -> str:
-    """The name of the array that is meant; Python objects are never unpickled."""
+    """The name of the array to read; Python objects are never unpickled."""
     tables = [name for name, header in headers.items() if len(header.shape) == 2]
     if key is None:
         if "X" not in headers and len(tables) != 1:
@@ -54,7 +55,7 @@ def _table(path: Path, headers: dict[str, Header], key: str | None) -> str:
 
 
 def _names(archive: np.lib.npyio.NpzFile, headers: dict[str, Header], shape: Sequence[int]) -> list[str] | None:
-    """Text with one entry per column of the table, if there is such an array; Python objects are none."""
+    """The feature names: a text array with one entry per column of the table, if any; never Python objects."""
     for name in NAMES:
         header = headers.get(name)
         if header is not None and header.dtype.kind == "U" and len(shape) == 2 and header.shape == (shape[1],):
@@ -63,7 +64,7 @@ def _names(archive: np.lib.npyio.NpzFile, headers: dict[str, Header], shape: Seq
 
 
 def _header(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> Header:
-    """Shape and type of an array, if all of it is there."""
+    """Shape and type of an array; an error if it is truncated."""
     assert archive.zip is not None
     info = archive.zip.getinfo(name if name in archive.zip.namelist() else f"{name}.npy")
     with archive.zip.open(info) as file:

@@ -1,4 +1,4 @@
-"""Parquet, in batches of rows; columns of text, dates and the like are left out and named."""
+"""Parquet files, in batches of rows; text, date and other non-numeric columns are left out and named."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sparing.data.rows import RawBlock
 from sparing.errors import listed
 
 WHAT = "a Parquet file (.parquet)"
-PEEK_BYTES = 4096  # read at once where one row of a column is wanted
+PEEK_BYTES = 4096  # read at once for a single row of a column
 
 
 def opened(path: Path, **config: Any) -> Any:
@@ -29,15 +29,16 @@ def opened(path: Path, **config: Any) -> Any:
 
 
 class ParquetRows(FileRows):
-    """The numeric columns of a table, in one file or several; nulls are NaN, for the estimator to refuse or fill in."""
+    """The numeric columns of a table, in one file or several; nulls are NaN, which the estimator rejects or
+    replaces."""
 
     what = WHAT
     reads_ahead = True
     files: list[Path]
-    columns: list[tuple[int, str]]  # their places among the columns read, and names as the file has them
+    columns: list[tuple[int, str]]  # positions among the columns read, and names in the file
 
     def read(self) -> Iterator[RawBlock]:
-        """Batches, which may be shorter where a group of rows ends."""
+        """Batches, which may be shorter at the end of a row group."""
         start, names = 0, list(dict.fromkeys(name for _, name in self.columns))
         for path in self.files:
             with opened(path) as file:
@@ -52,7 +53,7 @@ class ParquetRows(FileRows):
 
 
 def open_rows(path: Path, options: Options) -> ParquetRows:
-    """Find the numeric columns, and the one type that holds them all."""
+    """Find the numeric columns and their common type."""
     files = files_of(path)
     with readable(path, WHAT):
         parts = [_part(file) for file in files]
@@ -92,13 +93,13 @@ def open_rows(path: Path, options: Options) -> ParquetRows:
 
 
 def holds_parquet(folder: Path) -> bool:
-    """Are there Parquet files in this folder, or in folders named ``column=value`` inside it?"""
+    """Whether there are Parquet files in this folder, or in folders named ``column=value`` inside it."""
     patterns = ("*.[pP][aA][rR][qQ][uU][eE][tT]", "*=*/**/*.[pP][aA][rR][qQ][uU][eE][tT]")
     return any(any(folder.glob(pattern)) for pattern in patterns)
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file, or all files of a folder, in the order of their names; those that begin with _ or . hold no rows."""
+    """The file, or all files of a folder sorted by name; names that begin with _ or . hold no rows."""
     if not path.is_dir():
         return [path]
     inside = (file for file in sorted(path.rglob("*")) if file.suffix.lower() == ".parquet" and file.is_file())
@@ -106,7 +107,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 class _Part(NamedTuple):
-    """What a file says of its columns."""
+    """The columns of one file."""
 
     names: list[str]
     kinds: list[np.dtype[Any] | None]
@@ -126,14 +127,14 @@ def _part(path: Path) -> _Part:
 
 
 def _common(kinds: Iterable[np.dtype[Any] | None]) -> np.dtype[Any] | None:
-    """The type of a column in all files; None where one of them holds no numbers."""
+    """The common type of a column in all files; None if one of them is not numeric."""
     found = list(kinds)
     known = [kind for kind in found if kind is not None]
     return np.result_type(*known) if len(known) == len(found) else None
 
 
 def kind_of(arrow: Any, has_nulls: bool) -> np.dtype[Any] | None:
-    """NumPy's type for a column, or None where it holds no numbers; whole numbers with gaps become floats."""
+    """NumPy's type for a column, or None if it is not numeric; integers with nulls become floats."""
     import pyarrow as pa
 
     if pa.types.is_decimal(arrow):
@@ -147,16 +148,16 @@ def kind_of(arrow: Any, has_nulls: bool) -> np.dtype[Any] | None:
 
 
 def _is_whole(arrow: Any) -> bool:
-    """Are they whole numbers, or true and false?"""
+    """Whether the values are integers or booleans."""
     import pyarrow as pa
 
     return bool(pa.types.is_integer(arrow) or arrow == pa.bool_())
 
 
 def _check_summaries(path: Path, metadata: Any, names: list[str]) -> None:
-    """Raise where the summary of a column named is damaged: a look at one ends the process, in Arrow.
+    """Raise an error if the statistics of a column are damaged: Arrow crashes the process when it reads them.
 
-    Reading a row meets the same summary, and says so by an exception; little more than that row is read.
+    Reading a row uses the same statistics but raises an exception; little more than that row is read.
     """
     if not names:
         return
@@ -166,7 +167,7 @@ def _check_summaries(path: Path, metadata: Any, names: list[str]) -> None:
 
 
 def _with_nulls(metadata: Any, names: set[str]) -> set[str]:
-    """Columns, of those named, that hold nulls, or may, as nobody counted them; no others are looked at."""
+    """Those of the given columns that have nulls, or may have them if the file does not count them."""
     holes = set()
     places = [c for c in range(metadata.num_columns) if metadata.schema.column(c).path in names]
     for g in range(metadata.num_row_groups):
@@ -189,7 +190,7 @@ def values_of(column: Any) -> Any:
 
 
 def _with_gaps(column: Any) -> Any:
-    """A column with NaN in place of nulls."""
+    """A column with NaN instead of nulls."""
     import pyarrow as pa
 
     if column.type == pa.bool_():

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,20 +14,75 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
-from sparing.data.coding import UNKNOWN, Coding, GenotypeCoding
 from sparing.data.readers.base import FileRows, Options, readable
 from sparing.data.readers.temporary_files import Scratch
-from sparing.data.rows import RawBlock
+from sparing.data.rows import Coding, RawBlock
 from sparing.results import Indices
 
 WHAT = "a PLINK file of genotypes (.bed)"
 MISSING = -127
 NAMELESS = "."
 TURNING = threading.Lock()
+UNKNOWN = "0"
+"""PLINK's name for an allele that does not occur in a file."""
+
+
+@dataclass(frozen=True, eq=False)
+class GenotypeCoding(Coding):
+    """The coding of the genotypes of each SNP.
+
+    Attributes
+    ----------
+    means : ndarray of float32
+        Replacement of a missing genotype.
+    factors : ndarray of float32
+        Factor of a count.
+    counted, other : ndarray of str
+        The allele whose copies are counted, and the other one.
+    """
+
+    means: Any
+    factors: Any
+    counted: Any
+    other: Any
+
+    def of(self, J: Indices) -> GenotypeCoding:
+        """The coding of the SNPs J."""
+        return GenotypeCoding(self.means[J], self.factors[J], self.counted[J], self.other[J])
+
+    def replaced(self, J: Indices, part: GenotypeCoding) -> GenotypeCoding:
+        """The same coding with another one for the SNPs J."""
+        arrays = {}
+        for field in fields(self):
+            arrays[field.name] = getattr(self, field.name).copy()
+            arrays[field.name][J] = getattr(part, field.name)
+        return GenotypeCoding(**arrays)
+
+    def exchanged(self, counted: Any, other: Any) -> tuple[Indices, Indices]:
+        """Masks of SNPs for which a file counts the other allele, and of SNPs with different alleles."""
+        same = _match(self.counted, counted) & _match(self.other, other)
+        swapped = _match(self.counted, other) & _match(self.other, counted)
+        return np.flatnonzero(swapped & ~same), np.flatnonzero(~swapped & ~same)
+
+    def is_for(self, n_features: int) -> bool:
+        """Whether it is valid for this number of SNPs, whoever wrote it."""
+        numbers, names = (self.means, self.factors), (self.counted, self.other)
+        arrays = [array for array in (*numbers, *names) if isinstance(array, np.ndarray)]
+        return (
+            len(arrays) == 4
+            and all(array.shape == (n_features,) for array in arrays)
+            and all(array.dtype == np.float32 and np.isfinite(array).all() for array in numbers)
+            and all(array.dtype == object for array in names)
+        )
+
+
+def _match(mine: Any, theirs: Any) -> Any:
+    """Whether the alleles are the same, as far as both are known."""
+    return np.asarray((mine == theirs) | (mine == UNKNOWN) | (theirs == UNKNOWN), dtype=bool)
 
 
 def bed_reader() -> Any:
-    """The package, which knows PLINK's two bits per genotype."""
+    """Import the package that decodes PLINK's two bits per genotype."""
     try:
         import bed_reader
     except ModuleNotFoundError:
@@ -35,7 +91,7 @@ def bed_reader() -> Any:
 
 
 class _Snps(NamedTuple):
-    """The columns: names, and the names of both alleles."""
+    """The columns: SNP names, and the names of both alleles."""
 
     names: list[str]
     counted: Any
@@ -43,12 +99,12 @@ class _Snps(NamedTuple):
 
 
 class PlinkRows(FileRows):
-    """Copies of the first allele in .bim (A1) as float32; missing ones are the mean of their SNP, as is usual.
+    """Copies of the first allele in .bim (A1) as float32; missing genotypes are the mean of their SNP.
 
-    The file holds SNP after SNP. It is turned once, with bounded memory, into people after people: one byte per
-    genotype, in memory where that is no more than a block, else in a temporary file.
+    The file is stored SNP by SNP. It is transposed once, with bounded memory, to one byte per genotype, person by
+    person: in memory if that is at most a block, otherwise in a temporary file.
 
-    Means and scaling are those of the people in the file, until :meth:`with_coding` puts those of a fit in their place.
+    Means and scaling are those of the people in the file, unless :meth:`with_coding` sets those of a fit.
     """
 
     what = WHAT
@@ -70,11 +126,11 @@ class PlinkRows(FileRows):
 
     @property
     def coding(self) -> GenotypeCoding:
-        """The one given, or that of the people in the file."""
+        """The given coding, or that of the people in the file."""
         return self._given or self._ready()[1]
 
     def with_coding(self, coding: Coding | None) -> PlinkRows:
-        """The same people by the means, the scaling and the counted alleles of a fit."""
+        """The same people with the means, the scaling and the counted alleles of a fit."""
         if coding is None:
             return self
         assert isinstance(coding, GenotypeCoding)
@@ -95,7 +151,7 @@ class PlinkRows(FileRows):
         return twin
 
     def read(self) -> Iterator[RawBlock]:
-        """Runs of people."""
+        """Blocks of people."""
         with TURNING:
             if self._turned is None:
                 self._turned = self._turn()
@@ -113,13 +169,13 @@ class PlinkRows(FileRows):
             yield DenseBlock(rows, start)
 
     def _ready(self) -> tuple[_People, GenotypeCoding]:
-        """What the first reading keeps, with all its checks of the file."""
+        """The results of the first pass, after all checks of the file."""
         turned = self._turned or self.first(lambda _: self._turned)
         assert turned is not None
         return turned
 
     def _turn(self) -> tuple[_People, GenotypeCoding]:
-        """Genotypes by people, and what makes numbers of them."""
+        """Transpose genotypes to rows of people, and compute their coding."""
         n, d = self.shape
         people, means = _People(n, d, in_memory=n * d <= self.block_bytes), np.zeros(d)
         width = max(1, self.block_bytes // (4 * n))
@@ -139,7 +195,7 @@ class PlinkRows(FileRows):
 
 
 class _People:
-    """Genotypes of one person after another, one byte each: an array, or a temporary file."""
+    """Genotypes person by person, one byte each: an array or a temporary file."""
 
     def __init__(self, n: int, d: int, *, in_memory: bool) -> None:
         self._shape = n, d
@@ -149,14 +205,14 @@ class _People:
             self._file.reserve(n * d)
 
     def put(self, run: slice, part: Any) -> None:
-        """Store some SNPs. The file is mapped for no longer than that, or all of it would count as memory."""
+        """Store some SNPs. The file is mapped only meanwhile, otherwise all of it would count as memory."""
         if self._file is None:
             self._array[:, run] = part  # type: ignore[index]
         else:
             self._file.mapped(np.int8, self._shape)[:, run] = part
 
     def take(self, start: int, stop: int) -> Any:
-        """Some people."""
+        """Read some people."""
         if self._file is None:
             return self._array[start:stop]  # type: ignore[index]
         d = self._shape[1]
@@ -164,7 +220,7 @@ class _People:
 
 
 def open_rows(path: Path, options: Options) -> PlinkRows:
-    """Check the file against the lists of people and SNPs beside it."""
+    """Check the file against the lists of people and SNPs next to it."""
     if options.scaling not in {None, "binomial"}:
         raise errors.unknown_choice("scaling", options.scaling, ["binomial"])
     bed_reader()
@@ -187,15 +243,15 @@ def open_rows(path: Path, options: Options) -> PlinkRows:
 
 
 def _snps(path: Path) -> _Snps:
-    """From the lines of .bim: chromosome, name, distance, place, first allele, second allele.
+    """Read the lines of .bim: chromosome, name, distance, position, first allele, second allele.
 
-    A SNP without a name of its own is named by place and alleles. These are in alphabetical order, as PLINK's
-    ``--set-missing-var-ids @:#:$1:$2`` has them, so that the name does not depend on which of them is counted.
+    A SNP without a unique name is named by position and alleles. The alleles are in alphabetical order, as in PLINK's
+    ``--set-missing-var-ids @:#:$1:$2``, so that the name does not depend on the counted allele.
     """
-    times = Counter(fields[1] for fields in _lines(path))
+    times = Counter(line[1] for line in _lines(path))
     names, counted, other = [], [], []
-    for fields in _lines(path):
-        chromosome, name, _, place, first, second = [*fields, *[UNKNOWN] * 4][:6]
+    for line in _lines(path):
+        chromosome, name, _, place, first, second = [*line, *[UNKNOWN] * 4][:6]
         unclear = name == NAMELESS or times[name] > 1
         names.append(":".join([chromosome, place, *sorted([first, second])]) if unclear else name)
         counted.append(first)
@@ -204,7 +260,7 @@ def _snps(path: Path) -> _Snps:
 
 
 def _lines(path: Path) -> Iterator[list[str]]:
-    """The fields of each line: of a person, or of a SNP."""
+    """The fields of each line, of a person or a SNP."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             fields = line.split()

@@ -1,4 +1,4 @@
-"""Temporary files without a name: the system takes them back however a process ends, also by a signal or a crash."""
+"""Temporary files without a name: the system deletes them when the process ends, even by a signal or a crash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sparing import errors
 
 
 class Scratch:
-    """Numbers on the disk that nobody else can find, until nobody holds this object."""
+    """Numbers in an unnamed temporary file, which is deleted with this object."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -23,11 +23,11 @@ class Scratch:
             self._file = TemporaryFile(prefix="sparing-", buffering=0)  # noqa: SIM115
 
     def __del__(self) -> None:
-        if hasattr(self, "_file"):  # it is not there where the disk has no room for it
+        if hasattr(self, "_file"):  # it is missing if the disk was full
             self._file.close()
 
     def reserve(self, n_bytes: int) -> None:
-        """Make the file so long. Without room for that, writing to a map of it would end the process."""
+        """Extend the file to this size. Writing to a memory map on a full disk would crash the process."""
         with _room_explained():
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(self._file.fileno(), 0, n_bytes)
@@ -35,7 +35,7 @@ class Scratch:
                 self._file.truncate(n_bytes)
 
     def write(self, values: Any, at: int) -> None:
-        """Store an array from this byte on."""
+        """Store an array at this offset in bytes."""
         left = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
         with _room_explained(), self._lock:
             self._file.seek(at)
@@ -43,7 +43,7 @@ class Scratch:
                 left = left[self._file.write(left) or 0 :]
 
     def read(self, dtype: Any, count: int, at: int) -> Any:
-        """So many numbers from this byte on, as a new array."""
+        """Read this many numbers from this offset in bytes, as a new array."""
         values = np.empty(count, dtype=dtype)
         left = values.view(np.uint8).data
         while len(left):
@@ -54,7 +54,7 @@ class Scratch:
         return values
 
     def _fill(self, buffer: memoryview, at: int) -> int:
-        """Bytes from here on, without a place in the file that threads and forked processes would share."""
+        """Read bytes at an offset, without a file position that threads and forked processes would share."""
         if hasattr(os, "preadv"):
             return os.preadv(self._file.fileno(), [buffer], at)
         with self._lock:
@@ -62,22 +62,22 @@ class Scratch:
             return self._file.readinto(buffer) or 0
 
     def mapped(self, dtype: Any, shape: tuple[int, ...]) -> Any:
-        """The file as an array; it counts as memory for as long as the array is held."""
+        """The file as a mapped array, which counts as memory while the array exists."""
         return np.memmap(self._file, dtype, mode="r+", shape=shape)
 
 
 @contextmanager
 def _room_explained() -> Iterator[None]:
-    """A sentence of its own: the file that is read is not to blame."""
+    """The error for a full disk, which is not the fault of the file that is read."""
     try:
         yield
     except OSError as refused:
         try:
             folder = repr(gettempdir())
-        except OSError:  # none can be written to
+        except OSError:  # no folder is writable
             folder = "(there is none)"
         raise errors.UnwritableError(
             f"Cannot write to the folder of temporary files, {folder}: {errors.system_says(refused)}. Text tables, "
-            "sparse matrices by columns and genotypes are set aside there while they are read. Make room, or name "
-            "another folder by the environment variable TMPDIR."
+            "sparse matrices by columns and genotypes are stored there temporarily while they are read. Free some "
+            "space, or set the environment variable TMPDIR to another folder."
         ) from refused

@@ -1,4 +1,4 @@
-"""Text tables of any length, CSV and its kin: a few rows of text are in memory at a time, never all of them."""
+"""Text tables such as CSV of any length: only a few rows of text are in memory at a time."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from sparing.data.rows import RawBlock
 WHAT = "a text table in UTF-8 or UTF-16 with a header (.csv, .tsv, .txt)"
 
 CELLS = 2**16
-"""Cells of text in memory at a time."""
+"""Number of cells of text in memory at a time."""
 
 PARSING = threading.Lock()
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which columns are features, and what became of the others."""
+    """The columns that are features, and the treatment of the others."""
 
     numeric: list[int]
     left_out: list[str]
@@ -49,7 +49,7 @@ class _Columns:
 class TextRows(FileRows):
     """The numeric columns of a text table; empty cells are NaN.
 
-    Text is slow to read: opening writes its numbers to a temporary file, which every reading uses.
+    Text is slow to read, so opening writes the numbers to a temporary file, which every pass uses.
     """
 
     what = WHAT
@@ -85,7 +85,7 @@ class TextRows(FileRows):
 
 
 def open_rows(path: Path, options: Options) -> TextRows:
-    """Read all cells once: which columns hold numbers, and how many rows there are."""
+    """Read all cells once, to find the numeric columns and the number of rows."""
     with readable(path, WHAT):
         form = format_of(path, options.delimiter)
         if all(is_number(cell.replace(",", ".")) or cell.strip().lower() in MISSING for cell in form.header):
@@ -99,7 +99,7 @@ def open_rows(path: Path, options: Options) -> TextRows:
 
 
 def _set_aside(form: TextFormat, tally: Tally) -> Scratch:
-    """The numbers of all columns, row after row."""
+    """Store the numbers of all columns, row by row."""
     numbers, rows, at = Scratch(), form.rows(), 0
     while batch := list(islice(rows, max(1, CELLS // len(form.header)))):
         block = tally.parsed([cells for _, cells in batch], [line for line, _ in batch])
@@ -109,7 +109,7 @@ def _set_aside(form: TextFormat, tally: Tally) -> Scratch:
 
 
 def _sorted_out(form: TextFormat, tally: Tally, options: Options) -> _Columns:
-    """The features. A column of numbers with a cell that is none is an error, unless it was to be dropped."""
+    """Select the features. A numeric column with an unreadable cell is an error, unless the user dropped it."""
     header, drop, notes = form.header, set(options.drop), []
     odd = [j for j in tally.unreadable() if header[j] not in drop]
     if odd and not options.drop_unreadable:
@@ -138,7 +138,7 @@ def _sorted_out(form: TextFormat, tally: Tally, options: Options) -> _Columns:
     if are_values(names):
         notes.append(values_note(names))
     notes += [row_numbers_note(header[j], j) for j in numeric if _may_number_rows(header[j], j, tally)]
-    with np.errstate(invalid="ignore"):  # infinity is refused later
+    with np.errstate(invalid="ignore"):  # infinity is rejected later
         levels = np.where(tally.is_whole, tally.high - tally.low + 1, np.inf)[numeric]
     if codes := code_columns(names, levels.tolist(), tally.n_rows):
         notes.append(codes_note(codes))
@@ -146,20 +146,20 @@ def _sorted_out(form: TextFormat, tally: Tally, options: Options) -> _Columns:
 
 
 def _may_number_rows(name: str, j: int, tally: Tally) -> bool:
-    """Is it a column of whole numbers that has no name, or of many that count up by one?"""
+    """Whether it is an integer column without a name, or a long one that counts up by one."""
     counts = tally.numbers_rows[j] and tally.n_rows >= ROWS_PER_LEVEL
     return bool(tally.is_whole[j] and (counts or is_nameless(name)))
 
 
 def _comma_hint(tally: Tally, columns: list[int]) -> str:
-    """A clause on the first cell of these columns that would be a number if the comma were a decimal sign."""
+    """A clause about the first cell of these columns that would be a number with a decimal comma."""
     cells = (tally.odd[j].text for j in columns if j in tally.odd and tally.decimal != ",")
     cell = next((cell for cell in cells if COMMA.fullmatch(cell)), None)
     return "" if cell is None else f"; if the comma of {cell!r} is a decimal sign pass decimal=','"
 
 
 def _odd_cell(form: TextFormat, tally: Tally, odd: list[int]) -> errors.UnreadableError:
-    """Which cell it is, and what can be done about it."""
+    """The error for an unreadable cell, with a suggestion."""
     j = odd[0]
     row, line, cell = tally.odd[j]
     others = f" (and {len(odd) - 1} more columns have such a cell)" if len(odd) > 1 else ""

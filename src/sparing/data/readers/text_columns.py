@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from sparing import errors
-from sparing.data.readers import hdf5, parquet, tenx, text, text_format, zarrs
+from sparing.data.readers import annotated, hdf5, market, parquet, text, text_format, zarrs
 from sparing.data.readers.base import readable
+
+GROUPED: dict[str, Any] = {".h5ad": hdf5, ".h5": hdf5, ".zarr": zarrs}
+"""Formats with tables of samples and features beside X."""
 
 
 def has_columns(path: str | Path) -> bool:
-    """Is it a file with columns of text?"""
+    """Whether it is a file with text columns."""
     place = Path(path).expanduser()
     return text_format.is_text(place) or _is_parquet(place)
 
@@ -20,7 +24,7 @@ def _is_parquet(place: Path) -> bool:
 
 
 def is_annotated_file(path: str | Path) -> bool:
-    """Is it AnnData, by its ending, whose columns of samples stand beside its table?"""
+    """Whether its extension is that of AnnData, which stores columns of samples in ``obs``."""
     return Path(path).suffix.lower() in {".h5ad", ".zarr"}
 
 
@@ -34,12 +38,11 @@ def _cells(place: Path, name: str) -> list[str]:
 
 
 def read_column(path: str | Path, name: str, delimiter: str | None = None) -> list[str]:
-    """The cells of a column of a text table, a Parquet file or AnnData's ``obs``, as text; "" where one is missing."""
+    """The cells of a column of a text table, a Parquet file or AnnData's ``obs``, as text; "" for missing ones."""
     place = Path(path).expanduser()
     if is_annotated_file(place):
-        if place.suffix.lower() == ".zarr":
-            return zarrs.sample_column(place, name)
-        return hdf5.sample_column(place, name)
+        with GROUPED[place.suffix.lower()].tables_of(place) as top:
+            return annotated.sample_column(place, top, name)
     if _is_parquet(place):
         return [cell for file in parquet.files_of(place) for cell in _cells(file, name)]
     if not text_format.is_text(place):
@@ -57,14 +60,13 @@ def read_column(path: str | Path, name: str, delimiter: str | None = None) -> li
 
 
 def sample_names(path: str | Path) -> list[str] | None:
-    """What a format with a place for them calls the samples: AnnData's observations, PLINK's people (.fam)."""
+    """Sample names of formats that store them: AnnData's observations, PLINK's people (.fam)."""
     place = Path(path).expanduser()
-    if place.suffix.lower() == ".h5ad":
-        return hdf5.sample_names(place)
-    if place.suffix.lower() == ".zarr":
-        return zarrs.sample_names(place)
+    if is_annotated_file(place):
+        with GROUPED[place.suffix.lower()].tables_of(place) as top:
+            return annotated.row_names(place, top["obs"]) if "obs" in top else None
     if place.is_dir() and not _is_parquet(place):
-        return tenx.sample_names(place)
+        return market.sample_names(place)
     if place.suffix.lower() != ".bed":
         return None
     people = place.with_suffix(".fam")
@@ -75,15 +77,17 @@ def sample_names(path: str | Path) -> list[str] | None:
 def feature_column(path: str | Path, name: str) -> tuple[list[str], list[str]] | None:
     """Names of AnnData's variables and a column of their table (``var``), if the file has both."""
     place = Path(path).expanduser()
-    readers = {".h5ad": hdf5.feature_column, ".h5": hdf5.feature_column, ".zarr": zarrs.feature_column}
-    if (read := readers.get(place.suffix.lower())) is None:
+    if (reader := GROUPED.get(place.suffix.lower())) is None:
         return None
-    names, cells = read(place, name)
+    with reader.tables_of(place) as top:
+        if "var" not in top:
+            return None
+        names, cells = annotated.row_names(place, top["var"]), annotated.text_column(place, top["var"], name)
     return None if names is None or cells is None else (names, cells)
 
 
 def column_place(path: str | Path, name: str) -> int | None:
-    """Where a column of a text table is, if just one has this name."""
+    """The index of a column of a text table; an error unless exactly one has this name."""
     place = Path(path).expanduser()
     if not text_format.is_text(place):
         return None
@@ -92,7 +96,7 @@ def column_place(path: str | Path, name: str) -> int | None:
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a text file, without blanks around them and without empty ones at the end."""
+    """The stripped lines of a text file, without empty ones at the end."""
     place = Path(path).expanduser()
     with readable(place, "a text file in UTF-8 with one name on each line"):
         return [line.strip() for line in place.read_text(encoding="utf-8-sig").rstrip().split("\n")]

@@ -1,4 +1,4 @@
-"""How a text table is written: compression, encoding, what separates its cells, and its header."""
+"""The format of a text table: compression, encoding, delimiter and header."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from typing import Any, TextIO
 from sparing import errors
 
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t", ".txt": "\t,; "}
-"""What may separate cells, by the ending; the first where a table has a single column. A blank is any run of them."""
+"""Possible delimiters by file extension; the first is used for a single column. A blank means any number of blanks."""
 
 UNPACKERS: dict[str, Any] = {"": None, ".gz": gzip.open, ".bz2": bz2.open, ".zst": None}
 ENDINGS = [f"{ending}{packed}" for ending in DELIMITERS for packed in UNPACKERS]
 
 LONGEST_LINE = 2**27
-"""Characters; as cells they take many times as much memory."""
+"""Maximum number of characters of a line; as cells they take many times more memory."""
 
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 """First bytes that name an encoding."""
@@ -31,7 +31,7 @@ MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What is needed to read the cells of a file."""
+    """The parameters to read the cells of a file."""
 
     path: Path
     encoding: str
@@ -59,12 +59,12 @@ class TextFormat:
 
 
 def is_text(path: Path) -> bool:
-    """Is it a text table, packed or not, by its ending?"""
+    """Whether the extension is that of a text table, compressed or not."""
     return path.name.lower().endswith(tuple(ENDINGS))
 
 
 def format_of(path: Path, delimiter: str | None = None) -> TextFormat:
-    """Look at the first two rows."""
+    """Infer the format from the first two rows."""
     encoding = _encoding(path)
     marks = delimiter or DELIMITERS[_ending(path)]
     found: dict[str, list[list[str]]] = {}
@@ -72,7 +72,7 @@ def format_of(path: Path, delimiter: str | None = None) -> TextFormat:
     for mark in marks:
         try:
             found[mark] = _first_rows(path, encoding, mark)
-        except csv.Error as error:  # a cell as long as a line, for one, where nothing separates them
+        except csv.Error as error:  # such as a cell as long as a line, without delimiters
             broken = error
     if not all(found.values()):
         raise errors.unreadable(path, "it is empty; a header and at least one row of numbers are needed")
@@ -91,13 +91,13 @@ def format_of(path: Path, delimiter: str | None = None) -> TextFormat:
 
 
 def _badly_quoted(path: Path, line: int, broken: csv.Error) -> errors.UnreadableError:
-    """A quote without its end, which would swallow the lines up to the next one."""
-    why = f"cells after line {line} cannot be told apart ({broken}). Quote a cell as a whole, and double quotes inside"
+    """The error for an unclosed quote, which would include the lines up to the next one."""
+    why = f"cells after line {line} cannot be separated ({broken}). Quote a cell as a whole, and double quotes inside"
     return errors.unreadable(path, why)
 
 
 def _is_table(mark: str, rows: list[list[str]]) -> bool:
-    """Have header and first row the same number of cells, which is more than one?"""
+    """Whether header and first row have the same number of cells, more than one."""
     header, *more = rows
     return len(header) > 1 and (not more or len(more[0]) - len(header) in ({0, 1} if mark == " " else {0}))
 
@@ -115,7 +115,7 @@ def _reader(path: Path, file: TextIO, delimiter: str) -> Any:
 
 
 def _lines(path: Path, file: TextIO) -> Iterable[str]:
-    """Lines of text, none of them endless."""
+    """Lines of text of limited length."""
     while line := file.readline(LONGEST_LINE):
         if len(line) == LONGEST_LINE:
             why = f"a line of it has more than {LONGEST_LINE} characters. Write it as .npy, .h5, .zarr or .parquet"
@@ -125,7 +125,7 @@ def _lines(path: Path, file: TextIO) -> Iterable[str]:
 
 @contextmanager
 def opened(path: Path, encoding: str) -> Iterator[TextIO]:
-    """The text, unpacked on the way."""
+    """The text, decompressed while reading."""
     with _unpacked(path) as raw, TextIOWrapper(raw, encoding, newline="") as file:
         yield file
 
@@ -142,7 +142,7 @@ def _unpacked(path: Path) -> BufferedReader:
 
 
 def _encoding(path: Path) -> str:
-    """UTF-16 where a mark at the beginning, or every other byte, says so; else UTF-8."""
+    """UTF-16 if a byte order mark or zero bytes indicate it, otherwise UTF-8."""
     with _unpacked(path) as raw:
         start = raw.read(64)
     marked = next((name for mark, name in MARKS.items() if start.startswith(mark)), None)

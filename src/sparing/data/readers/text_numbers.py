@@ -1,4 +1,4 @@
-"""Cells of text as numbers, and a tally of every column: how many are numbers, and the first cell that is none."""
+"""Cells of text as numbers, with counts for every column: the number of numeric cells, and the first other cell."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MISSING = frozenset(
         *("nan", "-nan", "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "null", "(null)", "none", "missing"),
     ]
 )
-"""Cells that are no number, and no text either, in lower case."""
+"""Cells that count as missing, in lower case."""
 
 COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 """A number with a decimal comma."""
 
 
 class OddCell(NamedTuple):
-    """A cell that is no number."""
+    """A cell that is not a number."""
 
     row: int
     line: int
@@ -31,14 +31,14 @@ class OddCell(NamedTuple):
 
 
 class Tally:
-    """What the columns of a table hold, counted while their cells are read.
+    """Counts of the contents of each column, collected while cells are read.
 
     Parameters
     ----------
     width : int
         The number of columns.
     decimal : {".", ",", None}
-        None: a point or a comma, whichever comes first in the file; the other is no number then.
+        None: a point or a comma, whichever comes first in the file; cells with the other are then not numbers.
     """
 
     def __init__(self, width: int, decimal: str | None = ".") -> None:
@@ -49,7 +49,7 @@ class Tally:
         self.low, self.high = np.full(width, np.inf), np.full(width, -np.inf)
 
     def parsed(self, rows: list[list[str]], lines: list[int]) -> Array:
-        """Cells as numbers, one row for each line; NaN where there is none."""
+        """Cells as numbers, one row per line; NaN for cells that are not numbers."""
         cells, width = list(chain.from_iterable(rows)), len(self.numbers)
         text = "".join(cells)
         if self.decimal is None:
@@ -68,12 +68,12 @@ class Tally:
             return None
 
     def _one_by_one(self, cells: list[str], lines: list[int]) -> Array:
-        """Numbers, where some cells hold none; these are counted."""
+        """Numbers, if some cells are not; those are counted."""
         width, comma = len(self.numbers), self.decimal == ","
         values, others = [], []
         for k, cell in enumerate(cells):
             try:
-                if "_" in cell or (comma and "." in cell):  # Python's numbers may hold the one, a table's may not
+                if "_" in cell or (comma and "." in cell):  # Python accepts underscores, tables do not
                     raise ValueError
                 values.append(float(cell.replace(",", ".") if comma else cell))
             except ValueError:
@@ -88,8 +88,8 @@ class Tally:
         return np.array(values)
 
     def _count(self, block: Array) -> None:
-        """Numbers, and what they look like."""
-        if (candidates := np.flatnonzero(self.numbers_rows)).size:  # does each row add one to the row before?
+        """Count numbers and their kinds."""
+        if (candidates := np.flatnonzero(self.numbers_rows)).size:  # whether each row adds one to the previous row
             first = block[0, candidates] if self.n_rows == 0 else self.low[candidates] + self.n_rows
             steps = np.arange(len(block))[:, None]
             self.numbers_rows[candidates] = (block[:, candidates] == first + steps).all(axis=0) & np.isfinite(first)
@@ -102,7 +102,7 @@ class Tally:
 
     @staticmethod
     def _decimal_of(cells: list[str]) -> str | None:
-        """What the first number with a fraction is written with."""
+        """The decimal sign of the first number with a fraction."""
         for cell in cells:
             if "," in cell and COMMA.fullmatch(cell):
                 return ","
@@ -111,11 +111,11 @@ class Tally:
         return None
 
     def unreadable(self) -> list[int]:
-        """Columns that hold mostly numbers, and something that is none."""
+        """Columns of mostly numbers with some unreadable cells."""
         return np.flatnonzero((self.others > 0) & (self.numbers > self.others)).tolist()
 
     def text(self) -> list[int]:
-        """Columns that hold something else than numbers."""
+        """Columns that hold something other than numbers."""
         return np.flatnonzero(self.others > 0).tolist()
 
     def empty(self) -> list[int]:
@@ -123,12 +123,12 @@ class Tally:
         return np.flatnonzero((self.others == 0) & (self.numbers == 0)).tolist()
 
     def numeric(self) -> list[int]:
-        """Columns that hold numbers alone, and one at least."""
+        """Columns with only numbers, and at least one."""
         return np.flatnonzero((self.others == 0) & (self.numbers > 0)).tolist()
 
 
 def is_number(cell: Any) -> bool:
-    """Is it a number, as a text table has them?"""
+    """Whether it is a number in the format of a text table."""
     try:
         float(cell)
     except ValueError:

@@ -11,8 +11,7 @@ import numpy as np
 
 from sparing import errors
 from sparing.data.blocks import DenseBlock
-from sparing.data.readers import annotated
-from sparing.data.readers.annotated import feature_names, row_names, table_key, text_column
+from sparing.data.readers.annotated import feature_names, table_key
 from sparing.data.readers.base import FileRows, Options, check_stored, readable
 from sparing.data.readers.compressed import GroupRows, check_codecs
 from sparing.data.rows import RawBlock
@@ -30,7 +29,7 @@ def opened(path: Path) -> Any:
 
 
 class ZarrRows(FileRows):
-    """An array of two dimensions. A chunk that is not there holds zeros (or the fill value): so the format has it."""
+    """A two-dimensional array. By the format, a missing chunk holds zeros (or the fill value)."""
 
     what = WHAT
     reads_ahead = True
@@ -51,7 +50,7 @@ class ZarrRows(FileRows):
 
 
 def open_rows(path: Path, options: Options) -> FileRows:
-    """The array itself; in a group the table ``key``, else X, else the only one of a group that is not AnnData."""
+    """Open the array itself; in a group the table ``key``, otherwise X, otherwise the only one if it is not AnnData."""
     with readable(path, WHAT):
         top = opened(path)
         if hasattr(top, "dtype"):
@@ -69,30 +68,15 @@ def open_rows(path: Path, options: Options) -> FileRows:
         return ZarrRows(path, key, part, options, names if fits else None)
 
 
-def sample_names(path: Path) -> list[str] | None:
-    """AnnData's names of observations."""
+@contextmanager
+def tables_of(path: Path) -> Iterator[Any]:
+    """The tables beside X: those of AnnData's observations and variables; none beside a single array."""
     with readable(path, WHAT):
         top = opened(path)
-        return row_names(path, top["obs"]) if not hasattr(top, "dtype") and "obs" in top else None
-
-
-def feature_column(path: Path, name: str) -> tuple[list[str] | None, list[str] | None]:
-    """Names of AnnData's variables, and a column of their table."""
-    with readable(path, WHAT):
-        top = opened(path)
-        if hasattr(top, "dtype") or "var" not in top:
-            return None, None
-        return row_names(path, top["var"]), text_column(path, top["var"], name)
-
-
-def sample_column(path: Path, name: str) -> list[str]:
-    """A column of AnnData's observations, as text."""
-    with readable(path, WHAT):
-        top = opened(path)
-        return annotated.sample_column(path, {} if hasattr(top, "dtype") else top, name)
+        yield {} if hasattr(top, "dtype") else top
 
 
 @contextmanager
 def _closed(path: Path) -> Iterator[Any]:
-    """The group, where others have files to close."""
+    """Return the group; other formats have files to close."""
     yield opened(path)

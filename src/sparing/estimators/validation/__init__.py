@@ -1,1 +1,1 @@
-"""What holds on new samples: cross-validation, stability, substitutes, how many components."""
+"""Validation on new samples: cross-validation, stability, substitutes, number of components."""

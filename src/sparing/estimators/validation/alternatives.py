@@ -1,4 +1,4 @@
-"""What could be read in place of each chosen feature."""
+"""Substitutes of each chosen feature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sparing.linalg import encoder_on, top_spectrum
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Indices, Selection, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import SEARCH
+from sparing.search_limits import SEARCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def alternatives(model: Any, X: Any, *, n_alternatives: int = 3) -> Alternatives
 def candidates(
     known: DataMatrix, pca: Spectrum, supports: Sequence[Indices], allowed: NDArray[np.bool_], most: int
 ) -> list[list[Indices]]:
-    """For each feature of each support the features that span most of what is missing without it."""
+    """For each feature of each support, the features that span most of the part that is lost without it."""
     out = []
     for support in supports:
         places = []
@@ -145,7 +145,7 @@ def candidates(
 def best_substitutes(
     known: DataMatrix, pca: Spectrum, rest: Indices, tried: Indices, wanted: int, rules: Rules = NO_RULES
 ) -> list[tuple[int, float]]:
-    """The features that keep most beside the rest, with what is then kept, the best first."""
+    """The features that keep most together with the rest, and the shares that are then kept, best first."""
     sets = {int(j): np.sort(np.append(rest, j)) for j in tried}
     scored = {j: _kept(known, pca, columns) for j, columns in sets.items() if not rules or rules.permits(columns)}
     return sorted(scored.items(), key=lambda one: -one[1])[:wanted]

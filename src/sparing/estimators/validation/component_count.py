@@ -1,4 +1,4 @@
-"""How many components: three answers side by side."""
+"""The number of components, by three methods."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from sparing.certificates.sentences import counted
 from sparing.data import as_view
 from sparing.estimators.inputs import check_has_variance, fit_context
 from sparing.estimators.parameters import count, generator_of, preprocessing_from, run_from
-from sparing.estimators.validation.folds import folds_of, named_rows, standard_error
+from sparing.estimators.validation.folds import folds_of, named_rows, standard_error, transfers
 from sparing.estimators.validation.grid import noise_levels, path_grid
-from sparing.estimators.validation.transfer import transfers
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.results import Array
-from sparing.run import SEARCH
+from sparing.search_limits import SEARCH
 
 
 @dataclass(frozen=True, eq=False)
 class ComponentCount:
-    """Three answers to the question how many components there are; print them side by side.
+    """Three estimates of the number of components; print it to compare them.
 
     Attributes
     ----------
@@ -31,11 +30,11 @@ class ComponentCount:
     parallel : int
         Leading eigenvalues above the 95% quantile of those of permuted features (parallel analysis).
     elbow : int
-        Where the curve of eigenvalues bends most: the elbow that people find by eye.
+        The point where the curve of eigenvalues bends most, the elbow that people find by eye.
     held_out_scores, held_out_se : ndarray of shape (max_components,)
         Share of unread features that 1, 2, ... components keep, with the best number of features and noise.
     eigenvalues, permuted : ndarray
-        Shares of the total variance that components explain; the 95% quantile of permuted features beside them.
+        Shares of the total variance that components explain, and the 95% quantile of those of permuted features.
     n_samples, n_features : int
     """
 
@@ -73,7 +72,7 @@ def component_count(
 ) -> ComponentCount:
     """How many components X has, by held-out samples, by parallel analysis and by the elbow of its spectrum.
 
-    Leaving samples out cannot choose the number of components of PCA, because its error always falls: a held-out value
+    Held-out samples cannot choose the number of components of PCA, because its error always decreases: a held-out value
     enters its own prediction. Here features are predicted from other features that are read.
 
     Parameters
@@ -112,7 +111,7 @@ def component_count(
     view = check_has_variance(as_view(rows, preprocessing), center)
     folds = folds_of(cv, n, random_state=random_state)
     with fit_context(view, most):
-        longest = min(SEARCH.read_features * most, max(d // 2, 1))  # the others judge
+        longest = min(SEARCH.read_features * most, max(d // 2, 1))  # the others are needed for the test
         grid = path_grid(
             view, folds, noise_levels("auto"), most, longest, run, n_jobs=n_jobs if rows.is_local else None
         )
@@ -131,7 +130,7 @@ def component_count(
 
 
 def _parallel(view: DataMatrix, most: int, n_permutations: int, rng: np.random.Generator) -> tuple[int, Array]:
-    """How many leading eigenvalues exceed those of permuted features, and what they have to exceed."""
+    """The number of leading eigenvalues above those of permuted features, and the thresholds."""
     n, d = view.n_samples or 0, view.n_features
     most_entries = SEARCH.permuted_entries
     some = np.arange(d) if n * d <= most_entries else np.sort(rng.choice(d, most_entries // n, replace=False))

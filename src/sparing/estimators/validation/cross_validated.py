@@ -1,4 +1,4 @@
-"""What an estimator keeps of new samples: every fold selects its features anew."""
+"""Cross-validation of an estimator: every fold selects its features again."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ from sklearn.base import clone
 from sparing.certificates.sentences import counted
 from sparing.data import Rows, standardized
 from sparing.estimators.base import ViewEstimator
-from sparing.estimators.inputs import full_rows
-from sparing.estimators.validation.folds import Fold, folds_of, named_rows, over_folds, standard_error
-from sparing.estimators.validation.transfer import NOTHING_TRANSFERS, transfers, warn_nothing_transfers
+from sparing.estimators.new_data import full_rows
+from sparing.estimators.validation.folds import (
+    NOTHING_TRANSFERS,
+    Fold,
+    folds_of,
+    named_rows,
+    over_folds,
+    standard_error,
+    transfers,
+    warn_nothing_transfers,
+)
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.results import Array, Indices
@@ -23,21 +31,21 @@ from sparing.results import Array, Indices
 class HeldOut:
     """Shares of the variance of held-out samples that an estimator keeps, by fold.
 
-    ``print`` says it in words. Shares are of squares about the means of the training samples: 0 is what these means
-    keep, 1 is everything, and there is no lower limit.
+    Print it for a summary. Shares refer to squared deviations from the means of the training samples: 0 is the share of
+    these means, 1 is everything, and there is no lower limit.
 
     Attributes
     ----------
     unread : ndarray of shape (n_folds,)
-        Of the features that are not read, each predicted from those that are: an honest estimate, since no value
-        enters its own prediction. Of the targets, for a regressor.
+        Share of the features that are not read, predicted from those that are: an unbiased estimate, because no value
+        enters its own prediction. For a regressor, share of the targets.
     everything : ndarray of shape (n_folds,)
-        Of all features, including those that are read.
+        Share of all features, including those that are read.
     pca, pca_everything : ndarray of shape (n_folds,)
-        The same for PCA with the same number of components. It reads every feature, those that it rebuilds as well. For
-        a regressor, of the targets by regression on the principal components.
+        The same for PCA with the same number of components. It reads every feature, including those that it predicts.
+        For a regressor, share of the targets by regression on the principal components.
     in_sample : ndarray of shape (n_folds,)
-        As ``everything``, of the training samples.
+        Like ``everything``, for the training samples.
     kept, kept_se : float
         Mean of ``unread`` over the folds, and its standard error.
     pca_kept : float
@@ -61,22 +69,22 @@ class HeldOut:
 
     @property
     def kept(self) -> float:
-        """Mean over the folds of what is kept of features that are not read."""
+        """Mean share of the features that are not read, over the folds."""
         return float(self.unread.mean())
 
     @property
     def kept_se(self) -> float:
-        """Its standard error."""
+        """Standard error of ``kept``."""
         return float(standard_error(self.unread, self.folds))
 
     @property
     def pca_kept(self) -> float:
-        """Mean over the folds of what PCA keeps of the same features."""
+        """Mean share that PCA keeps of the same features, over the folds."""
         return float(self.pca.mean())
 
     @property
     def transfers(self) -> bool:
-        """Is what is kept above zero, by more than two standard errors?"""
+        """Whether ``kept`` is above zero by more than two standard errors."""
         return transfers(self.kept, self.kept_se)
 
     def __str__(self) -> str:
@@ -130,13 +138,12 @@ def cross_validated(
     """
     if not isinstance(estimator, ViewEstimator):
         raise TypeError(
-            f"cross_validated was given a {type(estimator).__name__}; an encoder, a selector of columns, a sparse PCA "
-            "or a SparsePCARegressor of sparing is needed. For a pipeline, pass its last step and the transformed "
-            "samples."
+            f"cross_validated was given a {type(estimator).__name__}; it needs an encoder, a ColumnSelector, a sparse "
+            "PCA or a SparsePCARegressor of sparing. For a pipeline, pass its last step and the transformed samples."
         )
     if getattr(estimator, "precomputed", False):
         raise ValueError(
-            "cross_validated leaves samples out in turn, but a covariance has none. Pass the samples themselves, with "
+            "cross_validated needs samples, but a covariance has none. Pass the samples themselves, with "
             "precomputed=False."
         )
     if y is None and _predicts(estimator):
@@ -171,7 +178,7 @@ def _predicts(estimator: Any) -> bool:
 def _judged(
     estimator: Any, rows: Rows, y: Array | None, train: Indices, test: Indices
 ) -> tuple[tuple[float, ...], Indices, int]:
-    """What one fold keeps, the features that it reads, and its number of components."""
+    """The shares of one fold, the features that it reads, and its number of components."""
     model = clone(estimator)
     if "certify" in model.get_params(deep=False):
         model.set_params(certify=False)
@@ -195,12 +202,12 @@ def _judged(
 
 
 def new_view(model: Any, rows: Rows) -> DataMatrix:
-    """Rows centred and scaled as a model has learned to."""
+    """Rows centred and scaled as by a fitted model."""
     return standardized(model._filled(full_rows(model, rows)), mean=model.mean_, deviation=model.scale_)
 
 
 def residuals(view: DataMatrix, scores: Array, decoder: Array) -> Array:
-    """Squares of each feature that a decoder (k x d) does not rebuild from scores (n x k), in one pass."""
+    """Residual sums of squares of each feature for a decoder (k x d) and scores (n x k), in one pass."""
     products = view.rmatmat(scores)
     rebuilt = np.einsum("ij,ij->j", decoder, (scores.T @ scores) @ decoder)
     left: Array = view.gram_diagonal() - 2 * np.einsum("ij,ji->i", products, decoder) + rebuilt
@@ -208,7 +215,7 @@ def residuals(view: DataMatrix, scores: Array, decoder: Array) -> Array:
 
 
 def share_kept(view: DataMatrix, left: Array, features: Indices) -> float:
-    """Share of the squares of some features that is not left; 0 where they have none."""
+    """Explained share of the squares of some features; 0 if they are zero."""
     total = float(view.gram_diagonal()[features].sum())
     return 1.0 - float(left[features].sum()) / total if total > 0 else 0.0
 

@@ -1,27 +1,37 @@
-"""Samples left out in turn: splitters of scikit-learn, rows of any storage, and the standard error between folds."""
+"""Folds of cross-validation, what is kept of held-out samples, and its standard error between folds."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from scipy import linalg
 from sklearn.model_selection import KFold, check_cv
 
 from sparing import errors
 from sparing.data import Rows, as_rows
 from sparing.data.containers import column_names
 from sparing.estimators.parameters import is_whole
+from sparing.gram import DataMatrix
+from sparing.linalg.span import independent_columns
 from sparing.results import Array, Indices
 
 Result = TypeVar("Result")
 Fold = tuple[Indices, Indices]
 
+UNREAD_SHARE = 1e-12
+"""If unread features have at most this share of the variance of new samples, the result is undefined."""
+
+NOTHING_TRANSFERS = "Nothing transfers: the share kept on new samples is less than two standard errors above zero"
+
 
 def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_state: Any = 0) -> list[Fold]:
-    """Rows to learn from and rows to judge by. A number means that many folds of shuffled samples."""
+    """Training and test rows of each fold. An integer means this number of folds of shuffled samples."""
     if is_whole(cv):
         if not 2 <= cv <= n_samples:
             raise ValueError(
@@ -41,8 +51,8 @@ def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_
     splitter = check_cv(pairs)
     if groups is None and "Group" in type(splitter).__name__:
         raise ValueError(
-            f"{type(splitter).__name__} keeps samples together that belong together, and nothing says which do. Pass "
-            "groups (of SparseEncoderCV, fit(X, sample_groups=...)): a label for each sample."
+            f"{type(splitter).__name__} keeps related samples together, but no groups were passed. Pass groups (of "
+            "SparseEncoderCV, fit(X, sample_groups=...)): a label for each sample."
         )
     found = list(splitter.split(np.zeros((n_samples, 1)), y, groups))
     if not found or any(len(train) == 0 or len(test) == 0 for train, test in found):
@@ -51,7 +61,7 @@ def folds_of(cv: Any, n_samples: int, y: Any = None, groups: Any = None, random_
 
 
 def random_halves(n_samples: int, number: int, rng: np.random.Generator) -> list[Fold]:
-    """Random halves of the samples with what is not in them; they come in complementary pairs."""
+    """Random halves of the samples and their complements, in complementary pairs."""
     halves: list[Fold] = []
     for _ in range(-(-number // 2)):
         order, middle = rng.permutation(n_samples), n_samples // 2
@@ -60,7 +70,7 @@ def random_halves(n_samples: int, number: int, rng: np.random.Generator) -> list
 
 
 def named_rows(X: Any) -> Rows:
-    """Rows of X that know the names of its columns."""
+    """Rows of X with the names of its columns."""
     rows, names = as_rows(X), column_names(X)
     if rows.feature_names is None and names and all(isinstance(name, str) for name in names):
         rows.feature_names = list(names)
@@ -70,7 +80,7 @@ def named_rows(X: Any) -> Rows:
 def over_folds(
     work: Callable[..., Result], arguments: Iterable[Sequence[Any]], n_jobs: int | None = None
 ) -> list[Result]:
-    """Work on each fold, in threads where several jobs are asked for; folds share nothing.
+    """Run work on each fold, in threads if several jobs are requested; folds share nothing.
 
     Warnings of single folds are left out: the fit on all samples gives them.
     """
@@ -82,7 +92,7 @@ def over_folds(
 
 
 def _jobs(n_jobs: Any, n_tasks: int) -> int | None:
-    """Threads to start: no more than there is work for."""
+    """Number of threads, at most the number of folds."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
@@ -94,7 +104,7 @@ def _jobs(n_jobs: Any, n_tasks: int) -> int | None:
 
 
 def standard_error(values: Array, folds: Sequence[Fold] | None = None, axis: int = 0) -> Array:
-    """Of the mean over folds, corrected for training samples that folds have in common [nadeau2003].
+    """Standard error of the mean over folds, corrected for overlapping training samples [nadeau2003].
 
     The variance between J folds is multiplied by 1/J + n_test/n_train, not by 1/J alone: that would call an estimate
     much more certain than it turns out on fresh samples.
@@ -104,3 +114,81 @@ def standard_error(values: Array, folds: Sequence[Fold] | None = None, axis: int
         return np.full(np.delete(values.shape, axis), np.nan)
     share = 0.0 if folds is None else float(np.mean([len(test) / len(train) for train, test in folds]))
     return np.asarray(np.sqrt(np.var(values, axis=axis, ddof=1) * (1 / count + share)))
+
+
+def transfers(kept: float, error: float) -> bool:
+    """Is the share kept on new samples above zero by more than two standard errors?"""
+    return kept > (2 * error if error > 0 else 0.0)
+
+
+def with_error(kept: float, error: float) -> str:
+    """A share and its standard error, which one fold alone does not have."""
+    return f"{kept:.1%}" if math.isnan(error) else f"{kept:.1%} +- {error:.1%}"
+
+
+def warn_nothing_transfers(kept: float, error: float, stacklevel: int = 3) -> None:
+    """Say so where a cross-validated estimate is not above zero."""
+    if transfers(kept, error):
+        return
+    message = (
+        f"{NOTHING_TRANSFERS} (kept: {with_error(kept, error)}, cross-validated). As far as these samples tell, the "
+        f"features do not predict one another: use more samples, fewer features, or noise_variance='auto'."
+    )
+    warnings.warn(message, errors.SparingWarning, stacklevel=stacklevel)
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Shares kept of the variance of held-out rows, shape (R, K), for 1 ... R features and 1 ... K components.
+
+    ``unread``: of the features that are not read, which is honest; ``everything``: of all features. With k > r there
+    are r components.
+    """
+
+    unread: Array
+    everything: Array
+
+
+def held_out_shares(train: DataMatrix, test: DataMatrix, order: Indices, n_components: int) -> Shares:
+    """Shares of new rows that the best decoders on the first r columns of ``order`` keep, for every rank up to r.
+
+    With A of the training rows (and noise), Z = A[:, J] and A_JJ = R'R, scores X_J R^-1 are orthonormal and B = Z R^-1
+    predicts all features from them. The best decoder of rank k lies in the leading k eigenvectors U of B'B. Its error
+    on new rows is a sum over k x k blocks of U'(...)U, so that one product with the new rows serves every k and r.
+    """
+    Z = train.gram_columns(order)
+    kept = np.sort(independent_columns(Z[order])[0])
+    order, Z = order[kept], Z[:, kept]
+    inverse = linalg.solve_triangular(linalg.cholesky(Z[order], check_finite=False), np.eye(len(order)))
+    unit = np.sqrt(train.square_unit)  # new rows have the user's unit
+    B, S = Z @ inverse * unit, test.columns(order) @ inverse / unit
+    P, squares = test.rmatmat(S), test.gram_diagonal()
+    products = B.T @ B, S.T @ S, P.T @ B
+    unread, everything = np.zeros((len(kept), n_components)), np.zeros((len(kept), n_components))
+    for r in range(1, len(kept) + 1):
+        BB, SS, PB = (product[:r, :r] for product in products)
+        U = np.linalg.eigh(BB)[1][:, ::-1][:, :n_components]
+        J = order[:r]
+        read = B[J, :r].T @ B[J, :r], P[J, :r].T @ B[J, :r]
+        everything[r - 1] = _shares(U, BB, SS, PB, squares.sum(), n_components)
+        left = max(float(squares.sum() - squares[J].sum()), 0.0)
+        left = left if left > UNREAD_SHARE * squares.sum() else 0.0
+        unread[r - 1] = _shares(U, BB - read[0], SS, PB - read[1], left, n_components)
+    repeated = np.repeat(np.arange(len(kept)), np.diff(np.append(kept, kept[-1] + 1)))  # dependent ones add nothing
+    return Shares(unread[repeated], everything[repeated])
+
+
+def _shares(U: Array, BB: Array, SS: Array, PB: Array, total: float, n_components: int) -> Array:
+    """Shares kept with the first 1, 2, ... columns of U; 0 if there is no variance."""
+    if total <= 0:
+        return np.zeros(n_components)
+    gained = 2 * np.cumsum(np.einsum("ij,ij->j", U, PB @ U))
+    spent = np.diagonal(((U.T @ SS @ U) * (U.T @ BB @ U)).cumsum(axis=0).cumsum(axis=1))
+    shares = (gained - spent) / total
+    return np.append(shares, np.full(n_components - len(shares), shares[-1]))
+
+
+def pca_shares(basis: Array, test: DataMatrix) -> Array:
+    """Shares of new rows that 1, 2, ... principal components, which read all features, keep."""
+    squares = np.square(test.matmat(basis)).sum(axis=0)
+    return np.cumsum(squares) / max(float(test.total), np.finfo(float).tiny)

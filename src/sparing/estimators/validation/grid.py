@@ -1,4 +1,4 @@
-"""Cross-validation by paths: one nested path for each fold and noise gives every number of features and components."""
+"""Cross-validation by paths: one nested path per fold and noise level gives all numbers of features and components."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.estimators.validation.folds import Fold, over_folds, standard_error
-from sparing.estimators.validation.held_out import held_out_shares, pca_shares
+from sparing.estimators.validation.folds import Fold, held_out_shares, over_folds, pca_shares, standard_error
 from sparing.estimators.validation.noise import Noise, mean_variance
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
@@ -19,27 +18,28 @@ from sparing.linalg.eigen import with_uniform_noise
 from sparing.methods.encoders.path import nested_order
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 
 Judged = tuple[Array, Array, Array]
-"""Shares that a fold keeps of unread and of all features, for each noise that was reached, and those that PCA keeps."""
+"""Shares that a fold keeps of unread and of all features, for each completed noise level, and those of PCA."""
 
 
 @dataclass(frozen=True)
 class NoiseLevel:
-    """Noise on the readings: a multiple of the mean variance of the features, or a variance that is given."""
+    """Noise on the readings: a multiple of the mean variance of the features, or a given variance."""
 
     multiple: float | None = None
     variance: Noise = None
 
     def of(self, view: DataMatrix) -> Noise:
-        """Its variance for these data; None for no noise."""
+        """The variance for these data; None for no noise."""
         noise = self.variance if self.multiple is None else self.multiple * mean_variance(view)
         return None if noise is None or not np.any(noise) else noise
 
 
 def noise_levels(noise: Noise | str) -> list[NoiseLevel]:
-    """What is tried: the grid for "auto", else what was given."""
+    """The levels to try: the grid for "auto", otherwise the given one."""
     if isinstance(noise, str):
         return [NoiseLevel(level) for level in SEARCH.noise_levels]
     return [NoiseLevel(variance=noise)]
@@ -47,14 +47,14 @@ def noise_levels(noise: Noise | str) -> list[NoiseLevel]:
 
 @dataclass(frozen=True, eq=False)
 class PathGrid:
-    """What is kept of held-out samples, for every fold, noise, number of features and number of components.
+    """Shares kept of held-out samples, for every fold, noise, number of features and number of components.
 
     Attributes
     ----------
     unread, everything : ndarray of shape (n_folds, n_levels, R, K)
-        Of features that are not read, and of all.
+        Shares of features that are not read, and of all features.
     pca : ndarray of shape (n_folds, K)
-        By PCA, of all features.
+        Shares of all features by PCA.
     """
 
     unread: Array
@@ -65,7 +65,7 @@ class PathGrid:
 
     @property
     def mean(self) -> Array:
-        """Means over the folds of what is kept of features that are not read, shape (n_levels, R, K)."""
+        """Mean shares of unread features over the folds, shape (n_levels, R, K)."""
         return np.asarray(self.unread.mean(axis=0))
 
     @property
@@ -85,7 +85,7 @@ def path_grid(
     rules: Rules = NO_RULES,
     n_jobs: int | None = None,
 ) -> PathGrid:
-    """Every fold selects one nested path for each noise, toward as many components as are asked for at most.
+    """Every fold selects one nested path for each noise level, for the largest number of components.
 
     When the time is over the first fold ends after the noise it is at, and other folds are left out unless they got as
     far.
@@ -104,15 +104,15 @@ def path_grid(
 
 
 def _complete(found: list[Judged | None], folds: list[Fold], levels: list[NoiseLevel]) -> PathGrid:
-    """The folds that know every noise that the first one knows; warns where that is not all of both."""
+    """The folds with all noise levels of the first one; warns if folds or levels are missing."""
     reached = 0 if found[0] is None else len(found[0][0])
     pairs = zip(found, folds, strict=True)
     known = [(part, fold) for part, fold in pairs if part is not None and len(part[0]) >= reached]
     if reached < len(levels) or len(known) < len(folds):
         noises = f", each with {reached} of {len(levels)} levels of noise" if len(levels) > 1 else ""
         warnings.warn(
-            f"time_limit ended cross-validation: {len(known)} of {len(folds)} folds are used{noises}. A larger "
-            "time_limit, fewer folds or fewer numbers to try let it end.",
+            f"time_limit ended cross-validation: {len(known)} of {len(folds)} folds are used{noises}. Increase "
+            "time_limit, or use fewer folds or fewer numbers to try.",
             errors.SparingWarning,
             stacklevel=5,
         )
@@ -137,7 +137,7 @@ def _fold(
     if train.total <= 0 or test.total <= 0:
         return unread, everything, np.zeros(n_components)
     spectrum = top_spectrum(train, n_components, np.random.default_rng(seed))
-    known = train.cached()  # Gram columns are those of all noises, but for their diagonal
+    known = train.cached()  # Gram columns are the same for all noise levels, except the diagonal
     for place, level in enumerate(levels):
         if place > 0 and budget.expired:
             return unread[:place], everything[:place], _pca(spectrum, test, n_components)
@@ -159,7 +159,7 @@ def _pca(spectrum: Spectrum, test: DataMatrix, n_components: int) -> Array:
 
 
 def _target(noisy: DataMatrix, spectrum: Spectrum, n_components: int, seed: int) -> Spectrum:
-    """The components that features are chosen for: where noise is the same for all features, those without noise."""
+    """The target components: those without noise if the noise is the same for all features."""
     if noisy.noise is None:
         return spectrum
     if np.ptp(noisy.noise) == 0:
@@ -168,15 +168,15 @@ def _target(noisy: DataMatrix, spectrum: Spectrum, n_components: int, seed: int)
 
 
 def fewest_within_one_error(grid: PathGrid, sizes: Indices, ranks: Indices, rule: str) -> tuple[int, int, int]:
-    """Places (noise, features, components) of the choice: the best, or the fewest features within one standard error.
+    """Indices (noise, features, components) of the choice: the best, or the fewest features within one standard error.
 
-    Components and noise are the best for that number of features: they cost nothing where the features are read
-    anyway. Candidates are compared on the same folds, so that the plain standard error is already a cautious one.
+    Components and noise are the best for that number of features: they cost nothing once the features are read.
+    Candidates are compared on the same folds, so that the plain standard error is already a cautious one.
     """
     mean = grid.mean[:, sizes - 1][:, :, ranks - 1]
     mean = np.where(ranks[None, None, :] <= sizes[None, :, None], mean, -np.inf)
     if not np.isfinite(mean).any():
-        mean = grid.mean[:, sizes - 1][:, :, ranks - 1]  # fewer features than components, whatever is chosen
+        mean = grid.mean[:, sizes - 1][:, :, ranks - 1]  # only fewer features than components
     best: Any = np.unravel_index(int(np.argmax(mean)), mean.shape)
     level, size, rank = (int(place) for place in best)
     if rule == "one_se":

@@ -1,4 +1,4 @@
-"""Noise on the readings: what a user may pass, and the cross-validation that chooses it."""
+"""Noise on the readings: check of the user's value, and its choice by cross-validation."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from sklearn.model_selection import KFold
 from sparing import errors
 from sparing.estimators.feature_rules import values_by_feature
 from sparing.estimators.parameters import is_number
-from sparing.estimators.validation.held_out import held_out_shares
+from sparing.estimators.validation.folds import held_out_shares
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.methods.encoders.path import nested_order
 from sparing.results import Array, Enough
 from sparing.rules import NO_RULES, Rules
-from sparing.run import SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 
 Noise = float | Array | None
 
 
 def checked_noise(value: Any, names: Sequence[str]) -> Noise | str:
-    """What a user gave: nothing, "auto", one variance, or one for each feature."""
+    """Check a user's value: None, "auto", one variance, or one for each feature."""
     if value is None or (isinstance(value, str) and value == "auto"):
         return value
     if isinstance(value, str):
@@ -54,13 +55,14 @@ def mean_variance(view: DataMatrix) -> float:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a choice of noise is for: so many components on so many features, or on the fewest that are enough."""
+    """The sizes for which noise is chosen: numbers of components and features, or the fewest features that are
+    enough."""
 
     n_components: int
     n_nonzero: int | None
     enough: Enough | None = None
     rules: Rules = NO_RULES
-    along: bool = False  # for all numbers of features up to that, not for that alone
+    along: bool = False  # for all numbers of features up to this one
 
 
 def with_noise(view: DataMatrix, level: float) -> DataMatrix:
@@ -69,10 +71,10 @@ def with_noise(view: DataMatrix, level: float) -> DataMatrix:
 
 
 def chosen_noise(view: DataMatrix, ask: Ask, run: Run) -> float:
-    """The noise, of a grid of multiples of the mean variance, under which most of unread features is kept."""
+    """The multiple of the mean variance, of a grid, that keeps most of the unread features."""
     if not view.has_rows:
         raise ValueError(
-            "noise_variance='auto' leaves samples out in turn, but a covariance has none. Pass the samples themselves, "
+            "noise_variance='auto' needs samples, but a covariance has none. Pass the samples themselves, "
             "or a number: the variance of the noise in the units of the covariance."
         )
     n = view.n_samples or 0
@@ -87,14 +89,13 @@ def chosen_noise(view: DataMatrix, ask: Ask, run: Run) -> float:
                 break
             shares.append(_kept(with_noise(fitted, level), new, ask, run) if fitted.total > 0 else 0.0)
         if kept and len(shares) < len(kept[0]):
-            break  # the time is over: folds that ended decide
+            break  # time is up: completed folds decide
         kept.append(shares)
         run.budget.say(f"noise: fold {len(kept)} of {folds.n_splits}")
     if len(kept) * len(kept[0]) < folds.n_splits * len(levels):
         message = (
             f"time_limit ended the choice of noise_variance after {len(kept)} of {folds.n_splits} folds and "
-            f"{len(kept[0])} of {len(levels)} levels. A larger time_limit, or a noise_variance of your own, "
-            "avoids this."
+            f"{len(kept[0])} of {len(levels)} levels. Increase time_limit, or set noise_variance to a number."
         )
         warnings.warn(message, errors.SparingWarning, stacklevel=2)
     best = int(np.argmax(np.mean(kept, axis=0)))
@@ -103,7 +104,7 @@ def chosen_noise(view: DataMatrix, ask: Ask, run: Run) -> float:
 
 
 def _kept(train: DataMatrix, test: DataMatrix, ask: Ask, run: Run) -> float:
-    """What the number of features that is asked for keeps of those that are not read."""
+    """The share of unread features that the requested number of features keeps."""
     spectrum = top_spectrum(train, ask.n_components, run.rng)
     limit = min(ask.rules.most_features(train.n_features), train.signal.n_samples or train.n_features)
     longest = limit if ask.n_nonzero is None else ask.n_nonzero
@@ -116,7 +117,7 @@ def _kept(train: DataMatrix, test: DataMatrix, ask: Ask, run: Run) -> float:
 
 
 def noise_on(view: DataMatrix, noise: Noise | str, ask: Ask, run: Run) -> tuple[DataMatrix, Noise]:
-    """The view with the noise that was asked for on its readings, and what that is; None where there is none."""
+    """The view with the requested noise on its readings, and the noise; None without noise."""
     if isinstance(noise, str):
         noise = chosen_noise(view, ask, run.share(1 / 2))
     return (view, None) if noise is None or not np.any(noise) else (view.noisy(noise), noise)

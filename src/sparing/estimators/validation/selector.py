@@ -1,4 +1,4 @@
-"""Which selector of a regression predicts new samples best? Cross-validation within the training samples."""
+"""Choice of the selector of a regression by cross-validation within the training samples."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from sparing.linalg import top_spectrum
 from sparing.methods.encoders.regression import Regression
 from sparing.methods.selectors import Selector
 from sparing.results import Array, Indices
-from sparing.run import SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 STEP_APART = 1e-9
-"""Scores closer than this share of their range are those of copies of one sample."""
+"""Scores closer than this share of their range belong to copies of one sample."""
 
 GAIN_ROUNDING = 1e-9
-"""A squared error that is smaller by less than this share of the targets' squares is as large."""
+"""Squared errors that differ by less than this share of the targets' squares count as equal."""
 
 EVEN = [(np.arange(SEARCH.selector_folds - 1), np.arange(1))]
-"""Folds of one size, whatever copies of samples do to it."""
+"""Folds of equal size, even if the data contain copies of samples."""
 
 
 def best_selector(
@@ -36,12 +37,12 @@ def best_selector(
     on: DataMatrix | None,
     fit_intercept: bool,
 ) -> str:
-    """The first name, or that of the selector which is firmly better on held-out samples.
+    """The first name, or that of a selector that is clearly better on held-out samples.
 
-    Folds depend on the data alone, as selectors do, so that neither the order of samples nor their storage decides:
-    samples are sorted by their score on the first principal component and dealt out in turn, copies together. Searches
-    within folds are quick: only what a selector looks at is compared. ``on`` is the view that targets are regressed on,
-    where it is another.
+    Folds depend only on the data, like selectors, so the order of samples and their storage do not matter: samples are
+    sorted by their score on the first principal component and assigned to folds in turn, copies together. Searches
+    within folds are quick, because only the kinds of selectors are compared. ``on`` is the view for the regression, if
+    it is another.
     """
     first = next(iter(candidates))
     if not task.gram.has_rows or task.gram.noise is not None or task.spectrum.rank == 0:
@@ -49,14 +50,14 @@ def best_selector(
     rows, places = _sorted(task, targets)
     n_different = len(np.unique(places))
     n_folds = SEARCH.selector_folds
-    determined = n_folds * (task.n_nonzero + 1) / (n_folds - 1)  # with fewer, fits on any features are perfect
+    determined = n_folds * (task.n_nonzero + 1) / (n_folds - 1)  # with fewer samples, fits on any features are perfect
     if n_different < max(SEARCH.selector_samples, determined):
         return first
     fold_of = places % n_folds
     folds = [(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(n_folds)]
     view, other = task.gram.sampled(rows), None if on is None else on.sampled(rows)
     known = replace(targets, values=targets.values[rows], roots=None if targets.roots is None else targets.roots[rows])
-    quick = replace(run, effort=run.effort.levels[0], rng=np.random.default_rng(0))  # the fit's own draws stay the same
+    quick = replace(run, effort=run.effort.levels[0], rng=np.random.default_rng(0))  # the fit keeps its own draws
     errors = []
     for fold in folds:
         if run.budget.expired:
@@ -68,7 +69,7 @@ def best_selector(
 
 
 def _firmly_best(errors: Array) -> int:
-    """The selector of least error, by fold, of those that are better than the first by two standard errors."""
+    """The selector with the smallest error among those better than the first by two standard errors over folds."""
     gains = errors[:, :1] - errors
     mean = gains.mean(axis=0)
     firm = mean > SEARCH.selector_errors * standard_error(gains, EVEN) + GAIN_ROUNDING
@@ -76,14 +77,14 @@ def _firmly_best(errors: Array) -> int:
 
 
 def _sorted(task: Task, targets: Targets) -> tuple[Indices, Indices]:
-    """Samples that are looked at, and the place of each by its score, which copies have in common."""
+    """The samples used, and the rank of each by its score, which copies share."""
     scores = task.gram.matmat(task.spectrum.basis[:, :1])[:, 0]
     weighed = np.ones(len(scores), dtype=bool) if targets.roots is None else targets.roots > 0
     rows = np.flatnonzero(weighed)
     scores = scores[rows] if targets.roots is None else scores[rows] / targets.roots[rows]
     rows, scores = rows[np.argsort(scores, kind="stable")], np.sort(scores)
     steps = np.diff(scores)
-    place = np.append(0, np.cumsum(steps > STEP_APART * steps.sum()))[: len(rows)]  # of equals the same
+    place = np.append(0, np.cumsum(steps > STEP_APART * steps.sum()))[: len(rows)]  # the same rank for equal scores
     n_different = int(place[-1]) + 1 if len(rows) else 0
     n_most = int(SEARCH.selector_entries // task.gram.n_features * n_different / max(len(rows), 1))
     if n_most < n_different:
@@ -103,7 +104,7 @@ def _held_out(
     run: Run,
     fit_intercept: bool,
 ) -> list[float]:
-    """What each selector leaves of the samples that are held out, as a share of their squares."""
+    """Residual share of the squares of held-out samples for each selector."""
     train, test = fold
     guide, unseen = view.split(train, test)
     fitted, new = (guide, unseen) if on is None else on.split(train, test)
@@ -122,12 +123,12 @@ def _held_out(
 
 
 def _ones(targets: Targets, rows: Indices) -> Array:
-    """What an intercept is multiplied by: 1, or the root of the sample's weight."""
+    """The factor of an intercept: 1, or the root of the sample's weight."""
     return np.ones(len(rows)) if targets.roots is None else targets.roots[rows]
 
 
 def _learned(targets: Targets, train: Indices, fit_intercept: bool) -> tuple[Array, Array]:
-    """Targets of the training samples less their own mean, and that mean."""
+    """Targets of the training samples minus their mean, and the mean."""
     Y, ones = targets.values[train], _ones(targets, train)
     mean = ones @ Y / (ones @ ones) if fit_intercept else np.zeros(Y.shape[1])
     return Y - np.multiply.outer(ones, mean), mean

@@ -1,24 +1,30 @@
-"""Which features are chosen again on other samples, and which stand in for one another."""
+"""Stability of the selection: frequencies on random half-samples, and groups of interchangeable features."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from sparing import errors
 from sparing.data import Preprocessing, Rows, as_view
+from sparing.effort import QUICK
 from sparing.errors import listed
 from sparing.estimators.base import ViewEstimator
-from sparing.estimators.inputs import feature_names_of
+from sparing.estimators.inputs import feature_names_of, fit_context
 from sparing.estimators.parameters import count, generator_of, preprocessing_of
+from sparing.estimators.path_search import PathSearch
 from sparing.estimators.validation.cross_validated import new_view, residuals, share_kept
-from sparing.estimators.validation.folds import named_rows, over_folds, random_halves
+from sparing.estimators.validation.folds import Fold, named_rows, over_folds, random_halves
 from sparing.gram import DataMatrix
-from sparing.linalg import encoder_on
+from sparing.linalg import encoder_on, top_spectrum
+from sparing.methods.encoders.path import improved_path
 from sparing.results import Array, Indices, Selection
-from sparing.run import SEARCH
+from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +43,7 @@ class Stability:
     overlap : float
         Mean share of features that the two halves of one split have in common.
     kept, kept_se : float
-        What is kept of features that are not read in the other half, and its standard deviation between halves.
+        Share kept of the features that are not read in the other half, and its standard deviation between halves.
     supports : list of ndarray of int
     feature_names : list of str
     """
@@ -53,9 +59,9 @@ class Stability:
 
     @property
     def reliable(self) -> Indices:
-        """Features chosen on more than half of the half-samples, alone or with those that stand for them.
+        """Features chosen on more than half of the half-samples, alone or together with interchangeable ones.
 
-        None where nothing is kept of the other half: then the choice says nothing about new samples.
+        None if nothing is kept of the other half: then the choice says nothing about new samples.
         """
         if self.kept <= 0:
             return np.zeros(0, dtype=np.intp)
@@ -116,8 +122,8 @@ def stability(
     """
     if not isinstance(estimator, ViewEstimator) or hasattr(estimator, "predict"):
         raise TypeError(
-            f"stability was given a {type(estimator).__name__}; an encoder, a selector of columns or a sparse PCA of "
-            "sparing is needed."
+            f"stability was given a {type(estimator).__name__}; it needs an encoder, a ColumnSelector or a sparse PCA "
+            "of sparing."
         )
     rows, rng = named_rows(X), generator_of(random_state)
     n, names = rows.shape[0], feature_names_of(X, rows)
@@ -149,7 +155,7 @@ def stability(
 def _half(
     estimator: Any, rows: Rows, half: Indices, other: Indices
 ) -> tuple[Indices, float, float, int, float | Array]:
-    """The features of one half, what they keep of the other and of their own, components and noise."""
+    """The features of one half, the shares they keep of the other half and of their own, components and noise."""
     model = clone(estimator)
     if "certify" in model.get_params(deep=False):
         model.set_params(certify=False)
@@ -164,13 +170,13 @@ def _half(
 
 
 def _view(estimator: Any, rows: Rows, noise: float | Array) -> DataMatrix:
-    """All samples, as the estimator prepares them."""
+    """All samples, preprocessed as by the estimator."""
     preprocessing: Preprocessing = preprocessing_of(estimator)
     return as_view(rows, replace(preprocessing, noise_variance=noise if np.any(noise) else None))
 
 
 def _groups(view: DataMatrix, supports: list[Indices], chosen: Any, k: int, spread: float) -> list[Indices]:
-    """Interchangeable features: each group has those that can stand for its most frequent one."""
+    """Groups of interchangeable features: each has those that can replace its most frequent one."""
     counts = chosen.sum(axis=0)
     candidates = np.argsort(-counts, kind="stable")[: SEARCH.grouped_features]
     known, total = view.cached(), view.total
@@ -192,7 +198,7 @@ def _groups(view: DataMatrix, supports: list[Indices], chosen: Any, k: int, spre
 
 
 def _alike(known: DataMatrix, leader: int) -> list[int]:
-    """Features so correlated with one that they may stand for it although no half-sample chose them."""
+    """Features so correlated with another one that they can replace it although no half-sample chose them."""
     squares = known.gram_diagonal()
     shared = np.square(known.gram_columns(np.array([leader]))[:, 0]) / max(float(squares[leader]), np.finfo(float).tiny)
     shared = np.divide(shared, squares, out=np.zeros(len(squares)), where=squares > 0)
@@ -202,7 +208,7 @@ def _alike(known: DataMatrix, leader: int) -> list[int]:
 
 
 def _swap(known: DataMatrix, supports: list[Indices], i: int, j: int, k: int, total: float) -> float:
-    """By how much what is kept changes where one feature takes the place of another, in the choices that have one."""
+    """Change of the kept share if one feature replaces another, in the selections with one of them."""
     having = [support for support in supports if (i in support) != (j in support)][: SEARCH.grouped_swaps]
     changes = []
     for support in having:
@@ -215,3 +221,33 @@ def _swap(known: DataMatrix, supports: list[Indices], i: int, j: int, k: int, to
 def kept_by(known: DataMatrix, support: Indices, k: int, total: float) -> float:
     """Share of all variance that the best encoder on these features explains."""
     return 1.0 - encoder_on(Selection(support, known.gram_columns(support)), k, total).loss / total
+
+
+def chosen_again(walk: PathSearch, longest: int, n_halves: int, budget: Budget) -> list[list[int]]:
+    """For 1, 2, ... features up to ``longest``, how many half-samples choose each feature of the support again.
+
+    Nothing, with a warning, where the time is over before the last half-sample.
+    """
+    view, rank, sizes = walk.view.signal, walk.spectrum.rank, min(longest, len(walk.supports))
+
+    def supports(fold: Fold) -> list[Indices] | None:
+        if budget.expired:
+            return None
+        half, _ = view.split(*map(np.sort, fold))
+        if half.total <= 0:
+            return []
+        run = Run(np.random.default_rng(0), effort=QUICK)
+        return improved_path(half, top_spectrum(half, rank, run.rng), sizes, run, rules=walk.rules).supports
+
+    halves = random_halves(view.n_samples or 0, n_halves, np.random.default_rng(0))
+    with fit_context(walk.view, rank):
+        found = over_folds(supports, ((half,) for half in halves))
+    paths = [path for path in found if path is not None]
+    if len(paths) < len(found):
+        message = "time_limit ended before it was known how often features are chosen again; a larger one tells."
+        warnings.warn(message, errors.SparingWarning, stacklevel=4)
+        return []
+    return [
+        [sum(j in path[place] for path in paths if place < len(path)) for j in walk.supports[place]]
+        for place in range(sizes)
+    ]

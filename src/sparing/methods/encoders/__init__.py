@@ -1,4 +1,4 @@
-"""Many directions at once: encoders built from selectors and solvers, which they hold as fields."""
+"""Encoders of several components, built from selectors and solvers, which are their fields."""
 
 from sparing.methods.encoders.batch import Batch
 from sparing.methods.encoders.disjoint import Disjoint

@@ -9,8 +9,8 @@ import numpy as np
 
 from sparing.linalg import encoder_on
 from sparing.linalg.theorem_bounds import dual_set_factor
+from sparing.methods.base import check_counts
 from sparing.methods.selectors import Greedy, Selector
-from sparing.methods.solvers.base import check_counts
 from sparing.results import Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -46,7 +46,7 @@ class Batch:
             check_counts(sketch=self.sketch)
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """The encoder of least loss on the selected features."""
+        """Return the encoder with the smallest loss on the selected features."""
         found = self._chosen(task, run)
         return orthonormalised(found) if self.orthonormal else found
 
@@ -63,12 +63,12 @@ class Batch:
 
     def _encoder_by(self, selector: Selector, task: Task, run: Run) -> Encoder:
         rows, d = self.sketch, task.gram.n_features
-        sketch = (rows, run.rng) if rows is not None and rows < d else None  # more rows than d would save nothing
+        sketch = (rows, run.rng) if rows is not None and rows < d else None  # d rows or more save nothing
         found = encoder_on(selector.select(task, run), task.spectrum.rank, task.spectrum.total, sketch=sketch)
         return found.including(task.rules.required)
 
 
 def orthonormalised(found: Encoder) -> Encoder:
-    """Orthonormal loadings with the same span, and the decoder that goes with them."""
-    Q, T = np.linalg.qr(found.loadings.T)  # loadings = T'Q', so scores are multiplied by T' and undone by the decoder
+    """Orthonormal loadings with the same span, and the corresponding decoder."""
+    Q, T = np.linalg.qr(found.loadings.T)  # loadings = T'Q': the decoder undoes the T' of the scores
     return replace(found, loadings=Q.T, decoder=T @ found.decoder)

@@ -1,4 +1,4 @@
-"""Components on features of their own, in at most five readings of the data."""
+"""Components with separate features, in at most five passes over the data."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from sparing.task import Task
 class CandidatePool:
     """Candidates whose Gram matrix is known exactly, so that any method may choose among them in memory.
 
-    They are those of ``FewPasses`` for as many features as all components have together. The reading that computes
+    They are those of ``FewPasses`` for the total number of features of all components. The reading that computes
     their Gram matrix multiplies the leading directions V of the data as well: the scores ``X V`` stand for all other
-    features where these are to be rebuilt. A last reading computes the Gram columns of the chosen features, and with
-    them components and what they are worth exactly.
+    features where these are to be rebuilt. A last pass computes the Gram columns of the chosen features, and from them
+    the components and their exact variance.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class CandidatePool:
         return view_of_gram(np.block([[self.gram, across], [across.T, (own + own.T) / 2]]))
 
     def task(self, n_components: int, n_nonzero: int | Sequence[int], run: Run, rules: Rules = NO_RULES) -> Task:
-        """Rebuild all features from some of the candidates; what stands for the others may not be read."""
+        """Predict all features from some of the candidates; stand-ins for the other features may not be read."""
         beside, d = self.beside_the_rest(), self.view.n_features
         numbers = np.append(self.features, np.arange(d, d + beside.n_features - len(self.features)))
         inside = rules.restricted(numbers, d).narrowed(np.arange(len(self.features)), beside.n_features)

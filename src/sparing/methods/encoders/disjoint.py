@@ -16,7 +16,8 @@ from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Auto, Solver
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
 from sparing.results import Array, Encoder, Indices, Reference
-from sparing.run import SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 FIRST_SOLVER = Auto(starts=3, finalists=2, perturbations=0)
@@ -33,9 +34,9 @@ class Disjoint:
     Parameters
     ----------
     solver : Solver
-        Finds the components to begin with.
+        Finds the initial components.
     max_nodes : int
-        Nodes of the search at most.
+        Maximum number of nodes of the search.
 
     Notes
     -----
@@ -49,7 +50,7 @@ class Disjoint:
     reference: ClassVar = Reference("asteris2015", "Sec. 1, disjoint supports")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """Components in falling order of variance where their sizes are alike, otherwise in the order of the sizes."""
+        """Components by decreasing variance if their sizes are equal, otherwise in the order of the sizes."""
         view, spectrum = task.gram, task.spectrum
         sizes = task.sizes
         base = view.cached()
@@ -81,7 +82,7 @@ def perturbed(H: Array, rng: np.random.Generator) -> Array:
 
 
 def anywhere(view: DataMatrix, n_components: int, rng: np.random.Generator) -> Array:
-    """Single features drawn by chance, one for each component, those of large variance more often."""
+    """Random single features, one for each component, with probabilities that increase with the variance."""
     variances = np.maximum(view.gram_diagonal(), 0.0)
     alive = int((variances > 0).sum())
     out = np.zeros((view.n_features, n_components))

@@ -1,4 +1,4 @@
-"""Components that read few features, and a decoder that is built on few data points."""
+"""Components that read few features, with a decoder built on few samples."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from sparing.run import Run
 from sparing.task import Task
 
 WORTHWHILE = 1e-6
-"""A sweep that lowers the loss by less than this share of it is the last."""
+"""Sweeps stop if the loss decreases by less than this share."""
 
 NO_EXCESS = 1 + 1e-9
-"""A loss ratio that leaves nothing to gain."""
+"""A loss ratio that cannot be improved noticeably."""
 
 
 @dataclass(frozen=True)
 class RowEncoder(Encoder):
-    """An encoder whose decoder is ``row_weights`` (k x len(rows)) times the centred, scaled data points ``rows``.
+    """An encoder whose decoder is ``row_weights`` (k x len(rows)) times the centred, scaled samples ``rows``.
 
-    ``loss`` and ``captured`` are those of this decoder; no other decoder on these data points loses less.
+    ``loss`` and ``captured`` are those of this decoder; no other decoder on these samples has a smaller loss.
     """
 
     rows: Indices
@@ -39,34 +39,33 @@ class RowEncoder(Encoder):
 
 @dataclass(frozen=True)
 class DoublySparse:
-    """Few features C, few data points R, the best rank-k matrix between them [magdonismail2015, Theorem 6, comment 5].
+    """Few features C, few samples R, and the best rank-k matrix between them [magdonismail2015, Theorem 6, comment 5].
 
-    With C = Q_C R_C and R' = Q_R R_R the best middle is Phi = R_C^-1 (Q_C'X Q_R)_k R_R^-T, in closed form. Data points
-    are chosen as columns of X'. First both sides are chosen to span the principal components; then each is chosen again
-    to span what the other one keeps, and the better choice stays.
+    With C = Q_C R_C and R' = Q_R R_R the best middle is Phi = R_C^-1 (Q_C'X Q_R)_k R_R^-T, in closed form. Samples are
+    chosen as columns of X'. First both sides are chosen to span the principal components. Then each is chosen again to
+    span the part that the other one keeps, and the better choice is kept.
 
     Parameters
     ----------
     selector : Selector
-        Of features.
+        Selector of features.
     n_rows : int
-        Data points that the decoder is built on.
+        Number of samples that the decoder is built on.
     row_selector : Selector, optional
-        Of data points; that of features where it is not given.
+        Selector of samples; by default that of features.
     safeguard : Selector, optional
-        Tried on both sides whenever the loss exceeds what two uses of Theorem 6(i) promise for it, so that the promise
-        always holds, and whenever fewer features or data points than asked for were found although they lose more than
-        PCA.
+        Also run on both sides if the loss exceeds the bound from two applications of Theorem 6(i), so that the bound
+        always holds, and if fewer features or samples than requested were found although they lose more than PCA.
     sweeps : int
-        The most times that each side is chosen again.
+        Maximum number of times that each side is chosen again.
 
     Notes
     -----
-    **Guarantee.** With dual set selection on both sides, or as safeguard, the loss is at most
-    2 + 1/(1 - sqrt(k/c))^2 + 1/(1 - sqrt(k/r))^2 times PCA's for c > k features and r > k data points, always.
+    **Guarantee.** With dual set selection on both sides, or as a safeguard, the loss is at most
+    2 + 1/(1 - sqrt(k/c))^2 + 1/(1 - sqrt(k/r))^2 times PCA's for c > k features and r > k samples, always.
     **Differs from the paper.** Its encoder is the orthonormal left factor of Phi, whose scores are correlated and
     unordered; R_C^-1 U_k uses the same features with the same loss, and its scores are uncorrelated and ordered. Rows
-    are scaled to unit norm and their signs fixed. Choices are deterministic; the paper samples.
+    are scaled to unit norm with fixed signs. Choices are deterministic; the paper samples.
     """
 
     selector: Selector
@@ -78,7 +77,7 @@ class DoublySparse:
     reference: ClassVar = Reference("magdonismail2015", "Theorem 6, comment 5")
 
     def encode(self, task: Task, run: Run) -> RowEncoder:
-        """The auto-encoder of least loss on the selected features and data points."""
+        """Return the auto-encoder with the smallest loss on the selected features and samples."""
         spectrum, n_nonzero = task.spectrum, task.n_nonzero
         sides = Sides(task.gram, spectrum, n_nonzero, self.n_rows, run)
         row_selector = self.row_selector or self.selector
@@ -93,7 +92,7 @@ class DoublySparse:
                 break
         ratio = spectrum.loss_ratio(best.loss)
         run.budget.say(
-            f"{len(best.columns.columns)} features, {len(best.rows.columns)} data points: loss ratio {ratio:.4f}"
+            f"{len(best.columns.columns)} features, {len(best.rows.columns)} samples: loss ratio {ratio:.4f}"
         )
         complete = len(best.columns.columns) == n_nonzero and len(best.rows.columns) == self.n_rows
         promised = ratio <= doubly_sparse_factor(spectrum.rank, n_nonzero, self.n_rows)
@@ -104,7 +103,7 @@ class DoublySparse:
 
 @dataclass(frozen=True)
 class Middle:
-    """Chosen features and data points (columns of X'), and the best rank-k matrix between them.
+    """Chosen features and samples (columns of X'), and the best rank-k matrix between them.
 
     ``left`` and ``right`` combine them into orthonormal P = X[:, features] left and S = X[points]' right, so that
     P diag(values) S' is the reconstruction of X.
@@ -119,7 +118,7 @@ class Middle:
     loss: float
 
     def encoder(self) -> RowEncoder:
-        """Unit loadings, and weights of the data points that undo their scale; what is not used is left out."""
+        """Unit loadings, and weights of the samples that undo their scale, without unused features and samples."""
         lengths = np.linalg.norm(self.left, axis=0) * orientations(self.left)
         loadings, weights = self.left / lengths, self.right * (self.values * lengths)
         rebuilt = (self.row_data.T @ self.right) * self.values  # of each feature, by orthonormal scores P
@@ -138,7 +137,7 @@ class Middle:
 
 
 class Sides:
-    """X and X', for choices of features and of data points that are judged together."""
+    """X and X', for choices of features and of samples that are evaluated together."""
 
     def __init__(self, view: DataMatrix, spectrum: Spectrum, n_columns: int, n_rows: int, run: Run) -> None:
         self.view, self.turned = view, view.transposed()
@@ -160,13 +159,13 @@ class Sides:
         )
 
     def rows_for(self, found: Middle, selector: Selector) -> Middle:
-        """Data points chosen to span what the features keep."""
+        """Samples chosen to span the part that the features keep."""
         scores = self.view.columns(found.columns.columns) @ found.left
         rows = selector.select(Task.of_columns(self.turned, self.n_rows, Subspace.of(self.turned, scores)), self.run)
         return self._between(found.columns, rows)
 
     def columns_for(self, found: Middle, selector: Selector) -> Middle:
-        """Features chosen to span what the data points keep."""
+        """Features chosen to span the part that the samples keep."""
         directions = found.row_data.T @ found.right
         columns = selector.select(
             Task.of_columns(self.view, self.n_columns, Subspace.of(self.view, directions)), self.run
@@ -186,7 +185,8 @@ class Sides:
 
 
 def _orthonormal(selection: Selection) -> Array:
-    """What turns the selected columns C into an orthonormal Q = C turn; zero rows for those that depend on others."""
+    """The matrix ``turn`` for which Q = C turn is orthonormal, with C the selected columns; zero rows for dependent
+    columns."""
     J, Z = selection.columns, selection.gram_columns
     kept, R = independent_columns(Z[J])
     rotation = np.zeros((len(J), len(kept)))
@@ -195,7 +195,7 @@ def _orthonormal(selection: Selection) -> Array:
 
 
 def _used(chosen: Indices, coefficients: Array) -> Indices:
-    """Positions of what has nonzero coefficients, sorted by what was chosen."""
+    """Positions with nonzero coefficients, sorted by the chosen index."""
     used = np.flatnonzero(coefficients.any(axis=1))
     return used[np.argsort(chosen[used])]
 

@@ -1,4 +1,4 @@
-"""Sparse components by regression: the elastic net and Procrustes by turns."""
+"""Sparse components by regression: alternating elastic net and Procrustes steps."""
 
 from __future__ import annotations
 
@@ -15,49 +15,47 @@ from sparing.gram import DataMatrix
 from sparing.linalg.lasso import LassoPath, thresholded
 from sparing.linalg.span import encoder_with
 from sparing.linalg.variance import symmetric_total
-from sparing.methods.settings import check_settings
+from sparing.methods.base import check_settings
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Encoder, Reference
 from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
-
-REGRESSION_FEATURES = 2000
-"""Features up to which the regressions have A in memory; the default ridge is infinite beyond."""
 
 SMALL_RIDGE = 1e-6
 NEAREST = 1e-9
 
 Regression = Callable[[Array], Array]
-"""From A a to the sparse b that regresses the score X a on X."""
+"""Maps A a to the sparse b that regresses the score X a on X."""
 
 
 @dataclass(frozen=True)
 class ElasticNet:
-    """SPCA: elastic net regressions of scores on X, and Procrustes, by turns [zou2006, Algorithm 1].
+    """SPCA: alternating elastic net regressions of scores on X and Procrustes rotations [zou2006, Algorithm 1].
 
     Parameters
     ----------
     l1 : float or sequence of float, optional
         Penalty of each component, in units of the mean variance of a feature, so that it does not depend on the units
-        of the data; ``n_nonzero`` then decides nothing. Without it each regression is penalised just so much that
-        ``n_nonzero`` features are left.
+        of the data; ``n_nonzero`` is then ignored. Otherwise each regression gets the penalty that leaves ``n_nonzero``
+        features.
     ridge : float, optional
-        The quadratic penalty, in the same units. Infinity makes each regression a soft thresholding of A a, which needs
-        no matrix of d x d numbers. By default 1e-6 up to 2000 features, infinity beyond.
+        The quadratic penalty, in the same units. With infinity each regression is a soft thresholding of A a, which
+        needs no d x d matrix. By default 1e-6 up to 2000 features, infinity above.
     max_iter, tolerance : int, float
-        Turns at most, and the change of the unit loadings that ends them.
+        Maximum number of alternations, and the change of the unit loadings that stops them.
     refit : bool
         Best loadings on each support, by variance [mackey2014, Sec. 14.4]. Otherwise the paper's.
 
     Notes
     -----
     **Optimises** sum_j b_j'(A + ridge)b_j - 2 a_j'A b_j + l1_j |b_j|_1 over B and orthonormal columns a_j; for an
-    infinite ridge [zou2006, Sec. 4], in units of it, sum_j |b_j|^2 - 2 a_j'A b_j + l1_j |b_j|_1. No turn raises it for
-    a given ``l1``. With counts there is no such objective, and the turns may end in a cycle.
-    **Differs from the paper.** It has no counts; they are those of [sjostrand2018]: the path of a regression is
-    followed to where one feature more would enter. Refits are new; one that would lower the variance of the span of all
-    components, because it repeats another, is left out. Where Procrustes has many solutions the one nearest to the last
-    turn is taken.
+    infinite ridge [zou2006, Sec. 4], in units of it, sum_j |b_j|^2 - 2 a_j'A b_j + l1_j |b_j|_1. No alternation
+    increases it for a given ``l1``. With counts there is no such objective, and the alternations may end in a cycle.
+    **Differs from the paper.** It has no counts. As in [sjostrand2018], the path of a regression is followed to the
+    point where one more feature would enter. Refits are new; a refit that would lower the variance of the span of all
+    components, because it repeats another, is left out. If Procrustes has many solutions, the one closest to the
+    previous alternation is taken.
     """
 
     l1: float | Sequence[float] | None = None
@@ -78,7 +76,7 @@ class ElasticNet:
             raise errors.not_positive("max_iter", self.max_iter)
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """Components in the order of the principal components that they started from."""
+        """Return components in the order of the principal components that they started from."""
         view, spectrum = task.gram, task.spectrum
         regressions = self._regressions(view, task.sizes)
         H, change = self._settled(alternate(view, spectrum.basis, regressions), run.budget)
@@ -91,8 +89,8 @@ class ElasticNet:
         H = H[:, H.any(axis=0)]
         if H.shape[1] == 0:
             raise ValueError(
-                f"l1={self.l1!r} leaves no feature in any component. Pass a smaller penalty, or n_nonzero alone to "
-                "have the penalty chosen so that exactly as many features are left."
+                f"l1={self.l1!r} leaves no feature in any component. Pass a smaller penalty, or only n_nonzero to "
+                "choose the penalty that leaves exactly this number of features."
             )
         if self.refit:
             H = refitted(view, H)
@@ -101,20 +99,20 @@ class ElasticNet:
 
     def _regressions(self, view: DataMatrix, sizes: list[int]) -> list[Regression]:
         """One per component, with its penalty or its count."""
-        d, unit = view.n_features, view.total / view.n_features
+        d, most, unit = view.n_features, SEARCH.regression_features, view.total / view.n_features
         ridge = self.ridge
         if ridge is None:
-            ridge = SMALL_RIDGE if d <= REGRESSION_FEATURES else np.inf
+            ridge = SMALL_RIDGE if d <= most else np.inf
         penalties = penalties_of(0.0 if self.l1 is None else self.l1, len(sizes))
         levels = [unit * penalty / 2 for penalty in penalties]
         counts = sizes if self.l1 is None else [d] * len(sizes)
         if ridge == np.inf:
             return [partial(thresholded, level=level, size=size) for level, size in zip(levels, counts, strict=True)]
-        if d > REGRESSION_FEATURES:
+        if d > most:
             raise ValueError(
-                f"ridge={ridge:g} needs a matrix of features by features, which is formed for at most "
-                f"{REGRESSION_FEATURES} features; X has {d}. Use ridge=float('inf'), which works from products with X "
-                "alone and is meant for many features."
+                f"ridge={ridge:g} needs an n_features x n_features matrix, which is formed for at most "
+                f"{most} features; X has {d}. Use ridge=float('inf'), which needs only products with X "
+                "and is meant for many features."
             )
         gram = view.gram() + ridge * unit * np.eye(d)
         if self.l1 is None:
@@ -122,32 +120,33 @@ class ElasticNet:
         return [partial(LassoPath(gram).penalised, level=level) for level in levels]
 
     def _settled(self, turns: Iterator[tuple[Array, Array]], budget: Budget) -> tuple[Array, float]:
-        """Unit loadings (zero where nothing is left) after the last turn, and what it changed."""
+        """Unit loadings after the last alternation (zero if all entries vanish), and its change."""
         H, change = np.zeros((1, 1)), np.inf
         for rotation, (_, B) in zip(range(self.max_iter), turns, strict=False):
             before, H = H, B / np.maximum(np.linalg.norm(B, axis=0), np.finfo(float).tiny)
             change = float(np.abs(H - before).max())
             if (rotation > 0 and change <= self.tolerance) or budget.expired:
                 break
-        budget.say(f"elastic net: {rotation + 1} turns, the last changed loadings by {change:.1e}")
+        budget.say(f"elastic net: {rotation + 1} iterations, the last changed loadings by {change:.1e}")
         return H, change
 
 
 def alternate(view: DataMatrix, start: Array, regressions: Sequence[Regression]) -> Iterator[tuple[Array, Array]]:
-    """Turns of Algorithm 1 without end: (A, B) of each, with B the regressions on A."""
+    """Alternations of Algorithm 1 without end: (A, B) of each, with B the regressions on A."""
     A = start  # step 1
     while True:
         targets = view.gram_matmat(A)
         B = np.column_stack([regression(targets[:, j]) for j, regression in enumerate(regressions)])  # step 2
         yield A, B
         cross = view.gram_matmat(B)
-        cross = cross + NEAREST * np.linalg.norm(cross) * A  # among equals the nearest; it cannot raise the objective
+        cross = cross + NEAREST * np.linalg.norm(cross) * A  # among equals the closest, at no cost
         U, _, Vt = np.linalg.svd(cross, full_matrices=False)
         A = U @ Vt  # step 3
 
 
 def refitted(view: DataMatrix, H: Array) -> Array:
-    """Directions of most variance on the supports of H (d x k), save those that repeat others at a loss to all."""
+    """Directions of largest variance on the supports of H (d x k), except those that lower the total by repeating
+    others."""
     objective, reached = RayleighObjective(view), symmetric_total(view, H)
     for j in range(H.shape[1]):
         new = H.copy()
@@ -158,12 +157,12 @@ def refitted(view: DataMatrix, H: Array) -> Array:
 
 
 def _is_penalty(value: object) -> bool:
-    """A number of at least 0."""
+    """Whether it is a number of at least 0."""
     return isinstance(value, (int, float, np.integer, np.floating)) and bool(value >= 0)
 
 
 def _are_penalties(value: object) -> bool:
-    """One of them, or several."""
+    """Whether it is one penalty or several."""
     several = list(value) if isinstance(value, (list, tuple, np.ndarray)) and np.shape(value) else [value]
     return bool(several) and all(map(_is_penalty, several))
 

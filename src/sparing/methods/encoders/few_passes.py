@@ -1,4 +1,4 @@
-"""All components on one shared set of features, in at most five readings of the data."""
+"""A shared set of features for all components, in at most five passes over the data."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ from sparing.objectives.shared import SharedCapture
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Encoder, Enough, Indices, Reference, Selection, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import SEARCH, Run
+from sparing.run import Run
 from sparing.search.descent import local_optimum
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 AS_PCA = Enough(max_loss=1.0)
-"""Nothing but PCA's own loss is small enough."""
+"""A loss limit that only PCA's own loss satisfies."""
 
 SAME_GAIN = 1e-7
-"""Gains that differ by less, relatively, are taken for those of one and the same feature."""
+"""Relative difference below which two gains count as those of copies of one feature."""
 
 
 @dataclass(frozen=True)
 class FewPasses:
     """Choose on a sketch of the data, then choose again exactly among the best candidates.
 
-    The first reading keeps means, norms and a sketch of X. Sparse rows: a count sketch [clarkson2013, Sec. 3], whose
-    leading directions two more readings improve. Dense rows: the leading directions themselves, so that these are not
-    needed. On the sketch, with the exact norms of all features put back, ``selector`` finds candidates; one reading
-    computes their Gram matrix, where it chooses again; a last one computes the Gram columns of the chosen features, and
-    with them the encoder and its loss exactly. Every reading also improves the principal components. That makes five
-    readings of sparse rows and three of dense ones, including the certificate's.
+    The first pass computes means, norms and a sketch of X. For sparse rows this is a count sketch [clarkson2013, Sec.
+    3], and two more passes improve its leading directions. For dense rows it is the leading directions themselves, so
+    those passes are not needed. On the sketch, with the exact norms of all features restored, ``selector`` finds
+    candidates. One pass computes their Gram matrix, on which it selects again. The last pass computes the Gram columns
+    of the chosen features, and from them the encoder and its exact loss. Every pass also improves the principal
+    components. In total there are five passes for sparse rows and three for dense ones, including the certificate's.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class FewPasses:
 
     Notes
     -----
-    Excess loss within 3% of what many readings reach is what was measured, not proved; the loss itself is exact.
+    The excess loss was measured to be within 3% of that with many passes. This is not proved; the loss itself is exact.
     """
 
     selector: Selector
@@ -67,7 +68,7 @@ class FewPasses:
         enough: Enough = AS_PCA,
         rules: Rules = NO_RULES,
     ) -> tuple[Encoder, Spectrum, Selection]:
-        """The encoder, as many principal components as asked for, and the Gram columns that it rests on.
+        """Return the encoder, the requested number of principal components, and the Gram columns of the encoder.
 
         Without ``n_nonzero``, the fewest features (of at most 100) whose loss is small enough.
         """
@@ -97,7 +98,7 @@ class FewPasses:
     def _core(
         self, pool_view: DataMatrix, pool: Indices, target: Spectrum, n_nonzero: int, run: Run, rules: Rules
     ) -> tuple[Indices, int]:
-        """The choice within the pool, and after it the features that would add most; and how many were chosen."""
+        """The choice within the pool, followed by the features that would add most; and the number chosen."""
         local, inside = Subspace(target.basis[pool], target.cross[pool], target.gram), rules
         if rules:
             inside = rules.restricted(pool, len(target.basis))
@@ -111,7 +112,7 @@ class FewPasses:
 
 
 def surrogate_of(view: DataMatrix, n_components: int, rank: int) -> tuple[DataMatrix, Spectrum, RitzSpace]:
-    """A small stand-in for X, the principal components as they are known by then, and how to go on with them."""
+    """A small surrogate of X, the current principal components, and the iteration that improves them."""
     rows, _, has_leading = view.take_sketch()
     if has_leading:
         space = RitzSpace(leading_directions(rows, n_components + SEARCH.sketch_beside))
@@ -130,7 +131,7 @@ def surrogate_of(view: DataMatrix, n_components: int, rank: int) -> tuple[DataMa
 
 def candidates(
     selector: Selector,
-    surrogate: Any,
+    surrogate: DataMatrix,
     target: Spectrum,
     n_nonzero: int,
     run: Run,
@@ -138,12 +139,12 @@ def candidates(
     *,
     also: Sequence[Indices] = (),
 ) -> Indices:
-    """Features that may be chosen: those that gain most before, between and after the choices on the sketch.
+    """Candidate features: those with the largest gains before, during and after the selection on the sketch.
 
-    ``also`` are other orders of features, whose first may be chosen, too.
+    ``also`` holds further rankings, whose first features also become candidates.
     """
     size = min(max(SEARCH.sketch_pool, 8 * n_nonzero), surrogate.n_features)
-    spanned = Subspace(target.basis, target.cross, target.gram)  # no squares: a sketch only names candidates
+    spanned = Subspace(target.basis, target.cross, target.gram)  # without squares: a sketch only names candidates
     quick = replace(run, effort=run.effort.levels[0])
     chosen = selector.select(Task.of_columns(surrogate, n_nonzero, spanned, rules), quick)
     usable = rules.usable(surrogate.n_features)
@@ -159,14 +160,14 @@ def candidates(
 def fewest(
     search: SharedCapture, spectrum: Spectrum, most_loss: float, most: int, run: Run, rules: Rules = NO_RULES
 ) -> Indices:
-    """The shortest run of the features in their order that keeps the loss, and fewer of them where swaps allow it."""
+    """The shortest prefix of the features that satisfies the loss limit, and fewer features if swaps allow it."""
 
     def fits(chosen: Indices) -> bool:
         return spectrum.total - float(search.fitted(chosen[None])[0][0]) <= most_loss
 
     least = max(spectrum.rank, len(rules.required))
     low, high = min(least, most), most
-    while low < high:  # losses fall with every feature of a nested run
+    while low < high:  # losses decrease with every feature of a nested path
         middle = (low + high) // 2
         low, high = (low, middle) if fits(np.arange(middle)) else (middle + 1, high)
     chosen = np.arange(high)
@@ -186,7 +187,7 @@ def leading_directions(rows: Any, count: int) -> Array:
 
 
 def completed(rows: Any, space: RitzSpace, diagonal: Array) -> list[Any]:
-    """The sketch with its leading directions replaced by exact ones and the norms of all features put right."""
+    """The sketch with exact leading directions and corrected norms of all features."""
     V = space.basis
     along = DenseBlock(rows).matmat(V)
     rest = np.maximum(diagonal - np.square(V) @ space.values, 0.0)
@@ -198,7 +199,7 @@ def completed(rows: Any, space: RitzSpace, diagonal: Array) -> list[Any]:
 
 
 def ranked(gains: Array, size: int) -> Indices:
-    """The features that gain most; of those that gain the same, as copies do, one."""
+    """The features with the largest gains; only one of those with equal gains, such as copies."""
     order = np.argsort(-gains, kind="stable")[: 8 * size]
     values = gains[order]
     new = np.append(True, values[1:] < values[:-1] * (1 - SAME_GAIN))
@@ -206,7 +207,7 @@ def ranked(gains: Array, size: int) -> Indices:
 
 
 def merged(rankings: list[Indices], size: int) -> Indices:
-    """The first of all rankings, in turn, without repetition."""
+    """Merge rankings in turn, without repetition."""
     longest = max(len(ranking) for ranking in rankings)
     padded = np.full((longest, len(rankings)), -1)
     for place, ranking in enumerate(rankings):

@@ -16,11 +16,12 @@ from sparing.methods.solvers import Auto, NonnegativeAuto, Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import RayleighObjective, component_of
 from sparing.results import Array, Component, Encoder, Spectrum
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 PRECISE = 1e-7
-"""Error of the dense component's variance, as a share of what it leaves."""
+"""Relative error of the dense component's variance."""
 
 
 def fewest_features(
@@ -67,7 +68,7 @@ def fewest_for_each(
     """The fewest features found, component by component, for which k components lose at most ``most_loss``.
 
     First one count for all components, then single features are taken away from the component that can spare them best,
-    as long as the loss fits. All components together have ``together`` features at least.
+    as long as the loss fits. All components together have at least ``together`` features.
     """
     found = fewest_features(lambda r: encode([r] * k), most_loss, max(-(-together // k), 1), limit, budget=budget)
     counts = [max(int(count), 1) for count in np.count_nonzero(found.loadings, axis=1)]
@@ -96,9 +97,9 @@ def fewest_in_turn(
 ) -> tuple[list[int], Array]:
     """Counts and directions: the fewest features found that keep a share of the variance of each dense component.
 
-    The dense one is the leading component of what the earlier ones leave; its variance is taken with its error added.
-    With ``nonnegative`` it is what the solver finds where all features are allowed.
-    The search begins with a count that surely is enough. The last count tried is the answer when time runs out.
+    The dense component is the leading one of the residual of the earlier ones; the error of its variance is added to
+    it. With ``nonnegative`` it is the solver's component on all features. The search begins with a count that surely is
+    enough. The last count tried is the answer when time runs out.
     """
     H, sizes = np.zeros((view.n_features, 0)), list[int]()
     limit = int((view.gram_diagonal() > 0).sum())
@@ -143,8 +144,8 @@ class _Fewest:
     def found(self, direction: Array, count: int) -> Component:
         """From the dense direction, and a count that surely is enough for it.
 
-        A search through many starts for each count is worth it while they are few; of more it tries fewer and fewer
-        counts, and on the way there one path of nested counts tells enough.
+        For small counts each count gets a search from many starts; for larger ones fewer counts are tried, starting
+        from one path of nested counts.
         """
         if not isinstance(self.solver, Auto | NonnegativeAuto) or isinstance(self.objective.metric, OrthogonalTo):
             return self._bisected(0, count, self._solved(count))
@@ -162,7 +163,8 @@ class _Fewest:
         return replace(fewer, support=features[fewer.support], bound=None)
 
     def _fewer(self, found: Component, trials: int) -> Component:
-        """By the solver from what a path found, which seldom is far too many; with so many counts tried at most."""
+        """Refine the counts of a path, which are rarely far too many, with the solver; at most this number of counts is
+        tried."""
         too_few = 0
         step = fine = max(1, len(found.support) // SEARCH.fewest_searched)
         while len(found.support) > 1 and trials and not self.run.budget.expired:
@@ -194,7 +196,7 @@ class _Fewest:
                 return component_of(support, x[support], reached)
 
     def _bisected(self, too_few: int, count: int, found: Component, fine: int = 1, trials: float = np.inf) -> Component:
-        """By the solver alone: twice as many until they do, then bisection to so many features."""
+        """By the solver alone: double the count until it is sufficient, then bisect to this accuracy."""
         while found.variance < self.enough and count < self.limit and not self.run.budget.expired:
             too_few, count = count, min(2 * count, self.limit)
             found = self._solved(count)
@@ -215,7 +217,7 @@ class _Fewest:
 
 
 def _surely_enough(leading: Array, min_variance: float) -> int:
-    """A count that does: x cut from the leading eigenvector v has x'Ax >= lambda (v'x)^2, what its squares sum to.
+    """A sufficient count: x cut from the leading eigenvector v has x'Ax >= lambda (v'x)^2, the sum of its squares.
 
     The same holds for a nonnegative optimum v, because Av = lambda v on its features: (x'Av)^2 <= x'Ax v'Av.
     """

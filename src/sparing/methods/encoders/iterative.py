@@ -1,4 +1,4 @@
-"""One component after the other, each with features of its own."""
+"""Sequential components, each with separate features."""
 
 from __future__ import annotations
 
@@ -19,13 +19,8 @@ from sparing.objectives.residual import residual_view
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.rules import NO_RULES, Rules
 from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
-
-SMALL = 64
-"""Features up to which directions are taken out of rows, to all digits; the price rises with d^3."""
-
-COMPACTED = 2**22
-"""Entries of X up to which it is made as short as it is wide by its rows."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +81,15 @@ class Iterative:
         if self.refit and H.shape[1] > 1:
             squared = view.gram_squared(support, gram_columns)
             core = LossAlternation(gram_columns[support], squared, run.budget, rows=rows, core=support)
-            H[support] = core.refit(H[support], sweeps=200)
+            H[support] = core.refit(H[support], sweeps=SEARCH.refits)
         return encoder_with(support, H[support], gram_columns, spectrum.total).including(rules.required)
 
 
 def separate_rules(selector: Selector, task: Task, run: Run) -> tuple[Rules, list[int]]:
-    """Rules for components with features of their own, which they keep together, and how many features each has.
+    """Rules for components with separate features that satisfy them jointly, and the number of features of each.
 
-    A required feature is read by some component. A budget and limits of groups are kept by choosing the features of all
-    components first; within those any will do.
+    A required feature is read by some component. A budget and limits of groups are satisfied by choosing the features
+    of all components first; any subset of those is allowed.
     """
     rules, d = task.rules, task.gram.n_features
     if not rules.has_limits:
@@ -115,9 +110,9 @@ def residual_directions(
     rules: Rules = NO_RULES,
     safeguard: Selector | None = None,
 ) -> Array:
-    """One sparse direction per size (columns, d x k), each on what the earlier ones leave: steps 2 to 6.
+    """One sparse direction per size (columns, d x k), each on the residual of the earlier ones: steps 2 to 6.
 
-    ``rows`` are those of :func:`compact`, where there are any. A required feature goes to the first component that
+    ``rows`` are those of :func:`compact`, if available. A required feature goes to the first component that
     chooses it, or to the last that has room for it. ``safeguard`` is that of :class:`Iterative`.
     """
     H, waiting = np.zeros((view.n_features, 0)), rules.required
@@ -156,9 +151,9 @@ def _required_now(view: DataMatrix, leading: Spectrum, waiting: Indices, count: 
 def compact(view: DataMatrix) -> Array | None:
     """R with R'R = A and no more rows than features, where features are few; from rows in memory if not too many."""
     n, d = view.n_samples, view.n_features
-    if d > SMALL or not view.is_psd:
+    if d > SEARCH.compact_features or not view.is_psd:
         return None
-    if view.rows_in_memory and n is not None and n * d <= COMPACTED:
+    if view.rows_in_memory and n is not None and n * d <= SEARCH.compact_entries:
         return np.asarray(np.linalg.qr(view.columns(np.arange(d)), mode="r"))
     values, vectors = np.linalg.eigh(view.gram())
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)

@@ -1,4 +1,4 @@
-"""Components with features of their own, optimised together."""
+"""Components with separate features, optimised together."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from sparing.linalg.span import encoder_with
 from sparing.linalg.truncation import unit_columns
 from sparing.methods.encoders.iterative import compact, residual_directions, separate_rules
 from sparing.methods.encoders.joint_goals import JointVariances
-from sparing.methods.encoders.joint_search import rotations
+from sparing.methods.encoders.joint_starts import rotations
 from sparing.methods.selectors import Greedy, Selector
 from sparing.objectives.blocks import BlockCapture, BlockState, Quotients
 from sparing.objectives.joint import LossAlternation
 from sparing.objectives.shared import UNIT_RIDGE
 from sparing.results import Array, Encoder, Indices, Reference, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import SEARCH, Run
+from sparing.run import Run
 from sparing.search.iterated import search, several_at_once
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 
@@ -30,15 +31,15 @@ from sparing.task import Task
 class Joint:
     """All components selected together for the least loss; the problem of [magdonismail2015, Sec. 1].
 
-    Swaps of features in all components are scored at once, beside what the others rebuild. Starts are the iterative
-    encoder and truncated rotations of the principal components; then the best are perturbed, crossed and improved
-    again. Never above the iterative encoder, ordered by what each component adds. Prefixes are not encoders of their
-    own.
+    Swaps of features in all components are scored at once, by their gain over the other components. Starts are the
+    iterative encoder and truncated rotations of the principal components; then the best are perturbed, crossed and
+    improved again. Never above the iterative encoder, ordered by what each component adds. Prefixes are not optimal
+    encoders.
 
     Parameters
     ----------
     selector : Selector, optional
-        For the iterative start; that of the estimator, or greedy, where none is given.
+        For the iterative start; by default that of the estimator, or greedy.
 
     Notes
     -----
@@ -68,7 +69,8 @@ class Joint:
 
 
 class JointLosses(JointVariances):
-    """What the best decoder rebuilds from the scores of directions, tr((H'AH)^-1 H'A^2H), of unit columns of X.
+    """Variance that the best decoder rebuilds from the scores of directions, tr((H'AH)^-1 H'A^2H), for unit columns of
+    X.
 
     Directions are in units of their columns: loadings times lengths.
     """
@@ -99,7 +101,7 @@ class JointLosses(JointVariances):
         return BlockCapture(weight, metric, self.blocks, self.ridge, padding=len(features) - len(real))
 
     def outside(self, supports: Indices, width: int, loadings: Array | None = None) -> Array:
-        """What each component gains by each feature beside its own, at least: two products with A."""
+        """Lower bounds of the gain of each component from each added feature: two products with A."""
         assert loadings is not None
         few = max(1, len(supports) // self.blocks)
         supports, loadings = supports[:few], loadings[:few]
@@ -135,7 +137,8 @@ def _searched(goal: JointLosses, known: Sequence[Array], spectrum: Spectrum, num
 
 
 def _refitted(view: DataMatrix, H: Array, rows: Array | None, spectrum: Spectrum, run: Run) -> Encoder:
-    """The encoder of these supports with the best loadings that turns lead to, ordered by what each adds."""
+    """The encoder on these supports with loadings from block coordinate ascent, ordered by the gain of each
+    component."""
     core = np.flatnonzero(H.any(axis=1))
     search = LossAlternation(view.restricted(core).gram(), view.gram_squared(core), run.budget, rows=rows, core=core)
     refitted = search.ordered(search.refit(H[core] / np.linalg.norm(H[core], axis=0), SEARCH.refits))
@@ -149,7 +152,8 @@ def _encoder(view: DataMatrix, spectrum: Spectrum, H: Array) -> Encoder:
 
 
 def core_features(view: DataMatrix, spectrum: Spectrum, H: Array) -> Indices:
-    """All features where they are few; else those of the first solution and those that matter most to the spectrum."""
+    """All features if there are few; else those of the first solution and those with the largest weight in the
+    spectrum."""
     squares = view.gram_diagonal()
     varies = np.flatnonzero(squares > 0)
     if len(varies) <= 2 * SEARCH.polished:

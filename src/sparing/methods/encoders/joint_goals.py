@@ -1,4 +1,4 @@
-"""What several components with features of their own are searched for: variance, free, constrained, or with a total."""
+"""Objectives of several components with separate features: variance, free, constrained, or with a total count."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from sparing.objectives.joint import KEPT_PRODUCT
 from sparing.objectives.loadings import best_loadings
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
-from sparing.run import SEARCH, Run
+from sparing.run import Run
 from sparing.search.iterated import Found
 from sparing.search.offspring import BlockObjective
+from sparing.search_limits import SEARCH
 
 ALIKE = 0.95
 """Components with a larger cosine, or correlation of scores, are near-copies."""
@@ -35,13 +36,13 @@ OF_ALL, OF_LAST = 5e-3, 0.1
 
 
 NEW_LOADING = 1e-3
-"""Loading of a feature that comes to a component, until it is fitted."""
+"""Initial loading of a feature that enters a component, until it is fitted."""
 
 EQUAL = 1e-12
 """Variances that differ by less than this share are equal: rounding does not choose between them."""
 
 SETTLED = 1e-13
-"""Share of the variance that a turn of all components must gain to be followed by another."""
+"""Minimum relative gain of a sweep over all components; below it, the sweeps end."""
 
 
 class JointVariances:
@@ -62,6 +63,9 @@ class JointVariances:
     deflations: tuple[Deflation, ...] = (GeneralizedDeflation(), OrthogonalizedDeflation(), DisjointDeflation())
     """Ways to components one after the other that searches start from, the first always."""
 
+    descents_share = SEARCH.free_descents
+    """Of the descents that are affordable."""
+
     def __init__(
         self, view: DataMatrix, sizes: list[int], ridge: float, *, rules: Rules = NO_RULES, in_all: bool = False
     ) -> None:
@@ -80,7 +84,7 @@ class JointVariances:
         return BlockCapture(weight, None, self.blocks, self.ridge, padding=len(features) - len(real))
 
     def outside(self, supports: Indices, width: int, loadings: Array | None = None) -> Array:
-        """What each component (S k of them) gains by each feature (d) beside its own: one product with A for all."""
+        """Gain of each component (S k of them) from each added feature (d): one product with A for all."""
         assert loadings is not None
         few = max(1, len(supports) // self.blocks)  # the product is with as many directions for any number of them
         supports, loadings = supports[:few], loadings[:few]
@@ -92,7 +96,7 @@ class JointVariances:
         return np.where(self.usable, gains, -np.inf)
 
     def _beside(self, supports: Indices, loadings: Array, H: Array, images: Array) -> Quotients | Beside:
-        """What features that come and go are scored by, from directions (S, d, k) and AH."""
+        """Quantities from which swaps are scored, from directions (S, d, k) and AH."""
         state = BlockState(loadings, self._padded(images), self._padded(H))
         return Quotients(supports, state, self._diagonal, self.blocks, self.ridge)
 
@@ -109,7 +113,7 @@ class JointVariances:
         return H[:, : self.n_features]
 
     def directions_of(self, found: Found) -> Array:
-        """H (d, k) of what a search found."""
+        """H (d, k) of a search result."""
         assert found.loadings is not None
         return np.asarray(self.directions(found.support[None], found.loadings[None])[0])
 
@@ -144,7 +148,7 @@ class JointVariances:
         return supports
 
     def sizes_of(self, H: Array) -> list[int]:
-        """How many features each of some directions may have; what is left of a total goes where they are fewest."""
+        """The number of features of each direction; the rest of a total goes to the directions with the fewest."""
         if not self.in_all:
             return self.sizes
         sizes = np.count_nonzero(H, axis=0)
@@ -174,7 +178,8 @@ class JointVariances:
         return self
 
     def transfers(self, H: Array, rng: np.random.Generator) -> list[Array]:
-        """Directions where some give features up, those missed least, and others get those that they gain most by."""
+        """Reallocate features: some directions give up their least important ones, others receive those with the
+        largest gain."""
         total = sum(self.sizes)
         if not self.in_all or total == self.blocks:
             return []
@@ -208,7 +213,7 @@ class JointVariances:
         return answers
 
     def captured(self, H: Array, images: Array, ridge: float | None = None) -> float:
-        """What unit directions H with images AH capture."""
+        """Variance that unit directions H with images AH capture."""
         C = H.T @ H + (self.ridge if ridge is None else ridge) * np.eye(H.shape[1])
         return float(np.trace(np.linalg.lstsq(C, H.T @ images, rcond=None)[0]))
 
@@ -222,11 +227,12 @@ class JointVariances:
         return out
 
     def best(self, answers: list[Array], spectrum: Spectrum, at_least: Sequence[Array] = ()) -> Array:
-        """What captures most; where it has near-copies, the best without them, if it has nearly the variance.
+        """The result with the most variance; if it has near-copies, the best result without them that has nearly the
+        same variance.
 
         Where one feature outweighs all others, a copy of the first component with one more feature buys as much as a
-        component of its own, to many digits: the variance alone does not tell them apart. What captures less than
-        ``at_least``, answers of less effort or with a constraint, is none, with near-copies or without.
+        component of its own, to many digits: the variance alone does not tell them apart. A result below ``at_least``,
+        the value of less effort or of a constraint, does not count, with near-copies or without.
         """
         answers = [*at_least, *answers]
         images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
@@ -263,6 +269,8 @@ class ConstrainedVariances(JointVariances):
     level : float
         The largest eigenvalue of A.
     """
+
+    descents_share = SEARCH.constrained_descents
 
     def __init__(
         self, view: DataMatrix, sizes: list[int], constraint: Deflation, level: float, *, in_all: bool = False
@@ -309,7 +317,7 @@ class ConstrainedVariances(JointVariances):
         return float(np.einsum("ij,ij->", H, images))
 
     def refitted(self, H: Array, run: Run) -> Array:
-        """The best loadings on the supports of H, by turns until little changes."""
+        """The best loadings on the supports of H, by block coordinate ascent."""
         goal = self.fitting([H])
         supports, x = goal.slots(H, H)
         features = np.unique(supports)

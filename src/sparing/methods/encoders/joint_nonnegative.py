@@ -17,23 +17,23 @@ from sparing.methods.encoders.orthogonal_nonnegative import held, orthogonal_sta
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.joint import VarianceAlternation
-from sparing.objectives.nonnegative import NonnegativeObjective
+from sparing.objectives.nonnegative import SUPPORT_DECOMPOSED, NonnegativeObjective
 from sparing.results import Array, Encoder, Reference
-from sparing.run import SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 TURN_GAIN, DISTINCT = 1e-7, 1e-9
-"""Shares of what is captured that a turn must gain to be followed by another, and that tell two answers apart."""
+"""Relative gain below which the sweeps end, and relative difference that distinguishes two answers."""
 
 
 @dataclass(frozen=True)
 class JointNonnegative:
-    """All components re-selected by turns for the variance of their span, the criterion of [mackey2008, Sec. 3].
+    """All components re-selected in turn for the variance of their span, the criterion of [mackey2008, Sec. 3].
 
-    For each component in turn: the nonnegative direction that adds most to what the others explain, climbed from where
-    it is. Starts are components one after the other, with shared features and without, and the orthogonal ones found
-    together, again after every effort below the one asked for: what is returned is below none of them. Ordered by what
-    each adds.
+    For each component in turn: the nonnegative direction that adds most to the variance of the others, by local ascent.
+    Starts are sequential components with and without shared features, and the orthogonal ones found together, at every
+    effort up to the requested one: the result is at least as good as each of them. Ordered by what each adds.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class JointNonnegative:
     reference: ClassVar = Reference("mackey2008", "Sec. 3")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """The best of all starts, improved, by what they explain together."""
+        """The best of all starts after improvement, by explained variance."""
         spectrum, sizes, whole = task.spectrum, task.sizes, held(task.gram)
         ridge = min(self.ridge, 0.1 * float(spectrum.values[-1] / spectrum.values[0]))
         goal = _Nonnegative(whole, ridge, run)
@@ -69,7 +69,7 @@ class JointNonnegative:
         return encoder_of(whole, goal.ordered(best), spectrum.total)
 
     def _starts(self, task: Task, whole: DataMatrix, run: Run) -> Iterator[Array]:
-        """The orthogonal components that the same effort finds, and those with shared features one after the other.
+        """The orthogonal components found with the same effort, and sequential components with shared features.
 
         Of the orthogonal ones those that more effort did not change come once.
         """
@@ -92,30 +92,39 @@ class _Nonnegative(VarianceAlternation):
 
     def __init__(self, view: DataMatrix, ridge: float, run: Run) -> None:
         super().__init__(view, ridge, run.budget)
-        self.exchange_work = run.effort.exchange_work
+        self.exchange_work, self.turn_work = run.effort.exchange_work, run.effort.turn_work
 
     def without(self, H: Array) -> NonnegativeObjective:
-        """The quotient of one more direction beside those of H."""
+        """The quotient of one more direction, given those of H."""
         free = super().without(H)
         return NonnegativeObjective(free.view, free.metric, self.budget)
 
     def improve_by_turns(self, H: Array, sizes: Sequence[int]) -> Array:
-        """Each direction climbed beside the others, until little changes."""
-        value, work = self.captured(H), self.exchange_work
-        for _ in range(SEARCH.nonnegative_turns):
-            if self.budget.expired:
-                break
+        """Local ascent of each direction given the others, until convergence or until the work is spent.
+
+        Directions of many features take a few steps in each of more sweeps, because a full ascent takes long.
+        """
+        value, work, products = self.captured(H), self.exchange_work, self.turn_work
+        d, few = self.view.n_features, max(sizes) <= SUPPORT_DECOMPOSED
+        one_product = 2 * d * min(self.view.n_samples or d, d)
+        for _ in range(SEARCH.nonnegative_turns if few else SEARCH.long_turns):
+            before = value
             for j in range(H.shape[1]):
+                if self.budget.expired or products <= 0:
+                    return H
                 objective, size = self.without(np.delete(H, j, axis=1)), sizes[j]
-                cost = objective.exchange_cost(size)
-                climbed = objective.climbed(H[:, j], size)[1]
-                exchanged = objective.exchanged(climbed, size, min(SEARCH.nonnegative_exchanges, int(work / cost)))[1]
-                work -= cost * (SEARCH.nonnegative_exchanges if (exchanged != climbed).any() else 1)
                 trial = H.copy()
-                trial[:, j] = exchanged
-                if self.captured(trial) > self.captured(H):
-                    H = trial
-            before, value = value, self.captured(H)
+                if few:
+                    cost = objective.exchange_cost(size)
+                    most = min(SEARCH.nonnegative_exchanges, int(work / cost))
+                    climbed = objective.climbed(H[:, j], size)[1]
+                    trial[:, j] = objective.exchanged(climbed, size, most)[1]
+                    work -= cost * (SEARCH.nonnegative_exchanges if (trial[:, j] != climbed).any() else 1)
+                else:
+                    trial[:, j] = objective.stepped(H[:, j], size, SEARCH.steps_in_turn)
+                if (reached := self.captured(trial)) > value:
+                    H, value = trial, reached
+                products -= (objective.n_products + H.shape[1]) * one_product
             if value <= before * (1 + TURN_GAIN):
                 break
         return H

@@ -12,13 +12,15 @@ from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.methods.deflation import CONSTRAINTS, Deflation
 from sparing.methods.encoders.joint_goals import ConstrainedVariances, JointVariances, equal_shares
-from sparing.methods.encoders.joint_search import JointSearch, LevelFound, rotations
+from sparing.methods.encoders.joint_search import JointSearch, LevelFound
+from sparing.methods.encoders.joint_starts import JointStarts, rotations
 from sparing.methods.encoders.limited_cosine import best_within
 from sparing.methods.solvers import Solver
 from sparing.proof.answers import better_of
 from sparing.proof.bounds import OrthogonalLists
 from sparing.results import Array, Encoder, Problem, Reference
-from sparing.run import SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 
@@ -26,9 +28,10 @@ from sparing.task import Task
 class JointVariance:
     """All components selected together for the variance of their span, the criterion of [mackey2008, Sec. 3].
 
-    Swaps of features in all components are scored at once, beside what the others explain. Starts are components one
-    after the other, truncated rotations of the principal components, and features shared out among components; then
-    the best are perturbed, crossed and improved again. Ordered by what each component adds; prefixes are not optimal.
+    Swaps of features in all components are scored at once, by their gain over the other components. Starts are
+    components one after the other, truncated rotations of the principal components, and features shared out among
+    components; then the best are perturbed, crossed and improved again. Ordered by what each component adds; prefixes
+    are not optimal.
 
     Parameters
     ----------
@@ -44,8 +47,8 @@ class JointVariance:
     max_cosine : float
         The largest |cosine| of two components, above 0; 1 is no limit.
     swaps : bool
-        Search for better features. Without, free components are rotations of the principal ones, cut to size: their
-        tables of swaps are long where components have hundreds of features.
+        Search for better features. Without it, free components are truncated rotations of the principal ones, because
+        tables of swaps are large for hundreds of features per component.
 
     Notes
     -----
@@ -67,35 +70,41 @@ class JointVariance:
         """The best of all starts.
 
         Free components start from orthogonal ones as well, which keep every limit on cosines, and so are never below
-        them. Under a limit, supports that either search came upon get the best loadings that keep it.
+        them. With a limit on cosines, supports found by either search get the best loadings within the limit.
         """
         whole = task.gram.cached()
         if not self.swaps:
             return self._rotated(task, run)
+        seed = int(deepcopy(run.rng).integers(2**32))
+        starts = JointStarts(self._goal(task, whole), self.solver, task.spectrum, seed)
         if self.constraint is not None:
-            return encoder_of(whole, self._search(task, whole, run).run()[-1].best, task.spectrum.total)
+            return encoder_of(whole, self._search(task, whole, starts, run).run()[-1].best, task.spectrum.total)
         again = replace(run.share(0.5), rng=deepcopy(run.rng))  # the orthogonal components of a fit of their own
-        strict = replace(self, constraint=CONSTRAINTS["orthogonal"](), max_cosine=1.0)._search(task, whole, again).run()
-        if self.max_cosine == 1:
-            found = self._search(task, whole, run).run([level.best for level in strict])
-            return encoder_of(whole, found[-1].best, task.spectrum.total)
-        return encoder_of(whole, self._limited(task, whole, strict, run), task.spectrum.total)
+        strict = replace(self, constraint=CONSTRAINTS["orthogonal"](), max_cosine=1.0)
+        orthogonal = strict._search(task, whole, starts, again).run()
+        if self.max_cosine < 1:
+            return encoder_of(whole, self._limited(task, whole, starts, orthogonal, run), task.spectrum.total)
+        free = self._search(task, whole, starts, run).run([level.best for level in orthogonal])
+        return encoder_of(whole, free[-1].best, task.spectrum.total)
 
     def _rotated(self, task: Task, run: Run) -> Encoder:
-        """The best of given directions and of principal components rotated and cut to size, with the best loadings."""
+        """The best of given directions and of truncated rotations of principal components, with the best loadings."""
         whole = task.gram.cached()
         goal = self._goal(task, whole)
         starts = [task.start, *islice(rotations(task.spectrum.basis, goal.cut, run.rng), SEARCH.rotated)]
         answers = [goal.refitted(H, run) for H in starts if H is not None and H.shape[1] == goal.blocks]
         return encoder_of(whole, goal.ordered(goal.best(answers, task.spectrum)), task.spectrum.total)
 
-    def _limited(self, task: Task, whole: DataMatrix, strict: Sequence[LevelFound], run: Run) -> Array:
-        """Components within the limit, given orthogonal ones: each effort goes on from what the one below has."""
+    def _limited(
+        self, task: Task, whole: DataMatrix, starts: JointStarts, strict: Sequence[LevelFound], run: Run
+    ) -> Array:
+        """Components within the limit on cosines, given orthogonal ones: each effort continues from the result of the
+        one below."""
         levels = list(run.levels())[: len(strict)]
         orthogonal = [
             self._handed_over(task, whole, one.best, level) for one, level in zip(strict, levels, strict=True)
         ]
-        search, kept = self._search(task, whole, run.share(0.5)), list[Array]()
+        search, kept = self._search(task, whole, starts, run.share(0.5)), list[Array]()
         free = search.run(orthogonal)
         for number, level in enumerate(levels):
             more = [strict[number], *free[number:][:1]]
@@ -104,8 +113,8 @@ class JointVariance:
             kept = [best_within(search.goal, [*kept, orthogonal[number]], pool, self.max_cosine, level)]
         return kept[0]
 
-    def _search(self, task: Task, whole: DataMatrix, run: Run) -> JointSearch:
-        return JointSearch(self._goal(task, whole), self.solver, task.spectrum, run)
+    def _search(self, task: Task, whole: DataMatrix, starts: JointStarts, run: Run) -> JointSearch:
+        return JointSearch(self._goal(task, whole), starts, task.spectrum, run)
 
     def _handed_over(self, task: Task, whole: DataMatrix, H: Array, run: Run) -> Array:
         """The better of orthogonal components and of those that their own proof comes upon, as they would be."""
@@ -119,7 +128,8 @@ class JointVariance:
         return H if bound is None else better_of(alike, found, [bound]).components.T
 
     def _goal(self, task: Task, whole: DataMatrix) -> JointVariances:
-        """What is maximised; the guard is far below what the least component is worth: else copies would pay."""
+        """The objective; its ridge is far below the gain of the smallest component, so that copies of a component do
+        not pay."""
         values = task.spectrum.values
         ridge = min(self.ridge, 0.1 * float(values[-1] / values[0]))
         sizes = equal_shares(task.n_nonzero, len(values)) if self.total else task.sizes

@@ -12,7 +12,8 @@ from sparing.linalg.truncation import unit_columns
 from sparing.methods.encoders.joint_goals import JointVariances, unsigned_cosines
 from sparing.objectives.loadings import best_loadings
 from sparing.results import Array
-from sparing.run import SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 
 INSIDE = 1e-12
 """Loadings stay this far within the limit, so that rounding does not break it."""
@@ -35,10 +36,10 @@ def best_within(
 
 
 def shrunk(H: Array, max_cosine: float) -> Array | None:
-    """The same supports with cosines within the limit; nothing where a component would vanish.
+    """The same supports with cosines within the limit; None if a component would vanish.
 
-    Each component gives up as much of its part along the earlier ones, on its own support, as is needed: all its inner
-    products with them shrink alike, down to 0.
+    Each component loses the necessary part along the earlier ones, on its support: all its inner products with them
+    shrink by one factor, down to 0.
     """
     limit, out = max(max_cosine - INSIDE, 0.0), unit_columns(H)
     if out.shape != H.shape:
@@ -66,7 +67,7 @@ def shrunk(H: Array, max_cosine: float) -> Array | None:
 
 
 def _beside(others: Array, y: Array) -> float:
-    """The largest |cosine| of a direction with unit ones; none where it vanishes."""
+    """The largest |cosine| of a direction with unit directions; 0 if it vanishes."""
     length = float(np.linalg.norm(y))
     return float(np.abs(others.T @ y).max()) / length if length > 0 else np.inf
 

@@ -16,24 +16,21 @@ from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.results import Array, Encoder, Reference
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
 from sparing.search.sharing import settled
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 SHARING_GAIN, SHARINGS_APART = 1e-9, 1e-6
-"""Share of the sum of variances that a turn must gain, and by which two answers differ."""
-
-
-TALL = 1024
-"""Features up to which A is formed where there are more samples: hundreds of products with it follow."""
+"""Relative gain below which the sweeps end, and relative difference that distinguishes two answers."""
 
 
 @dataclass(frozen=True)
 class OrthogonalNonnegative:
     """Orthogonal nonnegative components found together: each feature is used once [asteris2014, Sec. 7].
 
-    Removing features after each component lets the first have what later ones would miss more. Here the features are
-    then shared out anew, all at once and again and again, while the sum of variances rises; and after shaking.
+    Removing features after each component gives the first one features that later ones need more. Here the features are
+    then reassigned, all at once and repeatedly, while the sum of variances rises; and again after perturbations.
 
     Parameters
     ----------
@@ -69,7 +66,7 @@ class OrthogonalNonnegative:
 def orthogonal_starts(
     task: Task, whole: DataMatrix, solver: Solver, run: Run, restarts: int | None = None
 ) -> Iterator[Array]:
-    """Directions one after the other, then shared out together, once for every effort up to the one asked for."""
+    """Sequential directions, then reassigned together, once for every effort up to the requested one."""
     sizes, usable = task.sizes, int((whole.gram_diagonal() > 0).sum())
     first = [min(size, max(usable // len(sizes), 1)) for size in sizes] if sum(sizes) > usable else sizes
     best = sequential_directions(solver, DisjointDeflation(), whole, task.spectrum, first, run.share(0.5))
@@ -83,7 +80,7 @@ def orthogonal_starts(
 
 def held(view: DataMatrix) -> DataMatrix:
     """The view with what many products with A need in memory: A itself, or those of its columns that were asked for."""
-    if view.has_gram or view.n_features > min(view.n_samples or TALL, TALL):
+    if view.has_gram or view.n_features > min(view.n_samples or view.n_features, SEARCH.held_features):
         return view.cached()
     return view_of_gram(view.gram(), is_psd=view.is_psd, psd_slack=view.psd_slack)
 
@@ -105,7 +102,7 @@ def _shared_out(view: DataMatrix, start: Array, sizes: list[int], restarts: int,
 
 
 def _restarted(view: DataMatrix, known: Array, way: int, rng: np.random.Generator) -> Array:
-    """Everything anew from single features, what is known without some features, or with one component anew."""
+    """New starts: from single features, from known results without some features, or with one component restarted."""
     H, k = anywhere(view, known.shape[1], rng), known.shape[1]
     if way == 0 or H.shape[1] < k:
         return H

@@ -22,18 +22,19 @@ from sparing.search.iterated import best_of_all, n_supports
 from sparing.task import Task
 
 LONGER_GAIN = 1e-9
-"""Share of a loss by which a longer support must better it, where a budget lets it stay shorter."""
+"""Relative improvement of the loss that justifies a longer support, if a budget allows a shorter one."""
 
 
 ROUNDING_CAPTURED = 1e-11
-"""Share of what is captured that rounding may decide: where PCA loses next to nothing, losses differ by less."""
+"""Relative differences of captured variance below this are rounding errors: if PCA loses almost nothing, losses differ
+by less."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """Supports of 1, 2, 3, ... features, from as many as are required on, and the loss of the best encoder on each.
+    """Supports of 1, 2, 3, ... features, starting from the required ones, and the loss of the best encoder on each.
 
-    Under a budget they have at most so many.
+    Under a budget these numbers are upper limits.
     """
 
     supports: list[Indices]
@@ -43,7 +44,7 @@ class Path:
 def nested_path(
     view: DataMatrix, spectrum: Spectrum, n_columns: int, rng: np.random.Generator, rules: Rules = NO_RULES
 ) -> Path:
-    """Greedy choices are nested, so one selection serves every number of features."""
+    """The path of one greedy selection: its choices are nested, so it gives every number of features."""
     found = Greedy(swaps=False).select(Task.of_columns(view, n_columns, spectrum, rules), Run(rng))
     first = max(len(rules.required), 1)
     supports = [np.sort(found.columns[:size]) for size in range(first, len(found.columns) + 1)]
@@ -58,7 +59,8 @@ def nested_order(
     rules: Rules = NO_RULES,
     most_loss: float | None = None,
 ) -> Indices:
-    """Features in the order of greedy choice, required ones first; only as many as keep a loss, where one is given."""
+    """Features in the order of greedy choice, required ones first; if a loss is given, only the number that it
+    needs."""
     found = Greedy(swaps=False).select(Task.of_columns(view, n_columns, spectrum, rules), Run(rng))
     if most_loss is None:
         return found.columns
@@ -70,14 +72,14 @@ def nested_order(
 def nested_losses(found: Selection, spectrum: Spectrum) -> Array:
     """Losses of the prefixes of a selection, from the leading blocks of one small matrix.
 
-    A required feature may depend on others: it changes no loss.
+    A required feature may depend on others; it then leaves the loss unchanged.
     """
     kept = np.sort(independent_columns(found.inside())[0])
     if len(kept) < len(found.columns):
         losses = nested_losses(Selection(found.columns[kept], found.gram_columns[:, kept]), spectrum)
         so_far = np.isin(np.arange(len(found.columns)), kept).cumsum()
         return cast(Array, np.append(spectrum.total, losses)[so_far])
-    R = linalg.cholesky(found.inside(), check_finite=False)  # in the order of choice: prefixes stay prefixes
+    R = linalg.cholesky(found.inside(), check_finite=False)  # in order of choice, so that prefixes stay prefixes
     inverse = linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
     G = found.squares(inverse)
     tops = [np.linalg.eigvalsh(G[:m, :m])[-spectrum.rank :].sum() for m in range(1, len(G) + 1)]
@@ -93,10 +95,10 @@ def improved_path(
     most_loss: float | None = None,
     rules: Rules = NO_RULES,
 ) -> Path:
-    """The nested path, improved by swaps at each number of features; losses never rise along it.
+    """The nested path, improved by swaps at each number of features; losses never increase along it.
 
-    All descents run in one working set, selected around the nested choices, and read no more of X. Under a budget the
-    greedy choice may spend all of it early: further slots stay empty until cheaper features take them.
+    All descents run in one working set around the nested choices and read no more of X. The greedy choice may spend a
+    budget early; further slots then stay empty until cheaper features fill them.
     """
     known = view.cached()
     found = Greedy(swaps=False).select(Task.of_columns(known, n_columns, spectrum, rules), run.unlimited())
@@ -119,7 +121,7 @@ def improved_path(
 
 
 def _spared(unspent: int, rules: Rules, run: Run) -> int:
-    """Empty slots behind a greedy choice that a budget ended."""
+    """Number of empty slots after a greedy choice that ended because of a budget."""
     return min(unspent, run.effort.spare_slots) if rules.has_budget else 0
 
 
@@ -142,22 +144,23 @@ def _working_set(
 def neighbouring_descents(
     objective: SharedCapture, order: Indices, run: Run, rules: Rules = NO_RULES, n_empty: int = 0
 ) -> tuple[list[Indices], Array]:
-    """Supports of 1, 2, 3, ... features and what they capture: descents from nested choices and from neighbours.
+    """Supports of 1, 2, 3, ... features and their captured variance, by descents from nested choices and neighbours.
 
-    Each number starts from one feature more than the best of one fewer on the way up, and from one fewer than the best
-    of one more on the way down. What is captured never falls: where a budget lets no feature more be of use, a support
-    stays as it is. Where all supports of a number are few they are tried. The last ``n_empty`` features stand for none.
+    On the way up, each number starts from the best support of one feature fewer plus one feature; on the way down, from
+    the best of one feature more minus one feature. The captured variance never decreases: if a budget makes a further
+    feature useless, the support stays the same. If a number has few supports, all are tried. The last ``n_empty``
+    features are empty slots.
     """
     first, effort = max(len(rules.required), 1), run.effort
 
     def climbed(starts: Sequence[Indices]) -> tuple[Indices, float]:
-        """Where the best of the starts leads to."""
+        """The result of a descent from the best start."""
         size = len(starts[0])
         if n_supports(objective.size - n_empty, n_empty, len(rules.required), size) <= effort.enumerated:
             best_one = best_of_all(objective, rules, n_empty, size)
             tried = np.array([*starts, best_one])
             values = objective.fitted(tried)[0]
-            # what is captured does not tell these apart: the first of them
+            # rounding decides between these: take the first
             alike = values >= values[-1] * (1 - ROUNDING_CAPTURED)
             best = int(alike.argmax())
             return tried[best], float(values[best])
@@ -167,7 +170,7 @@ def neighbouring_descents(
         return descent.supports[best], float(descent.values[best])
 
     def extended(support: Indices) -> Indices:
-        """One feature more, if the rules have room for any."""
+        """Add one feature, if the rules allow any."""
         may = replace(rules, required=np.sort(support)).rooms(1, objective.size).open()[0] if rules else None
         return objective.extended(support, may)
 

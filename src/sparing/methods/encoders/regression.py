@@ -1,4 +1,4 @@
-"""Regression on a few features that stands in for regression on principal components."""
+"""Regression on a few features instead of principal components."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from sparing.task import Task
 class SparseRegression:
     """A linear fit of rank at most k to targets Y (n x w) that reads only the features of ``support``.
 
-    ``coefficients`` (w x len(support)) and the eigenfeatures' ``loadings`` (m x len(support), unit rows, m <= k) live
-    on the sorted support. ``residual`` is ||Y - X W||, the in-sample error.
+    ``coefficients`` (w x len(support)) and the eigenfeatures' ``loadings`` (m x len(support), unit rows, m <= k) refer
+    to the sorted support. ``residual`` is ||Y - X W||, the in-sample error.
     """
 
     support: Indices
@@ -35,7 +35,7 @@ class SparseRegression:
     residual: float
 
     def including(self, features: Indices) -> SparseRegression:
-        """The same with some features in its support, whether or not they have a coefficient."""
+        """Return the fit with these features added to its support, even if their coefficients are zero."""
         support = np.union1d(self.support, features)
         if len(support) == len(self.support):
             return self
@@ -53,17 +53,16 @@ class Regression:
     Parameters
     ----------
     selector : Selector
-        One with a true ``uses_targets``, such as ``Response``, is given the targets; others see the principal
-        components alone.
+        If it has ``uses_targets``, such as ``Response``, it gets the targets; otherwise only the principal components.
     safeguard : Selector, optional
         Also run if the residual exceeds the limit of Theorem 1 (dual set selection), so that the theorem always holds.
 
     Notes
     -----
     With at most k targets the fit is least squares on the chosen columns.
-    **Differs from the paper.** Its features V_hat = X^+ F are dense where X has dependent columns, and their scores
-    correlated. With C = QR and Q'Y = U S W' the features R^-1 U_k have the same span and fit, are zero outside the
-    chosen columns, and their scores are uncorrelated, in falling order of what they explain of Y.
+    **Differs from the paper.** Its features V_hat = X^+ F are dense if X has dependent columns, and their scores are
+    correlated. With C = QR and Q'Y = U S W' the features R^-1 U_k have the same span and fit and are zero outside the
+    chosen columns. Their scores are uncorrelated and sorted by the part of Y that they explain.
     """
 
     selector: Selector
@@ -72,10 +71,10 @@ class Regression:
     reference: ClassVar = Reference("boutsidis2011", "Sec. 2")
 
     def encode(self, task: Task, targets: Array, run: Run, *, on: DataMatrix | None = None) -> SparseRegression:
-        """The best fit of the targets on the selected features.
+        """Return the best fit of the targets on the selected features.
 
-        ``on`` is the view that the targets are regressed on, where it is not the one whose components guide the choice
-        of features: the same rows, centred otherwise.
+        ``on`` is the view for the regression, if it differs from the view whose components guide the selection: the
+        same rows with another centring.
         """
         if not task.gram.has_rows:
             raise errors.needs_rows("Regression", task.gram.n_features)
@@ -101,8 +100,8 @@ class Regression:
 def regression_on(view: DataMatrix, columns: Indices, targets: Array, rank: int) -> SparseRegression:
     """The best approximation of Y of rank at most ``rank`` within the span of some columns.
 
-    Pi_{C,k}(Y) = Q (Q'Y)_k and Psi = C^+ Pi = R^-1 (Q'Y)_k with C = QR, from the columns themselves: normal equations
-    would square their condition.
+    Pi_{C,k}(Y) = Q (Q'Y)_k and Psi = C^+ Pi = R^-1 (Q'Y)_k with C = QR, from the columns themselves, because normal
+    equations would square their condition number.
     """
     J = np.sort(columns)
     C = view.columns(J)
@@ -129,7 +128,7 @@ def regression_on(view: DataMatrix, columns: Indices, targets: Array, rank: int)
 
 
 def _promised_residual(task: Task, targets: Array) -> float:
-    """Theorem 1 with the corrected factor 1 / (1 - sqrt(k/r)); infinite where it is silent (r <= k)."""
+    """Theorem 1 with the corrected factor 1 / (1 - sqrt(k/r)); infinite if it does not apply (r <= k)."""
     spectrum = task.spectrum
     if task.n_nonzero <= spectrum.rank:
         return math.inf

@@ -1,4 +1,4 @@
-"""Required features: components of any encoder, given places for them and improved by turns."""
+"""Required features: components of any encoder, with slots for them, improved in turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from sparing.objectives.joint import VarianceAlternation, keeps
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import GROWTH, RayleighObjective
 from sparing.results import Array, Encoder, Indices, Spectrum
-from sparing.run import SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 
 RIDGE = 0.01
 """Keeps components from becoming near-copies of one another, as in the search of all together."""
@@ -56,8 +57,8 @@ class Required:
     ) -> tuple[Encoder, list[int]] | None:
         """The components with places for all required features, and how many features each may have.
 
-        ``more`` adds these places to the sizes; without it other features make room. Nothing where none were found that
-        keep what is asked of their pairs.
+        ``more`` adds these places to the sizes; without it other features make room. None if no directions satisfy the
+        constraints on pairs.
         """
         H = found.components.T
         wanted, sizes = self._shared_out(view, H, list(sizes), more=more)
@@ -75,7 +76,7 @@ class Required:
         return encoder_of(view, H, spectrum.total).including(self.features), sizes
 
     def worth(self, view: DataMatrix, found: Encoder) -> float:
-        """What components are chosen by: the sum of variances where pairs are constrained, that of their span else."""
+        """Objective of the components: the sum of variances if pairs are constrained, else the variance of the span."""
         H = found.components.T
         return symmetric_total(view, H) if self.deflation is None else float(np.vdot(H, view.gram_matmat(H)))
 
@@ -97,7 +98,7 @@ class Required:
     def _by_turns(
         self, turns: VarianceAlternation, H: Array, wanted: list[Indices], sizes: list[int], run: Run
     ) -> Array:
-        """Each component anew beside the others, until nothing gains; at first whether or not it gains."""
+        """Update each component given the others until nothing improves; the first sweep is accepted in any case."""
         for sweep in range(SEARCH.required_sweeps):
             before = turns.captured(H)
             for j, required in enumerate(wanted):
@@ -115,7 +116,7 @@ class Required:
         return H
 
     def _beside(self, turns: VarianceAlternation, others: Array, run: Run) -> RayleighObjective:
-        """What one more direction beside the others is judged by."""
+        """Objective of one more direction, given the others."""
         if self.deflation is None or others.shape[1] == 0:
             free = turns.without(others)
             view, metric = free.view, free.metric

@@ -21,13 +21,13 @@ from sparing.task import Task
 
 @dataclass(frozen=True)
 class Sequential:
-    """A solver for each component, a deflation between them [mackey2008, Sec. 2]. Every prefix is a valid result.
+    """One component at a time, with a deflation after each [mackey2008, Sec. 2]. Every prefix is a valid result.
 
     Parameters
     ----------
     solver : Solver
     deflation : Deflation
-        What the next component is sought in.
+        Defines the problem of the next component.
     """
 
     solver: Solver
@@ -36,13 +36,13 @@ class Sequential:
     reference: ClassVar = Reference("mackey2008", "Sec. 2")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """Components in the order in which they were found."""
+        """Return components in order of discovery."""
         spectrum = task.spectrum
         sizes = task.sizes
         base = task.gram.cached()
         found = sequential_components(self.solver, self.deflation, base, spectrum, sizes, run)
         encoder = encoder_of(base, _side_by_side(found, task.gram.n_features), spectrum.total)
-        if found and found[0].bound is not None:  # the first was sought in the data themselves
+        if found and found[0].bound is not None:  # the first was found in the data themselves
             encoder = replace(encoder, single_bounds={sizes[0]: found[0].bound})
         return encoder
 
@@ -50,7 +50,7 @@ class Sequential:
 def sequential_directions(
     solver: Solver, deflation: Deflation, view: DataMatrix, spectrum: Spectrum, sizes: Sequence[int], run: Run
 ) -> Array:
-    """One sparse direction per size (columns, d x k); fewer where nothing is left."""
+    """One sparse direction per size (columns, d x k); fewer if no variance is left."""
     found = sequential_components(solver, deflation, view, spectrum, sizes, run)
     return _side_by_side(found, view.n_features)
 
@@ -62,7 +62,7 @@ def _side_by_side(components: list[Component], n_features: int) -> Array:
 def sequential_components(
     solver: Solver, deflation: Deflation, view: DataMatrix, spectrum: Spectrum, sizes: Sequence[int], run: Run
 ) -> list[Component]:
-    """One component per size, as the solver gave it; fewer where nothing is left."""
+    """One component per size, as returned by the solver; fewer if no variance is left."""
     components: list[Component] = []
     H = np.zeros((view.n_features, 0))
     for number, size in enumerate(sizes):
@@ -81,13 +81,13 @@ def sequential_components(
 
 
 class FirstOnce:
-    """A solver that seeks the first component once: every deflation begins with the view as it is."""
+    """A solver that computes the first component once, because every deflation begins with the original view."""
 
     def __init__(self, solver: Solver, view: DataMatrix) -> None:
         self.solver, self.view, self.first = solver, view, dict[int, Component]()
 
     def solve(self, task: Task, run: Run) -> Component:
-        """As the solver."""
+        """Solve as the wrapped solver does."""
         if task.gram is not self.view:
             return self.solver.solve(task, run)
         if task.n_nonzero not in self.first:

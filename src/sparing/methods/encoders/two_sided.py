@@ -1,4 +1,4 @@
-"""Sparse singular vectors on both sides: few features, and few data points."""
+"""Sparse singular vectors on both sides: few features and few samples."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from sparing.task import Task
 
 @dataclass(frozen=True)
 class TwoSided:
-    """Sparse right vectors of X and sparse left vectors, those of X', by one solver [fountoulakis2016, Algorithm 2].
+    """Sparse right and left singular vectors of X by one solver [fountoulakis2016, Algorithm 2].
 
     Parameters
     ----------
     solver : Solver
     n_rows : int or sequence of int
-        Data points in each left vector.
+        Number of samples in each left vector.
 
     Notes
     -----
-    **Optimises** |Xv| over sparse unit v, and |X'u| over sparse unit u, one after the other: after each the matrix of
-    its side is projected off it. The sides are solved independently, so that the i-th vectors of both need not belong
-    together.
-    **Differs from the paper.** Any solver may take the place of relaxation and rounding; counts are exact and may
-    differ between sides. Where u_i'Xv_i is negative u_i is turned around. The components come with their best decoder.
+    **Optimises** |Xv| over sparse unit v, and |X'u| over sparse unit u, one after the other: after each vector the
+    matrix of its side is deflated by projection. The sides are solved independently, so the i-th vectors of both need
+    not correspond.
+    **Differs from the paper.** Any solver can replace relaxation and rounding; counts are exact and may differ between
+    sides. If u_i'Xv_i is negative, the sign of u_i is changed. The components have their best decoder.
     """
 
     solver: Solver
@@ -43,7 +43,7 @@ class TwoSided:
     reference: ClassVar = Reference("fountoulakis2016", "Algorithm 2")
 
     def encode(self, task: Task, run: Run) -> TwoSidedEncoder:
-        """Vectors in the order in which they were found; fewer where nothing is left."""
+        """Return vectors in order of discovery; fewer if no variance is left."""
         view, spectrum = task.gram, task.spectrum
         turned = view.transposed()
         rows, k = self.n_rows, spectrum.rank
@@ -62,7 +62,8 @@ class TwoSided:
 
 
 def projected_directions(solver: Solver, view: DataMatrix, total: float, sizes: Sequence[int], run: Run) -> Array:
-    """One sparse direction per size (columns), each sought in X (I - v v') for the last v: Algorithm 2 on one side."""
+    """One sparse direction per size (columns), each found in X (I - v v') for the previous v: Algorithm 2 on one
+    side."""
     found, left = np.zeros((view.n_features, 0)), view
     for size in sizes:
         if left.gram_diagonal().max() <= NOTHING * total:

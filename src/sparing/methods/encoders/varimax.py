@@ -18,9 +18,9 @@ from sparing.task import Task
 
 @dataclass(frozen=True)
 class Varimax:
-    """Varimax rotation [kaiser1958, Sec. 3] of the principal loadings, cut to size [jolliffe2002, Sec. 11.1].
+    """Varimax rotation [kaiser1958, Sec. 3] of the principal loadings, then truncation [jolliffe2002, Sec. 11.1].
 
-    A baseline: small loadings are no proof that a feature matters little [cadima1995].
+    A baseline: a small loading does not mean that a feature is unimportant [cadima1995].
 
     Parameters
     ----------
@@ -29,8 +29,9 @@ class Varimax:
 
     Notes
     -----
-    **Optimises** the variance of the squared unit loadings over rotations, before the cut; nothing afterwards.
-    **Differs from the paper.** The cut is by count, not by eye or by a share of the largest loading; the refit is new.
+    **Optimises** the variance of the squared unit loadings over rotations before truncation, and nothing afterwards.
+    **Differs from the paper.** Truncation is by count, not by eye or by a share of the largest loading; the refit is
+    new.
     """
 
     refit: bool = True
@@ -38,7 +39,7 @@ class Varimax:
     reference: ClassVar = Reference("jolliffe2002", "Sec. 11.1")
 
     def encode(self, task: Task, run: Run) -> Encoder:
-        """Components in the order of their variance; counts go to the rotated components in that order."""
+        """Return components sorted by variance; counts apply to the rotated components in that order."""
         view, spectrum = task.gram, task.spectrum
         sizes = task.sizes
         rotated = varimax(spectrum.basis)

@@ -1,9 +1,10 @@
-"""Which columns? One file per algorithm; a new one is registered here and nowhere else."""
+"""Column selectors, one file per algorithm. Register a new one here and nowhere else."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
+from sparing.methods.base import Selector
 from sparing.methods.selectors.adaptive import Adaptive
 from sparing.methods.selectors.count_sketch import CountSketch
 from sparing.methods.selectors.dual_set import DualSet
@@ -12,17 +13,6 @@ from sparing.methods.selectors.greedy import Greedy
 from sparing.methods.selectors.leverage import Leverage
 from sparing.methods.selectors.pivoted_qr import PivotedQR
 from sparing.methods.selectors.uniform import Uniform
-from sparing.results import Selection
-from sparing.run import Run
-from sparing.task import Task
-
-
-class Selector(Protocol):
-    """A frozen dataclass whose fields are its settings."""
-
-    def select(self, task: Task, run: Run) -> Selection:
-        """At most ``task.n_nonzero`` columns; fewer only where no further column would add anything."""
-
 
 SELECTORS: dict[str, type[Selector]] = {
     "greedy": Greedy,
@@ -51,10 +41,11 @@ __all__ = [
 
 
 def applicable_theorem(selector: Any) -> str | None:
-    """The name under which theorems speak of a selector, given by name or with its settings; None where none does.
+    """The name of a selector in the theorems' terms, from its name or instance; None if no theorem applies.
 
-    ``auto`` keeps the promise of the dual set, which it falls back to. A sketch of the dual set has another V_k, and
-    settings of adaptive sampling other constants, than the promise is stated for; derandomised, it has one of its own.
+    ``auto`` satisfies the guarantee of the dual set, its fallback. A dual set on a sketch uses another V_k, and
+    adaptive sampling with other settings has other constants, than the guarantee assumes. Derandomised adaptive
+    sampling has a separate guarantee.
     """
     if isinstance(selector, str):
         return "dual_set" if selector in ("auto", "response_dual_set") else selector

@@ -12,10 +12,10 @@ from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
 from sparing.linalg.signs import first_largest
 from sparing.linalg.theorem_bounds import best_split
+from sparing.methods.base import check_settings
 from sparing.methods.selectors.dual_set import DualSet
 from sparing.methods.selectors.filling import Filling, order_of_draws
 from sparing.methods.selectors.subspace import randomly_projected
-from sparing.methods.settings import check_settings
 from sparing.results import Array, Reference, Selection, Spectrum
 from sparing.run import Run
 from sparing.task import Target, Task
@@ -23,21 +23,22 @@ from sparing.task import Target, Task
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Dual set selection for r1 columns, then adaptive sampling for the rest [magdonismail2015, Theorem 6(ii)].
+    """Dual set selection of r1 columns, then adaptive sampling of the others [magdonismail2015, Theorem 6(ii)].
 
-    The dual set leaves a constant factor of PCA's loss; columns drawn with probabilities proportional to the squared
-    residuals ||x_j - CC^+x_j||^2 bring it down to 1 + O(k/r) [deshpande2006, Sec. 2].
+    The loss of the dual set is within a constant factor of PCA's. Columns sampled with probabilities proportional to
+    the squared residuals ||x_j - CC^+x_j||^2 reduce the factor to 1 + O(k/r) [deshpande2006, Sec. 2].
 
     Parameters
     ----------
     split : float, optional
-        Columns of the first stage per component, r1/k. The paper has 5; the default minimises the limit of the theorem.
+        Number of columns of the first stage per component, r1/k. The paper uses 5; the default minimises the theorem's
+        bound.
     repeats : int
-        Draw so often from one dual set, and keep the draw of least loss.
+        Number of draws from one dual set; the draw with the smallest loss is kept.
     approximate : bool
-        Compute V_k by a random projection, as the theorem's running time asks for, instead of taking the target's.
+        Compute V_k by a random projection, as the theorem's running time requires, instead of using the target's.
     derandomised : bool
-        Replace draws by choices that keep the theorem: nothing is random then, and V_k is the target's.
+        Replace random draws by deterministic choices that satisfy the theorem; V_k is then the target's.
     start : DualSet
         The first stage; ``DualSet(sketch=...)`` with ``derandomised=True`` is the deterministic algorithm of comment 4.
 
@@ -48,10 +49,10 @@ class Adaptive:
     1 + 5k/(r - 5k). See ``sparing.linalg.theorem_bounds.adaptive_factor``. With C1 the columns of the first stage the
     excess over PCA's loss exceeds 2 (k/s) ||X - C1C1^+X||^2 with probability at most 2^-repeats (Markov). With
     ``derandomised=True`` it never exceeds (k/s) ||X - C1C1^+X||^2.
-    **Differs from the paper.** Draws go on until r columns are independent: more columns only lower the loss. The split
-    is the best one instead of 5k. Derandomised choices are by conditional expectations, with ties by the objective (see
-    docs/errata.md). For r <= k + 1 there is nothing to split and the dual set is returned. Only principal components
-    are approximated; the basis of any other target is used as it is.
+    **Differs from the paper.** Sampling continues until r columns are independent, which can only lower the loss. The
+    split is optimised instead of 5k. Derandomised choices use conditional expectations and break ties by the objective
+    (see docs/errata.md). For r <= k + 1 there is nothing to split and the dual set is returned. Only principal
+    components are approximated; the basis of any other target is used as is.
     """
 
     split: float | None = None
@@ -70,7 +71,7 @@ class Adaptive:
             raise errors.unknown_choice("start", self.start, ["DualSet()"])
 
     def select(self, task: Task, run: Run) -> Selection:
-        """The dual set's columns, then those drawn."""
+        """Return the columns of the dual set, then the sampled ones."""
         view, target = task.gram, task.target
         k = target.basis.shape[1]
         components = self._components(view, target, run.rng)  # step (i) of comment 4
@@ -104,22 +105,23 @@ class Adaptive:
 
 
 def extend_by_draws(filling: Filling, rng: np.random.Generator) -> None:
-    """Adaptive sampling: draws by squared residuals until there is no room.
+    """Adaptive sampling: draw by squared residuals until no further column is allowed.
 
-    From any columns C1, s draws leave in expectation at most ||X - X_k||^2 + (k/s) ||X - C1C1^+X||^2 within the rank-k
-    matrices that the columns span [deshpande2006, Sec. 2]. One product for all of them.
+    For any columns C1, the expected loss of the best rank-k matrix in the span after s draws is at most ||X - X_k||^2 +
+    (k/s) ||X - C1C1^+X||^2 [deshpande2006, Sec. 2]. One product serves all draws.
     """
     residuals = np.where(filling.open(), filling.state.left, 0.0)
     filling.offer(order_of_draws(residuals, rng))
 
 
 def extend_by_expectations(filling: Filling, V: Array) -> None:
-    """The same bound without chance, by conditional expectations; V (d x k) is the target's basis.
+    """The same bound, deterministically, by conditional expectations; V (d x k) is the target's basis.
 
     With E = X - C1C1^+X and draws j of probability p_j = |e_j|^2 / ||E||^2 the proof estimates E V by the mean of
     M_j = e_j v_j' / p_j, and the excess is at most ||D||^2 / s^2 for the sum D of the s deviations M_j - E V. Each draw
-    adds on average the same variance to ||D||^2, so after t draws some column keeps it below t times that. Of the
-    columns that do, the one that adds most to spanning the target is taken; a repeat only where no other does.
+    adds the same expected variance to ||D||^2, so after t draws some column keeps it below t times that variance. Among
+    such columns the one that adds most to spanning the target is taken, and a repeated column only if no other
+    qualifies.
     """
     state, n_draws = filling.state, filling.room
     left = np.where(filling.open(), state.left, 0.0)
@@ -136,7 +138,7 @@ def extend_by_expectations(filling: Filling, V: Array) -> None:
             return
         along = inverse * np.einsum("ij,ij->i", products, V) - (V * products).sum()
         after = np.where(drawable, deviation + own + 2 * along, np.inf)
-        feasible = after <= max(after.min(), draw * variance)  # the minimum is for rounding
+        feasible = after <= max(after.min(), draw * variance)  # the minimum guards against rounding
         new = feasible & filling.open()
         j = first_largest(np.where(new, state.gains(), -1.0)) if new.any() else int(np.argmin(after))
         gram_column = filling.view.gram_columns(np.array([j]))[:, 0]

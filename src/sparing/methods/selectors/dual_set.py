@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sparing import errors
 from sparing.linalg.signs import first_largest
+from sparing.methods.base import check_settings
 from sparing.methods.selectors.filling import Filling
 from sparing.methods.selectors.response import ResponseTarget, leading_targets, needs_targets
 from sparing.methods.selectors.subspace import sketched
-from sparing.methods.settings import check_settings
 from sparing.results import Array, Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
@@ -22,10 +22,10 @@ from sparing.task import Task
 TIES = ("new", "objective", "first", "targets")
 
 SPANNED = 1e-8
-"""Share of the largest singular value below which the features that may be chosen say nothing of a component."""
+"""A component counts as zero on the allowed features if its singular value is below this share of the largest."""
 
 Pick = Callable[[Array, NDArray[np.bool_], NDArray[np.bool_]], int]
-"""One of the feasible columns, from their slack, which are feasible, and which have not been chosen before."""
+"""Picks a feasible column, given the slack, the mask of feasible columns and the mask of columns not chosen yet."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,24 @@ class DualSet:
     Parameters
     ----------
     tie : {"new", "objective", "first", "targets"}
-        Which of the columns that are feasible at a step? ``new``: one not yet chosen, with the largest slack.
-        ``objective``: one not yet chosen that adds most to spanning the target; one product with X each. ``first``: the
-        first, as the paper's experiments had it; columns repeat, so fewer than asked for come back. ``targets``: one
-        not yet chosen that explains most of the targets of a regression.
+        How to choose among the feasible columns of a step. ``new``: a column not chosen yet, with the largest slack.
+        ``objective``: a column not chosen yet that adds most to spanning the target; one product with X per step.
+        ``first``: the first one, as in the paper's experiments; columns can repeat, so fewer than requested are
+        returned. ``targets``: a column not chosen yet that explains most of the regression targets.
     sketch : int, optional
         Take V_k from a frequent-directions sketch with this many rows (at least the number of components) instead of
         the target: deterministic, one pass over the rows.
 
     Notes
     -----
-    **Guarantee.** For r > k: ||X - X_{C,k}||^2 <= (1 + 1/(1 - sqrt(k/r))^2) ||X - X_k||^2, always, whatever the tie
+    **Guarantee.** For r > k: ||X - X_{C,k}||^2 <= (1 + 1/(1 - sqrt(k/r))^2) ||X - X_k||^2, for every tie-breaking rule
     [magdonismail2015, Theorem 6(i)]. With a sketch of l rows the right side grows by the factor 1 + k/(l + 1 - k)
     [ghashami2014, Theorem 3.1].
     **Differs from the paper.** Loop bounds, the range of indices and the final scaling are misprinted there (see
-    docs/errata.md). The printed choice repeats columns in most instances; here columns not yet chosen come first, and
-    what repeats is filled up with columns of largest residual. Ties by the objective are what its Section 6 leaves
-    open. For r <= k the theorem is silent: the column of largest leverage comes first, the rest is filled up.
+    docs/errata.md). The printed rule usually repeats columns. Here columns not chosen yet come first, and repeated ones
+    are replaced by columns with the largest residual. Section 6 of the paper leaves open how to break ties by the
+    objective. For r <= k the theorem does not apply: the column with the largest leverage comes first, then columns
+    with the largest residual.
     """
 
     tie: str = "new"
@@ -70,11 +71,11 @@ class DualSet:
 
     @property
     def uses_targets(self) -> bool:
-        """Do targets decide ties?"""
+        """Whether regression targets break ties."""
         return self.tie == "targets"
 
     def select(self, task: Task, run: Run) -> Selection:
-        """Columns with positive weight, filled up to ``n_columns`` unless ties go to the first."""
+        """Return the columns with positive weight, filled up to ``n_columns`` unless ``tie`` is "first"."""
         view, n_columns, target, aim = task.gram, task.n_nonzero, task.target, None
         if isinstance(target, ResponseTarget):
             aim, target = leading_targets(target), target.spectrum
@@ -83,7 +84,7 @@ class DualSet:
         if self.sketch is not None:
             target = sketched(view, target.basis.shape[1], self.sketch)
         squares = view.gram_diagonal()
-        basis = np.where(squares[:, None] > 0, target.basis, 0.0)  # constant columns may carry rounding
+        basis = np.where(squares[:, None] > 0, target.basis, 0.0)  # rounding may leave entries for constant columns
         V = _on_usable(basis, task.rules.usable(view.n_features)) if task.rules else basis
         filling = Filling(replace(task, target=target if aim is None else aim))
         if n_columns <= V.shape[1]:
@@ -105,10 +106,10 @@ class DualSet:
 
 @dataclass(frozen=True)
 class ResponseDualSet(DualSet):
-    """Dual set selection whose ties the targets decide [boutsidis2011, Sec. 6].
+    """Dual set selection with ties broken by the targets [boutsidis2011, Sec. 6].
 
-    What the paper leaves open: a choice that looks at the targets and keeps its Theorem 1, which holds whichever of the
-    feasible columns is taken. The settings are those of :class:`DualSet`.
+    The paper leaves open how to use the targets and keep Theorem 1. The theorem holds for any choice among the feasible
+    columns, so the targets can break ties. The settings are those of :class:`DualSet`.
     """
 
     tie: str = "targets"
@@ -117,13 +118,13 @@ class ResponseDualSet(DualSet):
 
 
 def _on_usable(V: Array, usable: NDArray[np.bool_]) -> Array:
-    """An orthonormal basis of what V says of the features that may be chosen."""
+    """An orthonormal basis of the span of V on the allowed features."""
     left, values, _ = np.linalg.svd(np.where(usable[:, None], V, 0.0), full_matrices=False)
     return cast(Array, left[:, values > SPANNED * values[0]])
 
 
 def most_slack(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:
-    """A feasible column not yet chosen, if there is one, with the largest slack."""
+    """The feasible column with the largest slack, preferably one not chosen yet."""
     candidates = feasible & fresh if (feasible & fresh).any() else feasible
     return first_largest(np.where(candidates, slack, -np.inf))
 
@@ -134,7 +135,7 @@ def _first(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) 
 
 
 def _largest_gain(filling: Filling) -> Pick:
-    """The feasible new column that adds most to spanning the target, which is taken at once; else by slack."""
+    """The feasible new column that adds most to spanning the target, taken immediately; otherwise by slack."""
 
     def pick(slack: Array, feasible: NDArray[np.bool_], fresh: NDArray[np.bool_]) -> int:
         gains = np.where(feasible & fresh, filling.state.gains(), 0.0)
@@ -147,7 +148,7 @@ def _largest_gain(filling: Filling) -> Pick:
 
 
 def dual_set_weights(V: Array, residual: Array, n_columns: int, pick: Pick = most_slack) -> Array:
-    """Weights s >= 0, at most ``n_columns`` of them positive, with
+    """Return weights s >= 0, at most ``n_columns`` of them positive, with
 
     lambda_min(sum s_i v_i v_i') >= (1 - sqrt(k/r))^2   and   sum s_i a_i <= sum a_i
 
@@ -168,8 +169,8 @@ def dual_set_weights(V: Array, residual: Array, n_columns: int, pick: Pick = mos
         potential = float(away.sum() - (1.0 / (values - barrier)).sum())
         lower = rows @ (away**2) / potential - rows @ away
         slack = lower - upper
-        slack[lower <= 0] = -np.inf  # rows of zeros: they cost nothing and help nothing
-        feasible = slack >= min(slack.max(), 0.0)  # an index with slack >= 0 exists; the minimum is for rounding
+        slack[lower <= 0] = -np.inf  # zero rows change nothing
+        feasible = slack >= min(slack.max(), 0.0)  # an index with slack >= 0 exists; the minimum is for rounding errors
         i = pick(slack, feasible, weights == 0)
         t = 2.0 / (upper[i] + lower[i])
         weights[i] += t

@@ -9,7 +9,7 @@ from typing import ClassVar
 from sparing import errors
 from sparing.methods.selectors.greedy import Greedy
 from sparing.proof.trees.deletion_tree import DeletionTree
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS
 from sparing.results import Reference, Selection
 from sparing.run import Run
 from sparing.task import Task
@@ -23,13 +23,14 @@ DEPENDENT_RESIDUAL = (
 class Exact:
     """The optimal encoder with r shared features, the problem of [magdonismail2015, Sec. 1], by branch and bound.
 
-    Greedy selection gives the incumbent; a best-first tree over deletions of columns improves it until nothing better
-    is left. Meant for tens of features; with hundreds it returns the best found at its cap and says so.
+    Greedy selection gives the incumbent, and a best-first tree over deletions of columns improves it until it is proved
+    optimal. Intended for tens of features; with hundreds it returns the best support found within ``max_nodes`` and
+    warns.
 
     Parameters
     ----------
     max_nodes : int
-        Nodes of the tree after which the best support so far is returned, with one warning.
+        Maximum number of nodes. If it is reached, the best support so far is returned with one warning.
     """
 
     max_nodes: int = 100_000
@@ -37,13 +38,13 @@ class Exact:
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def select(self, task: Task, run: Run) -> Selection:
-        """The best ``n_columns`` columns for as many components as the target has."""
+        """Return the best ``n_columns`` columns for the number of components of the target."""
         view, n_columns = task.gram, task.n_nonzero
         if view.n_features > LIMITS.exact_features:
             raise ValueError(
                 f"selector='exact' searches supports of at most {LIMITS.exact_features} features; X has "
-                f"{view.n_features}. Use selector='auto', whose certificate says how far "
-                "from the best possible its choice can be."
+                f"{view.n_features}. Use selector='auto', whose certificate bounds how far its choice is from the best "
+                "possible."
             )
         found = Greedy().select(task, run)
         if len(found.columns) < n_columns and not task.rules.has_limits:  # these span all that can be spanned
@@ -58,6 +59,6 @@ class Exact:
 
 
 def _warn_not_proved(why: str) -> None:
-    """The best found is returned, but nothing proves it the best possible."""
+    """Warn that the returned support is the best found but is not proved optimal."""
     message = f"The features returned are the best found, but not proved to be the best possible: {why}."
     warnings.warn(message, errors.SparingWarning, stacklevel=3)

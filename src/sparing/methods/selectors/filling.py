@@ -1,4 +1,4 @@
-"""Incremental column selection: dependent columns are skipped, missing ones filled up greedily."""
+"""Incremental column selection: skips dependent columns and fills up greedily."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from sparing.rules import Rooms
 from sparing.task import Task
 
 NEVER = 1e-15
-"""Odds below this share of the largest are rounding: such a column would not be drawn in any lifetime."""
+"""Odds below this share of the largest are rounding errors: such a column would practically never be drawn."""
 
 
 class Filling:
-    """Columns taken so far, their Gram columns, and the state that says what each further column would add.
+    """The columns taken so far, their Gram columns, and the state that computes the gain of each further column.
 
-    A column that lies in the span of those taken (a copy, a constant) is never taken: it would name a feature that adds
-    nothing.
+    A column in the span of those already taken (a copy or a constant) is never taken, because it adds nothing.
 
     Parameters
     ----------
     task : Task
-        With the number of columns that will be taken at most, what they should span, which ``state.gains()`` refers to,
-        and rules: required columns are taken at once, others while the rules leave room for them.
+        Provides the maximum number of columns, the target to span (the reference of ``state.gains()``) and the rules:
+        required columns are taken first, others while the rules allow them.
     """
 
     def __init__(self, task: Task) -> None:
@@ -38,12 +37,12 @@ class Filling:
         if task.rules:
             required = task.rules.required
             self.extend(required, self.view.gram_columns(required))
-            self._dependent = np.setdiff1d(required, self.state.chosen)  # taken in any case
+            self._dependent = np.setdiff1d(required, self.state.chosen)  # taken although dependent
             self.n_columns -= len(self._dependent)
             self._rooms = task.rules.rooms(1, self.view.n_features)
 
     def copy(self) -> Filling:
-        """The same columns, to go on from in another way."""
+        """Return a copy, to continue from the same columns in another way."""
         twin = object.__new__(Filling)
         twin.view, twin.n_columns = self.view, self.n_columns
         twin.state = self.state.restricted(np.arange(len(self.state.left)), self.n_columns)
@@ -53,17 +52,17 @@ class Filling:
 
     @property
     def room(self) -> int:
-        """How many columns may still be taken."""
+        """Number of columns that may still be taken."""
         return self.n_columns - len(self.state.chosen)
 
     def open(self) -> NDArray[np.bool_]:
-        """Which columns would add something to the span?"""
+        """Mask of the columns that would enlarge the span."""
         new: NDArray[np.bool_] = self.state.left > INDEPENDENT * self.state.square
         new[self.state.chosen] = False
         return new if self._rooms is None else new & self._rooms.open()[0]
 
     def take(self, j: int, gram_column: Array | None = None) -> None:
-        """One column that is open."""
+        """Take one column that is still open."""
         if gram_column is None:
             gram_column = self.view.gram_columns(np.array([j]))[:, 0]
         self.state.add(j, gram_column)
@@ -72,7 +71,7 @@ class Filling:
             self._rooms.take(np.array([j]))
 
     def offer(self, order: Indices) -> None:
-        """Take columns in this order while there is room; one product for as many as there is room for."""
+        """Take columns in this order while the rules allow more, with one product for all of them."""
         rest = order
         while self.room and len(rest):
             some, rest = rest[: self.room], rest[self.room :]
@@ -81,8 +80,8 @@ class Filling:
             rest = rest[self.open()[rest]]
 
     def extend(self, columns: Indices, gram_columns: Array) -> None:
-        """Take those of the columns, whose Gram columns are given, that are open when their turn comes."""
-        kept, _ = independent_columns(gram_columns[columns])  # pivots first: neighbours alike would eat all digits
+        """Take those of the given columns (with Gram columns) that are still open when their turn comes."""
+        kept, _ = independent_columns(gram_columns[columns])  # pivots first: nearly equal columns would lose all digits
         for j, gram_column in zip(columns[kept], gram_columns.T[kept], strict=True):
             if self._rooms is not None and not self._rooms.open()[0, j]:
                 continue
@@ -90,7 +89,8 @@ class Filling:
                 self.take(int(j), gram_column)
 
     def fill_up(self) -> None:
-        """Columns of largest residual, one product each, until there is no room or nothing is left."""
+        """Add columns with the largest residual, one product each, until no more are allowed or the residual is
+        zero."""
         while self.room:
             left = np.where(self.open(), self.state.left, 0.0)
             j = first_largest(left)
@@ -103,7 +103,7 @@ class Filling:
         return np.array([column[self.state.chosen] for column in self._gram_columns])
 
     def selection(self) -> Selection:
-        """What has been taken, in the order of choice."""
+        """The taken columns, in order of choice."""
         chosen = np.array(self.state.chosen, dtype=np.intp)
         columns = np.stack(self._gram_columns).T if self._gram_columns else np.zeros((self.view.n_features, 0))
         if len(self._dependent) == 0:
@@ -113,10 +113,10 @@ class Filling:
 
 
 def order_of_draws(odds: Array, rng: np.random.Generator) -> Indices:
-    """Columns in the order in which draws with replacement, with these odds, meet them first; odds of 0 never.
+    """Columns in the order of their first appearance in draws with replacement and these odds; never those with odds 0.
 
-    Gumbel's trick: the largest of log(odds) + noise is a draw, the next largest a draw from the others, and so on. So
-    "draw until r are distinct" takes no loop, however uneven the odds.
+    Gumbel's trick: the largest of log(odds) + noise is a draw, the next largest is a draw from the others, and so on.
+    "Draw until r are distinct" therefore needs no loop, even for very uneven odds.
     """
     noise = rng.gumbel(size=len(odds))
     drawable = np.flatnonzero(odds > NEVER * odds.max())

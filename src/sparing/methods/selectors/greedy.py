@@ -1,4 +1,4 @@
-"""Greedy on the principal components, then the search for better supports: the default selector."""
+"""The default selector: greedy selection on the principal components, then a search for better supports."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from sparing.objectives.shared import CapturedVariance, prices_of
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Indices, Reference, Selection, Spectrum
 from sparing.rules import NO_RULES, Rooms, Rules
-from sparing.run import SEARCH, Run
+from sparing.run import Run
 from sparing.search.iterated import search_all
+from sparing.search_limits import SEARCH
 from sparing.task import Target, Task
 
 NEGLIGIBLE, TARGET_ROUNDING = 1e-9, 1e-15
-"""Growth ends where gains are below this share of PCA's loss, or are rounding of the target."""
+"""Forward selection stops if gains are below this share of PCA's loss, or are rounding errors of the target."""
 
 VISIBLE = 1e-9
-"""Share of the target that must be left to be spanned, or no search is worth its time."""
+"""The search runs only if more than this share of the target is not spanned yet."""
 
 RELIABLE = 1e-4
-"""Where PCA's loss is a smaller share of the total, captured variances are compared by the loss once more."""
+"""If PCA's loss is a smaller share of the total than this, candidates are compared again by their loss."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,18 @@ class Greedy:
     """Choose the columns that best span the principal components [farahat2013, Sec. 4], then search for better ones.
 
     ||X - X_{C,k}||^2 <= ||X - X_k||^2 + ||T - CC^+T||^2 for T = X V_k, so forward selection adds the column that spans
-    most of what is left of T. From there, and from choices for other weights of the components, iterated local search
-    swaps columns while the loss itself falls; :class:`~sparing.run.Effort` says for how long.
+    most of the remaining T. Starting from there, and from selections with other weights of the components, iterated
+    local search swaps columns while the loss itself decreases; :class:`~sparing.effort.Effort` sets how long.
 
     Parameters
     ----------
     swaps : bool
-        Go on from the greedy choice. Without, columns are nested: each prefix is the choice of fewer columns.
+        Improve the greedy choice by swaps. If False, columns are nested: each prefix is the choice of fewer columns.
 
     Notes
     -----
-    **Differs from the paper.** The target is the scores of the principal components, not X itself; selection runs in
-    blocks within pools. For PCA-like spans that is both faster and better than greedy selection on X.
+    **Differs from the paper.** The target is the scores of the principal components, not X itself, and selection runs
+    in blocks within pools. To span what PCA spans, this is both faster and better than greedy selection on X.
     """
 
     swaps: bool = True
@@ -54,7 +55,7 @@ class Greedy:
     searches: ClassVar = True  # its choice depends on the effort
 
     def select(self, task: Task, run: Run) -> Selection:
-        """Nested forward selection, then the search; without it the order of ``columns`` is that of choice."""
+        """Run nested forward selection, then the search. Without the search ``columns`` are in order of choice."""
         known, rules = task.gram.cached(), task.rules
         ways = [None] if rules.costs is None else [None, prices_of(rules.costs)]
         grows = [grown(task.gram, known, task.n_nonzero, task.target, rules, prices) for prices in ways]
@@ -65,9 +66,9 @@ class Greedy:
 
 
 def _improved(known: DataMatrix, chosen: Indices, left: float, task: Task, run: Run) -> Indices:
-    """The best support of a search that starts from the one given; each effort goes on from the answer below it."""
+    """The best support of a search from the given one; each effort continues from the answer of the level below."""
     target, rules, d, size = task.target, task.rules, known.n_features, len(chosen)
-    if rules.has_budget:  # cheaper features may be more; slots that are not paid for stay empty
+    if rules.has_budget:  # a budget may allow more, cheaper features; unused slots stay empty
         size = min(task.n_nonzero, 2 * size + run.effort.spare_slots)
     empty = size - len(rules.required) if rules.has_budget else 0
     supports = np.append(chosen, np.arange(d, d + size - len(chosen)))[None]
@@ -77,13 +78,13 @@ def _improved(known: DataMatrix, chosen: Indices, left: float, task: Task, run: 
     for effort in (level.for_shared(size) for level in run.effort.levels if not run.budget.expired):
         if left <= effort.worthwhile * _least_loss(target):
             continue
-        at_once = known.n_features <= SEARCH.looked * effort.working_set  # squares of so few features cost nothing
+        at_once = known.n_features <= SEARCH.looked * effort.working_set  # squares of so few features are cheap
         level, problem = replace(run, effort=effort), by_loss if effort.by_loss or at_once else by_span
-        for _ in range(effort.populations):  # each of its own, so that none draws the others into its optimum
+        for _ in range(effort.populations):  # independent, so that none draws the others into its optimum
             if run.budget.expired:
                 break
             starts = problem.starts(size, effort.starts, effort.working_set, run.rng)
-            if len(starts):  # rules may leave none of them
+            if len(starts):  # rules may exclude all of them
                 supports = np.vstack([supports, search_all(problem, starts, level)])
         supports = search_all(problem, supports, level)
     best: Indices = supports[0][supports[0] < d]
@@ -100,14 +101,14 @@ def grown(
     rules: Rules = NO_RULES,
     prices: Array | None = None,
 ) -> tuple[Indices, float]:
-    """Blocked forward selection, and how much of the target is not spanned by it; ``known`` keeps Gram columns.
+    """Blocked forward selection, and how much of the target it does not span; ``known`` stores Gram columns.
 
-    Exact inside each pool of the most promising columns, with one product X'X[:, J] for each block but the last. The
-    required columns come first; gains are divided by ``prices``.
+    Exact within each pool of the most promising columns, with one product X'X[:, J] for each block but the last.
+    Required columns come first; gains are divided by ``prices``.
     """
     state = Spanning(target.cross, known.gram_diagonal(), n_columns)
     state.extend(rules.required, known.gram_columns(rules.required))
-    dependent = np.setdiff1d(rules.required, state.chosen)  # required, though the others say all that they do
+    dependent = np.setdiff1d(rules.required, state.chosen)  # required, although they add nothing to the others
     size, rooms = n_columns - len(dependent), rules.rooms(1, known.n_features) if rules else None
     floor = max(NEGLIGIBLE * _least_loss(target), TARGET_ROUNDING * float(np.trace(target.gram)))
     n_blocks = 1 if known.has_gram else 4 if (known.n_samples or 0) <= 512 else 2
@@ -128,7 +129,7 @@ def grown(
 
 
 class _Candidates:
-    """Columns of a pool that may still be added, and what their gains are weighed against."""
+    """Columns of a pool that may still be added, and the prices that divide their gains."""
 
     def __init__(self, pool: Indices, rooms: Rooms | None, prices: Array | None) -> None:
         self._pool, self._rooms = pool, rooms
@@ -142,13 +143,13 @@ class _Candidates:
         return best if worth[best] > 0 and gains[best] > floor else None
 
     def take(self, j: int) -> None:
-        """Choose one of them."""
+        """Add one of them."""
         if self._rooms is not None:
             self._rooms.take(self._pool[j : j + 1])
 
 
 def _pool(known: DataMatrix, state: Spanning, allowed: NDArray[np.bool_] | None) -> Indices:
-    """The columns that gain most, and those that are chosen; all of them where A is in memory."""
+    """The columns with the largest gains and the chosen ones; all columns if A is in memory."""
     d = known.n_features
     affordable = min(SEARCH.grown_entries / (known.n_samples or d), max(d / 5, 1024))
     width = int(max(SEARCH.grown_columns, affordable)) + len(state.chosen)
@@ -174,5 +175,5 @@ def _loss_on(known: DataMatrix, columns: Indices, spectrum: Spectrum) -> float:
 
 
 def _least_loss(target: Target) -> float:
-    """What remains even where the target is spanned: PCA's loss, or nothing for other targets."""
+    """The loss that remains if the target is fully spanned: PCA's loss, or zero for other targets."""
     return target.tail if isinstance(target, Spectrum) else 0.0

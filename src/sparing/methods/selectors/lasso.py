@@ -1,4 +1,4 @@
-"""Features that the Lasso's path to given targets holds when it has as many as are asked for."""
+"""Features on the Lasso path of given targets, at the point where it has the requested number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.linalg.lasso import EVENTS
 from sparing.linalg.signs import first_largest
 from sparing.methods.selectors.filling import Filling
 from sparing.methods.selectors.greedy import Greedy
@@ -16,35 +15,36 @@ from sparing.methods.selectors.response import ResponseTarget, explains_somethin
 from sparing.objectives.span import INDEPENDENT
 from sparing.results import Array, Indices, Reference, Selection
 from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 FOLLOWED = 1e-9
-"""Correlations below this share of the largest at first are rounding: there the path ends."""
+"""Correlations below this share of the initial largest are rounding errors; the path ends there."""
 
 
 @dataclass(frozen=True)
 class Lasso:
-    """Follow the path of the Lasso from no feature to ``n_columns`` of them, for given targets [boutsidis2011, Sec. 6].
+    """Follow the Lasso path of given targets from no feature to ``n_columns`` features [boutsidis2011, Sec. 6].
 
-    Features enter in the order in which the penalty lets them, and leave where their coefficient becomes zero
-    [efron2004, Sec. 3.1]; the fit on what is found is not shrunken. Forward selection commits itself to each choice
-    fully; here a choice is weighed against the next as soon as that explains as much, which errs less where samples are
-    few or features alike. Features count in units of their own norm, so that their units do not matter.
+    Features enter as the penalty decreases and leave if their coefficient becomes zero [efron2004, Sec. 3.1]; the final
+    fit on the selected features is not shrunk. Forward selection takes a full step for each feature. The Lasso stops as
+    soon as another feature is equally correlated, which errs less with few samples or similar features. Features are
+    normalised, so their units do not matter.
 
     Notes
     -----
     **Guarantee.** None in terms of PCA's loss; ``selector="auto"`` of :class:`SparsePCARegressor` runs it with dual set
-    selection as safeguard, so that Theorem 1 holds.
-    **Differs from the paper.** It names the wish for choices that look at the targets and no algorithm. For several
-    targets lengths of rows take the place of absolute values, as in multiresponse least angle regression [simila2007],
-    and a feature leaves where its coefficients point away from what it correlates with.
+    selection as a safeguard, so that Theorem 1 holds.
+    **Differs from the paper.** It asks for selectors that use the targets but gives no algorithm. With several targets,
+    norms of rows replace absolute values, as in multiresponse least angle regression [simila2007], and a feature leaves
+    if its coefficients point away from its correlations.
     """
 
     reference: ClassVar = Reference("boutsidis2011", "Sec. 6")
     uses_targets: ClassVar = True
 
     def select(self, task: Task, run: Run) -> Selection:
-        """At most ``n_columns`` columns; those of ``Greedy`` where nothing of the targets can be explained."""
+        """Return at most ``n_columns`` columns; those of ``Greedy`` if no feature explains any of the targets."""
         target = task.target
         if not isinstance(target, ResponseTarget):
             raise needs_targets("selector='lasso'")
@@ -55,10 +55,10 @@ class Lasso:
 
 
 class _Path:
-    """Columns on the path so far, their coefficients, and X'(T - fit) in units of each column's norm.
+    """The columns on the path so far, their coefficients, and X'(T - fit) divided by each column's norm.
 
-    Between two events the fit moves straight to the least squares fit on the columns it has, along which their own
-    correlations shrink alike, by the share of the way that is gone.
+    Between two events the fit moves linearly towards the least squares fit on its columns, and the correlations of
+    these columns shrink by the same factor.
     """
 
     def __init__(self, task: Task) -> None:
@@ -70,9 +70,10 @@ class _Path:
         self.height = self.first = float(np.linalg.norm(self.current[self.filling.open()], axis=1).max(initial=0.0))
 
     def followed(self) -> Selection:
-        """The columns where one more would enter, and columns of largest residual where the path ends before."""
-        barred = -1  # what has left stays out for one step
-        for _ in range(EVENTS * self.task.n_nonzero):
+        """The columns at the point where one more would enter; if the path ends before, columns with the largest
+        residual are added."""
+        barred = -1  # a column that left stays out for one step
+        for _ in range(SEARCH.lasso_events * self.task.n_nonzero):
             aim, solution = self._at_least_squares(), self._least_squares()
             entering, share = self._next(aim, barred)
             leaving, earlier = self._first_to_leave(solution)
@@ -92,11 +93,11 @@ class _Path:
         return self.filling.selection()
 
     def _at_least_squares(self) -> Array:
-        """Correlations with what least squares on the columns leaves."""
+        """Correlations with the residual of least squares on the columns."""
         return self.filling.state.cross / self.norms
 
     def _least_squares(self) -> Array:
-        """Coefficients of that fit."""
+        """Coefficients of the least squares fit."""
         solution, chosen = np.zeros_like(self.coefficients), self.filling.state.chosen
         if chosen:
             solution[chosen] = np.linalg.solve(self.filling.inside(), self.task.target.cross[chosen])
@@ -107,15 +108,16 @@ class _Path:
         return np.setdiff1d(np.array(self.filling.state.chosen, dtype=np.intp), self.task.rules.required)
 
     def _next(self, aim: Array, barred: int) -> tuple[int, float]:
-        """The column whose correlation is the first to equal that of those inside, and the share of the way to there.
+        """The next column whose correlation equals that of the active ones, and the step length to that point.
 
-        |(1 - g) c + g a| = (1 - g) h for its correlations c now and a at the end, and the height h of those inside.
+        |(1 - g) c + g a| = (1 - g) h for its correlations c now and a at the end, and the correlation h of the active
+        columns.
         """
         open_ = self.filling.open() if self.filling.room else self._would_add()
         if barred >= 0:
             open_[barred] = False
         now = np.einsum("ij,ij->i", self.current, self.current)
-        if len(self._free()) == 0:  # nothing moves yet: what correlates most is first
+        if len(self._free()) == 0:  # nothing moves yet: the most correlated column is first
             j = first_largest(np.where(open_, now, -1.0))
             return j, 0.0 if open_.any() else np.inf
         mixed, end = np.einsum("ij,ij->i", self.current, aim), np.einsum("ij,ij->i", aim, aim)
@@ -124,14 +126,15 @@ class _Path:
         return j, float(shares[j])
 
     def _would_add(self) -> NDArray[np.bool_]:
-        """Columns outside that are independent of those inside, where there is no room for them."""
+        """Inactive columns that are independent of the active ones; none if no more are allowed."""
         state = self.filling.state
         outside: NDArray[np.bool_] = state.left > INDEPENDENT * state.square
         outside[state.chosen] = False
         return outside
 
     def _first_to_leave(self, solution: Array) -> tuple[int, float]:
-        """The first column whose coefficients stop pointing along its correlations, and the share of the way."""
+        """The first column whose coefficients no longer point along its correlations, and the step length to that
+        point."""
         free = self._free()
         along = np.einsum("ij,ij->i", self.coefficients[free], self.current[free])
         after = np.einsum("ij,ij->i", solution[free], self.current[free])
@@ -142,7 +145,7 @@ class _Path:
         return int(free[place]), float(shares[place])
 
     def _leave(self, j: int) -> None:
-        """Go on without a column."""
+        """Continue without a column."""
         known = self.filling.selection()
         rest, self.coefficients[j] = known.columns != j, 0.0
         self.filling = Filling(self.task)
@@ -150,7 +153,8 @@ class _Path:
 
 
 def _first_root(above: Array, mixed: Array, end: Array) -> Array:
-    """The least g in [0, 1] with (1 - g)^2 above + 2 g (1 - g) mixed + g^2 end = 0 for each; infinite where none is.
+    """The smallest g in [0, 1] with (1 - g)^2 above + 2 g (1 - g) mixed + g^2 end = 0 for each; infinite if there is
+    none.
 
     ``above`` is at most 0: in t = g / (1 - g) the larger root of end t^2 + 2 mixed t + above = 0.
     """

@@ -20,17 +20,17 @@ class Leverage:
     Parameters
     ----------
     distinct : bool
-        Draw until ``n_columns`` columns are distinct. Otherwise draw ``n_columns`` times, as the paper does; what is
-        drawn twice counts once, so fewer columns come back.
+        Draw until ``n_columns`` columns are distinct. Otherwise draw ``n_columns`` times, as the paper does; repeated
+        draws count once, so fewer columns are returned.
 
     Notes
     -----
     **Guarantee.** For regression on r > 144 k ln(20k) draws, with probability .7 [boutsidis2011, Theorem 2]; see
-    docs/errata.md for its root. Drawing on only adds columns, so it holds for ``distinct=True`` too. For fewer columns
-    nothing is promised.
-    **Differs from the paper.** With ``distinct=True`` a column that lies in the span of earlier ones is drawn again,
-    and when no column with positive probability is left the rest is filled up with columns of largest residual.
-    Weights are not needed: they do not change the span.
+    docs/errata.md for its root. Further draws only add columns, so it also holds for ``distinct=True``. There is no
+    guarantee for fewer columns.
+    **Differs from the paper.** With ``distinct=True`` a column in the span of earlier ones is replaced by another draw.
+    If no column with positive probability is left, columns with the largest residual are added. Weights are not needed,
+    because they do not change the span.
     """
 
     distinct: bool = True
@@ -38,7 +38,7 @@ class Leverage:
     reference: ClassVar = Reference("boutsidis2011", "Table 2")
 
     def select(self, task: Task, run: Run) -> Selection:
-        """Columns drawn with probabilities |v_i|^2 / k."""
+        """Return columns drawn with probabilities |v_i|^2 / k."""
         view, target = task.gram, task.target
         odds = np.einsum("ij,ij->i", target.basis, target.basis)  # step 3
         odds[view.gram_diagonal() <= 0] = 0.0  # constant columns may carry rounding

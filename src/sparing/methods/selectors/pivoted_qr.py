@@ -16,25 +16,25 @@ from sparing.task import Task
 
 @dataclass(frozen=True)
 class PivotedQR:
-    """The pivots of V_k' in QR with column pivoting, the classical subset selection [golub1996, Sec. 12.2].
+    """Pivots of V_k' in QR with column pivoting, the classical subset selection [golub1996, Sec. 12.2].
 
-    QR with column pivoting [golub1965] takes, step by step, the column farthest from the span of those taken.
-    Applied to V_k' it gives k columns; from there on it goes on with the columns of X themselves.
+    QR with column pivoting [golub1965] takes, step by step, the column farthest from the span of those already taken.
+    Applied to V_k' it gives k columns; further columns are pivots of X itself.
 
     Parameters
     ----------
     components_first : bool
-        Begin with the pivots of V_k'. Otherwise all pivots are those of X, which knows nothing of k.
+        Begin with the pivots of V_k'. Otherwise all pivots are those of X, which do not depend on k.
 
     Notes
     -----
     **Guarantee.** With W the rows of V_k that belong to the columns, ||X - X_{C,k}||^2 is at most
-    ||X - X_k||^2 / sigma_min(W)^2. Where the columns reveal the rank [chan1992], which is checked, that is
-    k (d - k) + 1 times PCA's loss at most: see ``sparing.linalg.theorem_bounds.rank_revealing_factor``. Pivoting alone
-    keeps sigma_min(W) above about 2^-k / sqrt(d) only, in practice far above. Residuals of a regression exceed those of
-    PCA regression by sqrt(k (d - k) + 1) ||X - X_k|| ||Y||_2 / sigma_k at most [boutsidis2011, Sec. 3].
-    **Differs from the paper.** It stops at k columns. The steps on X are done in Gram coordinates and need one product
-    with X for each column.
+    ||X - X_k||^2 / sigma_min(W)^2. If the columns reveal the rank [chan1992], which is checked, this is at most k (d -
+    k) + 1 times PCA's loss: see ``sparing.linalg.theorem_bounds.rank_revealing_factor``. Pivoting alone only guarantees
+    sigma_min(W) above about 2^-k / sqrt(d); in practice it is far above. Residuals of a regression exceed those of PCA
+    regression by at most sqrt(k (d - k) + 1) ||X - X_k|| ||Y||_2 / sigma_k [boutsidis2011, Sec. 3].
+    **Differs from the paper.** It stops at k columns. The steps on X use Gram coordinates and need one product with X
+    per column.
     """
 
     components_first: bool = True
@@ -42,7 +42,7 @@ class PivotedQR:
     reference: ClassVar = Reference("golub1996", "Sec. 12.2, Algorithm 12.2.1")
 
     def select(self, task: Task, run: Run) -> Selection:
-        """Pivots of V_k', then columns of largest residual."""
+        """Return the pivots of V_k', then columns with the largest residual."""
         filling = Filling(task)
         if self.components_first:
             V = np.where(filling.open()[:, None], task.target.basis, 0.0)  # constant columns may carry rounding
@@ -52,7 +52,7 @@ class PivotedQR:
 
 
 def pivots(V: Array) -> Indices:
-    """The first pivots of V' (k x d), as many as its rank; of equals the first, so that rounding does not decide."""
+    """The pivots of V' (k x d), up to its rank; the first of equal columns, so that rounding does not decide."""
     rest = V.copy()
     found: list[int] = []
     for _ in range(V.shape[1]):

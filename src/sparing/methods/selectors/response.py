@@ -1,4 +1,4 @@
-"""Columns for given targets: greedy, but towards what a regression should explain."""
+"""Greedy selection of columns that explain regression targets."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from sparing.task import Task
 AIMS = ("pca", "targets")
 
 UNEXPLAINED = 1e-24
-"""A column that explains less than this share of the targets' squares explains rounding."""
+"""A column that explains less than this share of the targets' squares explains rounding errors only."""
 
 
 @dataclass(frozen=True, eq=False)
 class ResponseTarget:
-    """Targets Y of a regression (n x w) through their products, beside the principal components of X.
+    """Targets Y of a regression (n x w), given by their products, with the principal components of X.
 
-    ``cross`` = X'Y and ``gram`` = Y'Y. Y is in general no combination of features: ``basis`` holds the principal
-    directions, for selectors that work from them.
+    ``cross`` = X'Y and ``gram`` = Y'Y. In general Y is not a combination of features; ``basis`` holds the principal
+    directions, for selectors that use them.
     """
 
     spectrum: Spectrum
@@ -41,9 +41,9 @@ class ResponseTarget:
 
 @dataclass(frozen=True)
 class Response:
-    """Choose the columns that best span what a regression should explain [boutsidis2011, Sec. 6].
+    """Choose the columns that best span the fit of a regression [boutsidis2011, Sec. 6].
 
-    The paper's discussion asks for choices that look at the targets Y. Forward selection, swaps and kicks of
+    The paper's discussion asks for selectors that use the targets Y. Forward selection, swaps and perturbations of
     :class:`Greedy` run on the fit of PCA regression U_k U_k'Y, which keeps its regularisation, or on Y itself.
 
     Parameters
@@ -54,8 +54,8 @@ class Response:
     Notes
     -----
     **Guarantee.** None in terms of PCA's loss. By the triangle inequality ||Y - Pi_{C,k}(Y)|| is at most
-    ||Y - U_k U_k'Y|| plus what of U_k U_k'Y the columns do not span, which is what ``pca`` makes small.
-    **Differs from the paper.** It names the wish and no algorithm.
+    ||Y - U_k U_k'Y|| plus the part of U_k U_k'Y that the columns do not span, which ``pca`` makes small.
+    **Differs from the paper.** It gives no algorithm.
     """
 
     by: str = "pca"
@@ -64,7 +64,7 @@ class Response:
     uses_targets: ClassVar = True
 
     def select(self, task: Task, run: Run) -> Selection:
-        """At most ``n_columns`` columns; those of ``Greedy`` where nothing of the targets can be explained."""
+        """At most ``n_columns`` columns; those of ``Greedy`` if nothing of the targets can be explained."""
         target = task.target
         if not isinstance(self.by, str) or self.by not in AIMS:
             raise errors.unknown_choice("by", self.by, AIMS)
@@ -77,16 +77,16 @@ class Response:
 
 @dataclass(frozen=True)
 class TargetResponse(Response):
-    """As :class:`Response`, for the targets themselves: forward selection and swaps [boutsidis2011, Sec. 6].
+    """Like :class:`Response`, for the targets themselves: forward selection and swaps [boutsidis2011, Sec. 6].
 
-    Nothing of PCA's regularisation is kept, and no theorem promises anything; best where samples are many.
+    It does not keep PCA's regularisation, and no theorem applies. Best with many samples.
     """
 
     by: str = "targets"
 
 
 def needs_targets(who: str) -> ValueError:
-    """A selector that looks at targets, in a model that has none."""
+    """The error for a selector that needs targets, in a model without targets."""
     return ValueError(
         f"{who} chooses features for given targets y, but this model has none. Use it in SparsePCARegressor, or choose "
         "features for X itself: selector='greedy'."
@@ -94,7 +94,7 @@ def needs_targets(who: str) -> ValueError:
 
 
 def explains_something(view: DataMatrix, aim: ResponseTarget, target: ResponseTarget) -> bool:
-    """Does the best single column explain more than rounding of what should be spanned, made of these targets?"""
+    """Whether the best single column explains more of the targets than rounding errors."""
     floor = max(TARGET_ROUNDING * float(np.trace(aim.gram)), UNEXPLAINED * float(np.trace(target.gram)))
     squares, gains = view.gram_diagonal(), np.einsum("ij,ij->i", aim.cross, aim.cross)
     return float(np.divide(gains, squares, out=np.zeros_like(gains), where=squares > 0).max()) > floor
@@ -107,7 +107,7 @@ def _scores_of_targets(target: ResponseTarget) -> Array:
 
 
 def _pca_fit(target: ResponseTarget) -> ResponseTarget:
-    """T = U_k U_k'Y, turned so that it has no more columns than rank: X'T = A V S^-1 (U_k'Y)."""
+    """T = U_k U_k'Y, rotated so that it has at most ``rank`` columns: X'T = A V S^-1 (U_k'Y)."""
     spectrum = target.spectrum
     left, values, _ = np.linalg.svd(_scores_of_targets(target), full_matrices=False)
     scores = left * values
@@ -116,7 +116,7 @@ def _pca_fit(target: ResponseTarget) -> ResponseTarget:
 
 
 def leading_targets(target: ResponseTarget) -> ResponseTarget:
-    """T = Y W: all of the targets, or their k principal combinations where they are more than k.
+    """T = Y W: all targets, or their k principal combinations if there are more than k.
 
     ||Y - Pi_{C,k}(Y)||^2 <= ||Y - Y_k||^2 + ||Y_k - CC^+Y_k||^2, as for the principal components of X.
     """

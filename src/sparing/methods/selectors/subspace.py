@@ -1,4 +1,4 @@
-"""Directions that stand in for the principal components where those are to be approximated."""
+"""Approximations of the principal components, by random projections and sketches."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from sparing.linalg.signs import first_largest, orientations
 from sparing.results import Array
 
 OVERSAMPLING = 6
-"""Random directions per component beside the component itself. It makes the accuracy of ``randomly_projected`` at most
+"""Additional random directions per component. With these the accuracy of ``randomly_projected`` is at most
 1 + 1/6 in expectation, the most for which Theorem 6(ii) follows as printed: (1 + 1/6) (1 + 1/(1 - sqrt(1/5))^2) < 5."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subspace:
-    """Orthonormal V (d x k), or the rows of it for some features, as a target of selection: X'T and T'T for T = XV."""
+    """Orthonormal V (d x k), or its rows for some features, as a selection target: X'T and T'T for T = XV."""
 
     basis: Array
     cross: Array
@@ -33,7 +33,7 @@ class Subspace:
 
     @classmethod
     def of(cls, view: DataMatrix, basis: Array) -> Subspace:
-        """One product with A."""
+        """Make the target, with one product with A."""
         basis = basis * orientations(basis)
         cross = view.gram_matmat(basis)
         return cls(basis, cross, basis.T @ cross)
@@ -47,7 +47,7 @@ def randomly_projected(view: DataMatrix, rank: int, rng: np.random.Generator) ->
     **Guarantee.** E ||X - XVV'||^2 <= (1 + k/(p - 1)) ||X - X_k||^2 for G with k + p columns, so at most 7/6 of it;
     below 1.01 on all data measured.
     **Differs from the paper.** It takes V from the singular vectors of Q'X with Q = orth(X G). Their span lies in that
-    of A G, of which this is the best part, so rows are not needed and the bound is kept.
+    of A G, and this function returns the best part of it, so rows are not needed and the bound still holds.
     """
     d = view.n_features
     G = rng.standard_normal((d, min((1 + OVERSAMPLING) * rank + 1, d)))
@@ -61,15 +61,15 @@ def randomly_projected(view: DataMatrix, rank: int, rng: np.random.Generator) ->
 
 
 def sketched(view: DataMatrix, rank: int, n_rows: int) -> Subspace:
-    """The top of a frequent-directions sketch of the rows [ghashami2014, Theorem 3.1]; deterministic.
+    """The leading directions of a frequent-directions sketch of the rows [ghashami2014, Theorem 3.1]; deterministic.
 
     One pass over the rows and one product, ``n_rows`` (at least ``rank``) times d numbers. The sketch depends on how
-    the storage cuts the rows into blocks, so that different storages may give different, equally good directions.
+    the storage divides the rows into blocks, so different storages may give different, equally good directions.
 
     Notes
     -----
-    **Guarantee.** ||X - XVV'||^2 <= (1 + k/(l + 1 - k)) ||X - X_k||^2 for l rows, always. Of a flat spectrum less than
-    k directions may survive, or none, when any will do: the bound holds with those.
+    **Guarantee.** ||X - XVV'||^2 <= (1 + k/(l + 1 - k)) ||X - X_k||^2 for l rows, always. For a flat spectrum fewer
+    than k directions may survive, or none. Any directions are then good enough: the bound still holds.
     """
     if not view.has_rows:
         raise errors.needs_rows("A sketch", view.n_features)
@@ -87,7 +87,8 @@ def sketched(view: DataMatrix, rank: int, n_rows: int) -> Subspace:
 
 
 def count_sketched(view: DataMatrix, rank: int, n_rows: int, rng: np.random.Generator) -> Subspace:
-    """The top of a count sketch SX of the rows [clarkson2013, Sec. 3]: one addition for each nonzero, one product.
+    """The leading directions of a count sketch SX of the rows [clarkson2013, Sec. 3]: one addition per nonzero, one
+    product.
 
     Notes
     -----
@@ -106,14 +107,14 @@ def count_sketched(view: DataMatrix, rank: int, n_rows: int, rng: np.random.Gene
 
 @dataclass(frozen=True)
 class SignedSums:
-    """A job: SX (m x d), in which every row of X is added to one of m rows with a random sign."""
+    """Job for SX (m x d): every row of X is added to one of m rows with a random sign."""
 
     size: int
     seed: int
     n_features: int
 
     def map(self, block: StandardizedBlock) -> Array:
-        """Of a block of rows; sparse ones are centred by what a column of ones becomes."""
+        """Sketch a block of rows; sparse rows are centred through the sketch of a column of ones."""
         spread = self._spread(block.start, block.stop)
         if block.raw.is_dense:
             return np.asarray(spread.T @ block.columns(slice(None)))
@@ -133,7 +134,7 @@ class SignedSums:
         return result
 
     def of_products(self, view: DataMatrix) -> Array:
-        """The same for a view without blocks of rows, a few of the m rows at a time."""
+        """Sketch a view that has no blocks of rows, a few of the m rows at a time."""
         assert view.n_samples is not None
         spread, out = self._spread(0, view.n_samples).tocsc(), np.empty((self.size, view.n_features))
         for first in range(0, self.size, 64):
@@ -147,10 +148,10 @@ class SignedSums:
 
 @dataclass(frozen=True)
 class FrequentDirections:
-    """A job: B (at most l x d) with 0 <= ||Xv||^2 - ||Bv||^2 <= ||X - X_k||^2 / (l + 1 - k) for unit v and k <= l.
+    """Job for B (at most l x d) with 0 <= ||Xv||^2 - ||Bv||^2 <= ||X - X_k||^2 / (l + 1 - k) for unit v and k <= l.
 
-    Rows are appended; when there are more than l, all squared singular values are lowered by the (l+1)-th. Sketches
-    merge by the same step, so blocks may be done anywhere.
+    Rows are appended. If there are more than l, all squared singular values are reduced by the (l+1)-th. Sketches are
+    merged by the same step, so blocks can be processed anywhere.
     """
 
     n_rows: int
@@ -160,14 +161,14 @@ class FrequentDirections:
         return self.sketch(_dense_rows(block, self.n_rows))
 
     def sketch(self, strips: Iterator[Array]) -> Array:
-        """The sketch of some strips of rows."""
+        """The sketch of strips of rows."""
         result = next(strips)
         for strip in strips:
             result = self.merge(result, strip)
         return self._shrunk(result)
 
     def merge(self, first: Array, second: Array) -> Array:
-        """The sketch of both."""
+        """Merge two sketches."""
         return self._shrunk(np.concatenate([first, second]))
 
     def finish(self, result: Array) -> Array:
@@ -184,7 +185,7 @@ class FrequentDirections:
 
 
 def _dense_rows(block: StandardizedBlock, height: int) -> Iterator[Array]:
-    """The rows of a block, a few at a time where they are sparse: products with unit vectors, one per row."""
+    """The dense rows of a block, a few at a time if they are sparse, by products with unit vectors."""
     if block.raw.is_dense:
         rows = block.columns(slice(None))
         for first in range(0, len(rows), height):

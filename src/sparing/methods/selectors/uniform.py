@@ -13,18 +13,18 @@ from sparing.task import Task
 
 @dataclass(frozen=True)
 class Uniform:
-    """Random columns, each as likely as the others: the baseline "rnd" of [boutsidis2011, Table 3].
+    """Uniformly random columns: the baseline "rnd" of [boutsidis2011, Table 3].
 
     Notes
     -----
-    **Guarantee.** None: the columns that matter may be few.
+    **Guarantee.** None: only few columns may matter.
     **Differs from the paper.** Constant columns, and columns in the span of those drawn before, are not drawn.
     """
 
     reference: ClassVar = Reference("boutsidis2011", "Table 3")
 
     def select(self, task: Task, run: Run) -> Selection:
-        """The first ``n_columns`` columns of a random order that are not constant and not dependent."""
+        """Return the first ``n_columns`` columns of a random order that are neither constant nor dependent."""
         filling = Filling(task)
         order = run.rng.permutation(task.gram.n_features)
         filling.offer(order[filling.open()[order]])

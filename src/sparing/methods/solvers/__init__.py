@@ -1,9 +1,10 @@
-"""One sparse direction of large variance. One file per algorithm; a new one is registered here and nowhere else."""
+"""Solvers for one sparse direction of large variance, one file per algorithm. Register a new one here and nowhere
+else."""
 
 from __future__ import annotations
 
+from sparing.methods.base import Solver
 from sparing.methods.solvers.auto import Auto
-from sparing.methods.solvers.base import Solver
 from sparing.methods.solvers.exact import Exact
 from sparing.methods.solvers.generalized_power import GeneralizedPowerL0, GeneralizedPowerL1
 from sparing.methods.solvers.greedy import Greedy

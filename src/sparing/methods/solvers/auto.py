@@ -1,4 +1,4 @@
-"""Many starts, then swaps: the solver for everyone."""
+"""The default solver: many starts, then swaps."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import numpy as np
 from sparing.linalg.metric import OrthogonalTo
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import unit_columns
-from sparing.methods.solvers.base import Solver
+from sparing.methods.base import Solver
 from sparing.methods.solvers.generalized_power import GeneralizedPowerL0
 from sparing.methods.solvers.greedy import Greedy
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.local import LocalSearch
 from sparing.search.truncated_power import column_starts, leading_directions, pool_of, truncated_powers
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 SLOW, SETTLED_LOADINGS = 1e-5, 1e-9
-"""Growth in one step, as a share of the variance, that is not worth it: of the support, and of its loadings."""
+"""Relative growth of the variance in one step below which an iteration stops: of the support, and of its loadings."""
 
 
 @dataclass(frozen=True)
@@ -32,24 +33,23 @@ class Auto:
     Parameters
     ----------
     starts : int
-        Number of features to start from, in addition to the leading eigenvectors.
+        Number of single features to start from, in addition to the leading eigenvectors.
     finalists : int
-        Distinct supports, the best of all starts, that swaps then improve.
+        Number of distinct supports, the best of all starts, to improve by swaps.
     max_swaps : int
-        Swaps per finalist, at most.
+        Maximum number of swaps per finalist.
     perturbations : int
         Number of perturbations of the best support: three in ten of its features are replaced, and it is improved
         again.
 
     Notes
     -----
-    **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx. Up to some fifty nonzeros among 512 features no
-    single swap improves the result; with more of either, swaps are limited in number and in what they look at.
-    Beyond 512 features d the search is among the 512^2 / d, at least 128, of most variance or largest in a leading
-    direction, or up to 150 more than asked for, and what is reached from features anywhere where variances are much
-    alike; at the end those that pull the direction most may come in, whatever their variance.
-    Beyond fifty nonzeros truncated power on all features, and where data are small a path of penalties, compete with
-    fewer and fewer of these starts, until they are alone.
+    **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx. For up to about fifty nonzeros among 512 features no
+    single swap improves the result; with more of either, the number and range of swaps are limited. Beyond 512 features
+    d the search uses a pool of 512^2 / d features (at least 128, or up to 150 more than requested) with the largest
+    variances or the largest entries in a leading direction. If variances are similar, features reached from starts
+    anywhere are added; at the end features with the largest gradient may enter, whatever their variance. Beyond fifty
+    nonzeros truncated power on all features, and for small data a path of penalties, gradually replace these starts.
     **Differs from the paper.** Only the iteration is the paper's.
     """
 
@@ -61,7 +61,7 @@ class Auto:
     reference: ClassVar = Reference("yuan2013", "Algorithm 1")
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best of all finalists."""
+        """Return the best of all finalists."""
         view, n_nonzero, metric, start = task.gram, task.n_nonzero, task.metric, task.start
         whole = RayleighObjective(view.cached(), metric)
         usable = np.flatnonzero(whole.usable)
@@ -70,7 +70,7 @@ class Auto:
         leading = leading_directions(view, 3, run.rng) if start is None else start
         if view.n_features <= min(SEARCH.whole, view.n_samples or SEARCH.whole):
             whole = whole.restricted(np.arange(view.n_features))
-        by_products = not isinstance(metric, OrthogonalTo)  # else nothing competes with the search in a pool
+        by_products = not isinstance(metric, OrthogonalTo)  # otherwise only the search in a pool runs
         share = run.effort.share_of(n_nonzero) if by_products else 1.0
         scattered, rivals = self._scattered(whole, n_nonzero, share, run), self._named(whole, task, run)
         forward = self._forward(whole, n_nonzero, share)
@@ -98,7 +98,7 @@ class Auto:
         return whole.component(best if len(pool) == view.n_features else self._opened(whole, best))
 
     def _opened(self, whole: RayleighObjective, best: Indices) -> Indices:
-        """A support after swaps with the features that pull it most, wherever they are."""
+        """A support after swaps with the features of largest gradient, among all features."""
         for _ in range(SEARCH.pool_searches):
             found = whole.component(best)
             near = whole.gradient_candidates(found.vector(whole.view.n_features), SEARCH.pool, found.support)
@@ -111,17 +111,18 @@ class Auto:
 
     @staticmethod
     def _forward(whole: RayleighObjective, n_nonzero: int, share: float) -> Array:
-        """The direction of this share of the features, taken one by one from all: the rest may follow at once."""
-        if share == 1 and whole.view.n_features <= SEARCH.whole:  # the search among all features begins with it
+        """A direction by forward selection of this share of the features among all; the others can follow in one
+        step."""
+        if share == 1 and whole.view.n_features <= SEARCH.whole:  # the search among all features starts with it
             return np.zeros((whole.view.n_features, 0))
         found = whole.component(whole.grown(max(1, round(share * n_nonzero))))
         return found.vector(whole.view.n_features)[:, None]
 
     def _named(self, whole: RayleighObjective, task: Task, run: Run) -> list[Component]:
-        """What other solvers find soon, none of which is to be better than this one.
+        """Quick results of other solvers, so that this solver is never worse than they are.
 
-        For few nonzeros that is forward selection, where shaking the best does not see all features; for many a path
-        of penalties. None on the way to something else.
+        For few nonzeros this is forward selection, if perturbations do not reach all features; for many nonzeros a path
+        of penalties. None for intermediate problems.
         """
         few, view = run.effort.share_of(task.n_nonzero) == 1, whole.view
         if not self.perturbations or isinstance(task.metric, OrthogonalTo) or (few and view.n_features <= SEARCH.whole):
@@ -133,12 +134,12 @@ class Auto:
 
     @staticmethod
     def _alike(objective: RayleighObjective) -> bool:
-        """Are variances so much alike, as those of correlations, that they do not tell which features to look at?"""
+        """Whether variances are too similar, as in correlation matrices, to indicate promising features."""
         variances = np.where(objective.usable, objective.view.gram_diagonal(), 0.0)
         return bool(np.partition(variances, -SEARCH.many_large)[-SEARCH.many_large] > SEARCH.as_large * variances.max())
 
     def _scattered(self, objective: RayleighObjective, n_nonzero: int, share: float, run: Run) -> Array:
-        """The best directions that truncated power reaches from single features anywhere, where that is worth it."""
+        """The best directions that truncated power reaches from single features anywhere, if this is worthwhile."""
         view, usable = objective.view, np.flatnonzero(objective.usable)
         left_out = view.n_features - _pool_size(view.n_features)
         if not self.perturbations or left_out <= 0 or not self._alike(objective):
@@ -173,7 +174,7 @@ class Auto:
     def _by_products(self, objective: RayleighObjective, n_nonzero: int, leading: Array, budget: Budget) -> Component:
         """For many nonzeros: truncated power from these directions, loadings by power steps on the best support.
 
-        Nothing of nonzeros by nonzeros is formed for the search, and no swap is tried.
+        The search forms no matrix of size nonzeros x nonzeros and tries no swap.
         """
         view, usable = objective.view, objective.usable[:, None]
         starts = np.where(usable, np.column_stack([leading, column_starts(view, 1, leading)]), 0.0)
@@ -198,5 +199,5 @@ class Auto:
 
 
 def _pool_size(n_features: int) -> int:
-    """Features that are searched at a time: all of some hundreds, fewer of more, so that nothing jumps."""
+    """Number of features in the pool: all of a few hundred, and gradually fewer of more, so that there is no jump."""
     return max(SEARCH.pool, min(n_features, SEARCH.whole**2 // n_features))

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.methods.base import check_counts, check_incumbent
 from sparing.methods.solvers.auto import Auto
-from sparing.methods.solvers.base import check_counts, check_incumbent
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.trees.prover import Prover, as_bound
 from sparing.results import Component, Reference
@@ -23,17 +23,17 @@ class Exact:
     Parameters
     ----------
     incumbent : Solver
-        Where the search starts; a good one is most of the work.
+        Solver of the starting point; a good start saves most of the work.
     max_nodes : int
-        Maximum number of nodes, some minutes; large ones are counted several times.
+        Maximum number of nodes, a few minutes by default; large nodes count several times.
 
     Notes
     -----
-    **Optimises** x'Ax over unit x with r nonzeros. Where nodes or time run out, or the user interrupts, the best
-    direction so far is returned with a bound on all others. Thousands of features are reduced by proofs for fewer
-    nonzeros first. With a metric (generalized deflation) it is the answer of ``incumbent``: nothing is searched.
-    **Differs from the paper.** Nodes are Schur complements at a target that is to be refuted, so that features are
-    eliminated at every node; Frobenius norms are taken about their best centre; sizes are proved in turn.
+    **Optimises** x'Ax over unit x with r nonzeros. If nodes or time run out, or the user interrupts, the best direction
+    so far is returned with a bound on all others. Proofs for fewer nonzeros first eliminate most of thousands of
+    features. With a metric (generalized deflation) nothing is searched and the answer of ``incumbent`` is returned.
+    **Differs from the paper.** Nodes are Schur complements at a target value to refute, so features are eliminated at
+    every node. Frobenius norms use the best centre. Sizes are proved one by one.
     """
 
     incumbent: Any = field(default_factory=Auto)
@@ -46,7 +46,7 @@ class Exact:
         check_incumbent(self.incumbent)
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best direction, or the best found with what none exceeds in its ``bound``."""
+        """Return the best direction, or the best found with an upper bound on all directions in ``bound``."""
         view = task.gram
         found: Component = self.incumbent.solve(task, run.share(0.2))
         if task.metric is not None or run.budget.expired:

@@ -16,18 +16,20 @@ from sparing.gram import DataMatrix
 from sparing.linalg.truncation import keep_largest
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Reference
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
 from sparing.search.best_component import best_component
 from sparing.search.truncated_power import leading_directions, psd_shift, unit_vectors
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 CONVERGED = 1e-10
-"""Growth of the penalised objective, as a share of it, that ends an iteration."""
+"""Relative growth of the penalised objective below which an iteration stops."""
 
 
 @dataclass(frozen=True)
 class GeneralizedPower:
-    """What both penalties share; :class:`GeneralizedPowerL0` has the settings and the differences from the paper."""
+    """The common part of both penalties; :class:`GeneralizedPowerL0` lists the settings and the differences from the
+    paper."""
 
     starts: int = 1
     refit: bool = True
@@ -37,7 +39,7 @@ class GeneralizedPower:
     reference: ClassVar[Reference]
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best direction on the paths from all starts; ``start`` takes the place of the leading eigenvector."""
+        """Return the best direction on the paths from all starts; ``start`` replaces the leading eigenvector."""
         view, n_nonzero = task.gram, task.n_nonzero
         objective = RayleighObjective(view, task.metric)
         path = PenaltyPath(view, objective.usable, self.soft, psd_shift(view, run.rng), self.max_iter)
@@ -73,10 +75,10 @@ class GeneralizedPowerL0(GeneralizedPower):
     **Differs from the paper.** gamma is not given but found so that r features remain: eight values at a time between 0
     and the largest variance, in up to seven rounds. Where the count jumps past r at one gamma, the r largest entries of
     the direction just above the jump compete with the direction just below it; where even gamma = 0 leaves fewer than r
-    features, those are the answer. The paper starts from the longest column alone, whose path jumps on many data. The
-    loadings are refitted. z = Xw is followed through w and A = X'X, so that a covariance suffices; an A that is not
-    positive semidefinite is shifted until it is. With a metric the iteration runs on the numerator, and the metric
-    enters when loadings are refitted and candidates compared.
+    features, those are the answer. The paper starts from the longest column only, and its path jumps on many data. The
+    loadings are refitted. z = Xw is represented by w and A = X'X, so a covariance is enough; an A that is not positive
+    semidefinite is shifted. With a metric the iteration uses the numerator, and the metric is used to refit loadings
+    and compare candidates.
     """
 
     soft: ClassVar[bool] = False
@@ -85,7 +87,7 @@ class GeneralizedPowerL0(GeneralizedPower):
 
 @dataclass(frozen=True)
 class GeneralizedPowerL1(GeneralizedPower):
-    """w <- what of Aw exceeds a penalty: generalized power with the l1 penalty [journee2010, Algorithm 2].
+    """w <- the part of Aw that exceeds a penalty: generalized power with the l1 penalty [journee2010, Algorithm 2].
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ class GeneralizedPowerL1(GeneralizedPower):
     -----
     **Optimises** the sum of (|a_i'z| - gamma)_+^2 over unit vectors z of the sample space, a_i the columns of X; no
     step lowers it. Features whose |a_i'z| does not exceed gamma are left out.
-    **Differs from the paper.** As :class:`GeneralizedPowerL0` does; gamma is sought between 0 and the length of the
+    **Differs from the paper.** As in :class:`GeneralizedPowerL0`; gamma is searched between 0 and the length of the
     longest column.
     """
 
@@ -110,10 +112,10 @@ class GeneralizedPowerL1(GeneralizedPower):
 
 @dataclass(frozen=True)
 class PenaltyPath:
-    """Where w <- threshold(Aw / sqrt(w'Aw)) ends, for any penalty.
+    """Fixed points of w <- threshold(Aw / sqrt(w'Aw)) for any penalty.
 
-    ``soft`` subtracts the penalty from what exceeds it (the l1 penalty), otherwise what exceeds it stays (the l0
-    penalty, whose gamma is the square of the level used here). ``shift`` is added to the diagonal of A.
+    ``soft`` subtracts the penalty from larger entries (l1); otherwise larger entries are kept (l0, whose gamma is the
+    square of the level used here). ``shift`` is added to the diagonal of A.
     """
 
     view: DataMatrix
@@ -124,16 +126,16 @@ class PenaltyPath:
 
     @property
     def worth(self) -> Array:
-        """Squared column norms; zero for features that are of no use."""
+        """Squared column norms; zero for features that cannot be used."""
         return np.where(self.usable, np.maximum(self.view.gram_diagonal() + self.shift, 0.0), 0.0)
 
     def with_count(self, start: Array, n_nonzero: int, budget: Budget) -> Array:
-        """Directions (columns) with exactly ``n_nonzero`` nonzeros, found by dividing the range of the penalty.
+        """Directions (columns) with exactly ``n_nonzero`` nonzeros, by subdividing the range of the penalty.
 
-        Where the count jumps past ``n_nonzero`` at one penalty: the largest entries of the direction just above it,
-        and the direction just below it. Where it is never reached: the densest direction there is.
+        If the count jumps past ``n_nonzero`` at one penalty: the largest entries of the direction just above it, and
+        the direction just below it. If the count is never reached: the densest direction found.
         """
-        low, high = 0.0, float(np.sqrt(self.worth.max(initial=0.0)))  # beyond the longest column nothing is left
+        low, high = 0.0, float(np.sqrt(self.worth.max(initial=0.0)))  # above the longest column all entries are zero
         above = below = np.zeros(self.view.n_features)
         together = SEARCH.power_penalties
         for place in range(SEARCH.power_rounds):
@@ -153,11 +155,12 @@ class PenaltyPath:
                 high, below = float(levels[after]), W[:, after]
             if budget.expired:
                 break
-        sizes = np.abs(above) + (low if self.soft else 0.0) * (above != 0)  # what ties is equal before it is shrunk
+        sizes = np.abs(above) + (low if self.soft else 0.0) * (above != 0)  # ties are equal before shrinking
         return np.column_stack([np.where(keep_largest(sizes[:, None], n_nonzero)[:, 0] > 0, above, 0.0), below])
 
     def ends(self, start: Array, levels: Array, budget: Budget) -> Array:
-        """Where the iteration from ``start`` ends for each level, d x len(levels); zero where nothing exceeds it."""
+        """The limit of the iteration from ``start`` for each level, d x len(levels); zero if no entry exceeds the
+        level."""
         W = np.repeat(np.where(self.usable, start, 0.0)[:, None], len(levels), axis=1)
         value, running = np.zeros(len(levels)), np.arange(len(levels))
         for _ in range(self.max_iter):
@@ -181,7 +184,7 @@ class PenaltyPath:
 
 
 def filled_up(view: DataMatrix, usable: NDArray[np.bool_], W: Array, n_nonzero: int) -> Array:
-    """Directions with n_nonzero features where a jump of the count left fewer: those that pull most come in."""
+    """Directions filled up to n_nonzero features after a jump of the count, by the features of largest gradient."""
     pull = np.abs(view.gram_matmat(W))
     free = (W == 0) & usable[:, None] & (pull > 0)
     missing = np.maximum(n_nonzero - np.count_nonzero(W, axis=0), 0) * W.any(axis=0)

@@ -14,8 +14,9 @@ from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import TIE
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
 from sparing.search.truncated_power import leading_directions
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 DIRECTIONS = ("forward", "backward", "approximate")
@@ -29,17 +30,17 @@ class Greedy:
     ----------
     direction : {"forward", "backward", "approximate"}
         ``forward`` adds the feature with the largest lambda_max(A_S+j), exactly and for all j at once; ``approximate``
-        adds the one that pulls the present direction x most, by |(Ax)_j|, which bounds that from below at the cost of
-        one product; ``backward`` begins with all features and removes the one whose removal keeps most.
+        adds the one with the largest gradient |(Ax)_j| at the current direction x, a lower bound at the cost of one
+        product; ``backward`` begins with all features and removes the one whose removal costs least.
 
     Notes
     -----
     **Optimises** x'Ax over unit x with r nonzeros, or x'Ax / x'Mx, one feature at a time; the loadings are the best on
     their support. Forward and approximate need Gram columns of the chosen features only.
-    **Differs from the paper.** The value of each candidate is the root of an arrow matrix, not an eigenvalue problem of
-    its own. Where variances tie for the first feature, as all do in a correlation matrix, the leading eigenvector
-    decides. With a metric all steps are exact too, except where M is singular on the features chosen: directions
-    without M are left out. Backward elimination is for at most 1000 features and removes several at once while more
+    **Differs from the paper.** The value of each candidate is a root for an arrow matrix instead of a separate
+    eigenvalue problem. If variances tie for the first feature, as in every correlation matrix, the leading eigenvector
+    decides. With a metric all steps are exact as well, except that directions in which M is singular on the chosen
+    features are left out. Backward elimination accepts at most 1000 features and removes several at once while more
     than 250 are left. Features without variance are never chosen.
     """
 
@@ -52,7 +53,7 @@ class Greedy:
             raise errors.unknown_choice("direction", self.direction, DIRECTIONS)
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best loadings on the support that single steps lead to."""
+        """Return the best loadings on the support found by single steps."""
         n_nonzero = task.n_nonzero
         objective = RayleighObjective(task.gram.cached(), task.metric)
         usable = np.flatnonzero(objective.usable)
@@ -73,7 +74,7 @@ class Greedy:
 
 
 def _first(objective: RayleighObjective, start: Array | None, rng: np.random.Generator) -> Indices:
-    """The feature of largest quotient; of several that tie the largest in the leading eigenvector."""
+    """The feature with the largest quotient; ties are broken by the entries of the leading eigenvector."""
     worth = objective.view.gram_diagonal()
     single = np.divide(worth, np.square(objective.scale), out=np.full_like(worth, -np.inf), where=objective.usable)
     tied = single >= single.max() - TIE * abs(single.max())
@@ -84,7 +85,7 @@ def _first(objective: RayleighObjective, start: Array | None, rng: np.random.Gen
 
 
 def _grown(objective: RayleighObjective, support: Indices, size: int, budget: Budget) -> Indices:
-    """Add the feature with the largest quotient, again and again."""
+    """Repeatedly add the feature with the largest quotient."""
     free = objective.usable.copy()
     while len(support) < size and not budget.expired:
         free[support] = False
@@ -96,7 +97,7 @@ def _grown(objective: RayleighObjective, support: Indices, size: int, budget: Bu
 
 
 def _best_addition(objective: RayleighObjective, support: Indices, others: Indices) -> int | None:
-    """The feature that raises the quotient most; none where nothing new is left.
+    """The feature that raises the quotient most; none if no feature adds anything.
 
     With T'MT = I and T'BT = diag(v) on the support S, feature j adds the direction e_j - T T'M_Sj of squared M-length
     left_j, and in these coordinates the quotient of S + j is the largest eigenvalue of an arrow.
@@ -121,7 +122,7 @@ def _best_addition(objective: RayleighObjective, support: Indices, others: Indic
 
 
 def _pruned(objective: RayleighObjective, support: Indices, size: int, budget: Budget) -> Indices:
-    """Remove the feature without which the quotient stays largest, again and again; the last of equals."""
+    """Repeatedly remove the feature whose removal keeps the largest quotient; the last of equal ones."""
     while len(support) > size:
         values, T = _decomposed(objective, support)
         at_once = len(support) if budget.expired else max((len(support) - SEARCH.backward_single) // 10, 1)
@@ -131,7 +132,7 @@ def _pruned(objective: RayleighObjective, support: Indices, size: int, budget: B
 
 
 def _decomposed(objective: RayleighObjective, support: Indices) -> tuple[Array, Array]:
-    """Rising values and T with T'M_SS T = I, T'B_SS T = diag(values)."""
+    """Ascending values and T with T'M_SS T = I, T'B_SS T = diag(values)."""
     inside = objective.view.restricted(support).gram()
     if objective.metric is None:
         values, T = np.linalg.eigh(inside)

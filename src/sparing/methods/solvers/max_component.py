@@ -17,7 +17,7 @@ from sparing.search.truncated_power import leading_directions
 from sparing.task import Task
 
 PRECISION = 1e-10
-"""Error of the leading eigenvalue as a share of what PCA loses, so that entries are ranked by more than chance."""
+"""Error of the leading eigenvalue as a share of PCA's loss, small enough to rank the entries reliably."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class MaxComponent:
 
     Notes
     -----
-    **Optimises** the angle to the leading eigenvector: no vector with r nonzeros is nearer to it. That need not be one
-    of large variance; on ``datasets.make_hidden_direction`` it has next to none.
-    **Differs from the paper.** Entries of equal size are taken in their order. With a metric the eigenvector is that of
-    the numerator, and the metric enters when loadings are refitted. ``start`` is ignored, since it may be rough.
+    **Optimises** the angle to the leading eigenvector: no vector with r nonzeros is closer to it. Its variance need not
+    be large; on ``datasets.make_hidden_direction`` it is almost zero.
+    **Differs from the paper.** Among entries of equal size the first are taken. With a metric the eigenvector is that
+    of the numerator, and the metric is used to refit loadings. ``start`` is ignored, because it may be inaccurate.
     """
 
     refit: bool = True
@@ -43,7 +43,7 @@ class MaxComponent:
     reference: ClassVar = Reference("fountoulakis2016", "Sec. 3.1")
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The leading eigenvector, cut."""
+        """Return the truncated leading eigenvector."""
         view = task.gram
         objective = RayleighObjective(view, task.metric)
         if view.is_psd:

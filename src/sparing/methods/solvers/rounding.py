@@ -11,7 +11,7 @@ from sparing import errors
 from sparing.gram import DataMatrix
 from sparing.linalg.soft_threshold import l1_l2_maximiser, l1_l2_projection
 from sparing.linalg.truncation import keep_largest, unit_columns
-from sparing.methods.solvers.base import check_counts
+from sparing.methods.base import check_counts
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Reference
 from sparing.run import Budget, Run
@@ -22,7 +22,7 @@ from sparing.task import Task
 RELAXATIONS = ("linear", "gradient")
 
 RELAXED = 1e-10
-"""Growth of x'Ax, as a share of it, that ends the relaxation."""
+"""Relative growth of x'Ax below which the relaxation stops."""
 
 
 @dataclass(frozen=True)
@@ -32,36 +32,36 @@ class Rounding:
     Parameters
     ----------
     repeats : int
-        Roundings that compete.
+        Number of roundings, of which the best is kept.
     draws : int, optional
-        Entries that a rounding keeps in expectation, the paper's s. By default r.
+        Expected number of entries of a rounding, the paper's s. By default r.
     relaxation : {"linear", "gradient"}
-        How a stationary point is reached: ``linear`` maximises x'Ax linearised at the last point, in closed form;
-        ``gradient`` is the paper's projected gradient, which takes many more steps to the same points.
+        How to find a stationary point: ``linear`` maximises the linearisation of x'Ax at the last point, in closed
+        form; ``gradient`` is the paper's projected gradient, which takes many more steps to the same points.
     rounding : bool
-        Without it, the relaxation itself is cut to its r largest entries: SCoTLASS [jolliffe2003].
+        If False, the relaxation itself is truncated to its r largest entries: SCoTLASS [jolliffe2003].
     refit : bool
         Best loadings on the support found, the paper's "SVD-based" normalisation. Otherwise the rounded entries at unit
         norm, its "naive" one.
     max_iter : int
-        Steps of the relaxation at most.
+        Maximum number of steps of the relaxation.
     exact_count : bool
-        Bring every rounding to r entries. Without it a rounding keeps as many as were drawn, r (or ``draws``) of them
-        in expectation: Algorithm 1 as printed, with ``repeats=1``. And with ``rounding=False`` the relaxation is
-        returned whole.
+        Bring every rounding to exactly r entries. If False, a rounding keeps the entries that were drawn, r (or
+        ``draws``) of them in expectation: with ``repeats=1`` this is Algorithm 1 as printed. With ``rounding=False``
+        the relaxation is returned without truncation.
 
     Notes
     -----
     **Optimises** x'Ax over |x|_2 <= 1 and |x|_1 <= sqrt(r), which hold for every unit vector with r nonzeros; no step
-    lowers it. Stationary points depend on the start, and the leading eigenvector alone leads astray where a weaker
-    direction is sparser (``datasets.make_hidden_direction``): the three leading ones and the feature of most variance
-    are tried, unless ``start`` says otherwise.
+    lowers it. Stationary points depend on the start, and the leading eigenvector is a poor start if a weaker direction
+    is sparser (``datasets.make_hidden_direction``). By default the starts are the three leading eigenvectors and the
+    feature with the largest variance.
     **Guarantee.** None. Theorem 1 of the paper needs the global optimum of the relaxation, which no iteration is known
     to reach, and 200 r / eps^2 features instead of r (``sparing.linalg.theorem_bounds.rounding_draws_needed``).
-    **Differs from the paper.** The best of several draws tends to be one that kept many entries. All are therefore
-    brought to r: of too many the largest stay, too few are filled up with the largest entries not drawn. The cut
-    without any draw competes as well. An A that is not positive semidefinite is shifted until it is. With a metric the
-    relaxation concerns the numerator, and the metric enters when loadings are refitted and draws compared.
+    **Differs from the paper.** The best of several draws tends to be one that kept many entries. Therefore all are
+    brought to r entries: of too many the largest are kept, too few are filled up with the largest entries not drawn.
+    The truncated relaxation itself is also a candidate. An A that is not positive semidefinite is shifted. With a
+    metric the relaxation uses the numerator, and the metric is used to refit loadings and compare draws.
     """
 
     repeats: int = 20
@@ -80,7 +80,7 @@ class Rounding:
         check_counts(repeats=self.repeats, **({} if self.draws is None else {"draws": self.draws}))
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best rounding of the best stationary point."""
+        """Return the best rounding of the best stationary point."""
         view, n_nonzero, start = task.gram, task.n_nonzero, task.start
         objective = RayleighObjective(view, task.metric)
         shift = psd_shift(view, run.rng)
@@ -92,7 +92,7 @@ class Rounding:
         return best_component(objective, np.column_stack(self._rounded(x, n_nonzero, run)), refit=self.refit)
 
     def _rounded(self, x: Array, n_nonzero: int, run: Run) -> list[Array]:
-        """What competes: draws at equal counts beside the plain cut, or draws as they come."""
+        """The candidates: draws with equal counts and the truncated relaxation, or draws as they are."""
         candidates = [keep_largest(x[:, None], n_nonzero)[:, 0]] if self.exact_count else []
         for _ in range(self.repeats if self.rounding else 0):
             if run.budget.expired and candidates:
@@ -125,7 +125,7 @@ class Rounding:
 def _with_count(drawn: Array, x: Array, n_nonzero: int) -> Array:
     """A rounding of x with ``n_nonzero`` entries: the largest of x among those drawn, then the largest not drawn.
 
-    Entries that are not sure to be drawn are all equal once they are, so their size in x decides between them.
+    All drawn entries with a probability below 1 are equal, so their size in x decides between them.
     """
     order = np.lexsort((-np.abs(x), drawn == 0))[:n_nonzero]
     out = np.zeros_like(x)
@@ -134,9 +134,9 @@ def _with_count(drawn: Array, x: Array, n_nonzero: int) -> Array:
 
 
 def sparsify(x: Array, s: float, rng: np.random.Generator) -> Array:
-    """Entry i stays with probability p_i = min(s |x_i| / |x|_1, 1), divided by p_i [fountoulakis2016, Algorithm 1].
+    """Keep entry i with probability p_i = min(s |x_i| / |x|_1, 1), divided by p_i [fountoulakis2016, Algorithm 1].
 
-    The result has mean x and at most s nonzeros in expectation. Zero is returned as it is.
+    The result has mean x and at most s nonzeros in expectation. Zero is returned unchanged.
     """
     sizes = np.abs(x)
     p = np.minimum(s * sizes / max(float(sizes.sum()), np.finfo(float).tiny), 1.0)

@@ -17,23 +17,23 @@ from sparing.task import Task
 
 @dataclass(frozen=True)
 class TruncatedPower:
-    """x <- the r largest entries of Ax, to unit norm: the truncated power method [yuan2013, Algorithm 1].
+    """x <- the r largest entries of Ax, scaled to unit norm: the truncated power method [yuan2013, Algorithm 1].
 
     Parameters
     ----------
     starts : int
-        Features to start from, those of most variance first; the leading eigenvector is always tried as well.
+        Number of features to start from, in order of variance; the leading eigenvector is always a start as well.
     refit : bool
         Best loadings on the support found. Otherwise those of the last step.
     max_iter : int
-        Steps at most.
+        Maximum number of steps.
 
     Notes
     -----
     **Optimises** x'Ax over unit x with r nonzeros. For positive semidefinite A no step lowers it. On correlation
-    matrices all variances tie and a single start often ends in a poor optimum: hence several.
-    **Differs from the paper.** Several starts; the loadings are refitted; it has no gradual reduction of r. With a
-    metric the iteration runs on the numerator, and the metric enters when loadings are refitted and starts compared.
+    matrices all variances tie, and a single start often ends in a poor optimum.
+    **Differs from the paper.** Several starts; the loadings are refitted; r is not reduced gradually. With a metric the
+    iteration uses the numerator, and the metric is used to refit loadings and compare starts.
     """
 
     starts: int = 1
@@ -43,7 +43,7 @@ class TruncatedPower:
     reference: ClassVar = Reference("yuan2013", "Algorithm 1")
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best of all starts."""
+        """Return the best of all starts."""
         view = task.gram
         leading = leading_directions(view, 1, run.rng) if task.start is None else task.start
         starts = np.column_stack([leading, column_starts(view, self.starts, leading)])

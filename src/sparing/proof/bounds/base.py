@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from sparing.effort import ProofEffort
+from sparing.proof_limits import SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -20,7 +22,7 @@ class BoundMethod(Protocol):
     ``objective`` is the quantity that it bounds: ``loss`` or ``variance``. ``witnesses``, where it is there, are the
     records that its witness is made of; ``iterates``, where it is there and true, says that a check rests on an
     iteration where the spectrum is not exact; ``scales``, likewise, that it takes a share of its steps where the effort
-    has only that.
+    has only that, and ``proves`` that it is a search that may end with the value proved.
     """
 
     name: ClassVar[str]
@@ -30,14 +32,19 @@ class BoundMethod(Protocol):
     def applies(self, task: Task) -> bool:
         """Is its hypothesis met, and is it the one to ask?"""
 
-    def cost(self, task: Task) -> float:
-        """Seconds of one slow core, roughly: only the order of magnitude matters."""
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """Seconds of one slow core with all of its steps, estimated from counts; the policy shares them out by it."""
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
-        """The bound with its witness; nothing where it cannot help."""
+        """The bound with its witness; None if it cannot help."""
 
     def check(self, task: Task, witness: Any) -> float:
         """The bound again from the data and the witness alone; infinite where the witness proves nothing."""
+
+
+def eigen_seconds(n_features: int) -> float:
+    """One eigendecomposition of a matrix of so many features, with what goes with it."""
+    return SECONDS.eigen_setup + SECONDS.eigen * math.pow(n_features, 2.5)
 
 
 def as_floats(witness: Any, *shape: int) -> Array | None:
@@ -56,7 +63,7 @@ def valid_for(
     disjoint: bool = False,
     each: bool = False,
 ) -> Callable[[Check], Check]:
-    """A check of a bound on variances that proves nothing, infinity, where its hypothesis does not hold.
+    """A check of a bound on variances that returns infinity if its hypothesis does not hold.
 
     Parameters
     ----------

@@ -8,13 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparing.proof.bounds.base import valid_for
+from sparing.effort import ProofEffort
+from sparing.proof.bounds.base import eigen_seconds, valid_for
 from sparing.proof.trees.nonnegative_proof import prove_nonnegative, raised_and_refuted_again
 from sparing.proof.trees.prover import Prover, as_bound, refuted_again
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
+
+
+def nodes_seconds(n_features: int, effort: ProofEffort) -> float:
+    """All nodes of a search through supports; where features are few it ends after fewer."""
+    nodes = min(effort.nodes, SECONDS.nodes * n_features**2)
+    return nodes * (SECONDS.node + SECONDS.wide_node * n_features)
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,7 @@ class BranchAndBound:
 
     name: ClassVar = "branch_and_bound"
     objective: ClassVar = "variance"
+    proves: ClassVar = True
     scales: ClassVar = True
     reference: ClassVar = Reference("berk2019", "Algorithm 1")
 
@@ -41,17 +49,18 @@ class BranchAndBound:
         """For one component."""
         return task.problem.is_single
 
-    def cost(self, task: Task) -> float:
-        """Half a second for 500 nodes of 1000 features; others come first where loadings are nonnegative.
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By nodes; others come first where loadings are nonnegative.
 
-        With more features all smaller sizes come first, each with a search of its own that reads columns.
+        With many features all smaller sizes come first, each with a search of its own that lists pairs.
         """
         view, direct = task.gram, LIMITS.direct_features
         if task.problem.nonnegative or (view.n_features > direct and not (view.has_gram or view.rows_in_memory)):
             return math.inf
         if view.n_features <= direct:
-            return 0.5 * (view.n_features / 1000) ** 2
-        return 0.35 + 5.0 * (task.n_nonzero / 50) ** 3
+            return nodes_seconds(view.n_features, effort)
+        own = nodes_seconds(LIMITS.witness_features, effort) + SECONDS.pair * effort.pair_work
+        return own * (1 + (task.n_nonzero / SECONDS.many_sizes) ** 3)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its refuted targets, for one component; it holds for x >= 0, but need not be reached there."""
@@ -60,7 +69,7 @@ class BranchAndBound:
         size = min(task.n_nonzero, task.gram.n_features)
         effort = run.effort.proof
         nodes = effort.part(effort.nodes) if self.max_nodes is None else self.max_nodes
-        proof = Prover(task.gram, pair_work=effort.pair_work).prove(
+        proof = Prover(task.gram, pair_work=effort.share * effort.pair_work).prove(
             size, incumbent.support, run.rng, max_nodes=nodes, budget=run.budget
         )
         if not np.isfinite(proof.bound):
@@ -85,8 +94,8 @@ class NonnegativeBranchAndBound:
     ----------
     max_nodes, max_iter : int, optional
         Maximum number of nodes, large ones counted several times, and iterations at most for N, instead of the number
-        that ``effort`` sets. With 0 iterations, or with more than 500 features, negative entries beside the diagonal
-        are set to 0 instead.
+        that ``effort`` sets. With 0 iterations, or with more than 500 features, negative off-diagonal entries are set
+        to 0 instead.
     """
 
     max_nodes: int | None = None
@@ -94,6 +103,7 @@ class NonnegativeBranchAndBound:
 
     name: ClassVar = "nonnegative_branch_and_bound"
     objective: ClassVar = "variance"
+    proves: ClassVar = True
     scales: ClassVar = True
     reference: ClassVar = Reference("berk2019", "Algorithm 1, on A with entries raised")
 
@@ -103,9 +113,10 @@ class NonnegativeBranchAndBound:
             task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.decomposed_features
         )
 
-    def cost(self, task: Task) -> float:
-        """Half a second for 500 nodes of 1000 features."""
-        return 0.5 * (task.gram.n_features / LIMITS.decomposed_features) ** 2
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By nodes, and by steps to N."""
+        d = task.gram.n_features
+        return nodes_seconds(d, effort) + effort.raising_steps(d) * eigen_seconds(d)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with N and its refuted targets, for one nonnegative component and not too many features."""

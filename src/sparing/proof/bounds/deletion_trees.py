@@ -1,4 +1,5 @@
-"""Bounds by deleting features: on the loss of any r features, and on the variance of components that read as many."""
+"""Bounds by deleting features: on the loss of any r features, and on the variance of components that read r
+features."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds.base import valid_for
 from sparing.proof.trees.deletion_tree import CLOSED, TRIED_ROUNDING, DeletionTree, Searched
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Bound, Encoder, Indices, Problem, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -25,12 +27,13 @@ class AllSupports:
     """The least loss of all sets of r features, by trying them all [magdonismail2015, Sec. 1].
 
     For features that all components share, where sets are few. Sets of collinear features count for as much as any
-    others could add: no rounding makes the bound too high. The witness is the number of sets, which are tried again,
-    and what the best of them captures.
+    others could add: no rounding makes the bound too high. The witness is the number of sets, all of which are tried
+    again, and the largest captured variance.
     """
 
     name: ClassVar = "all_supports"
     objective: ClassVar = "loss"
+    proves: ClassVar = True
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def applies(self, task: Task) -> bool:
@@ -38,9 +41,9 @@ class AllSupports:
         few = _n_supports(task.problem) <= LIMITS.tried_supports
         return _is_shared(task.problem) and few and task.n_nonzero < task.gram.n_features
 
-    def cost(self, task: Task) -> float:
-        """A hundredth of a second for a thousand sets."""
-        return 0.01 + 0.01 * min(_n_supports(task.problem), LIMITS.tried_supports) / 1000
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By the number of sets."""
+        return SECONDS.tried_setup + SECONDS.tried * min(_n_supports(task.problem), LIMITS.tried_supports)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The least loss, rounded down, and the best set."""
@@ -66,9 +69,9 @@ def _n_supports(problem: Problem) -> int:
 
 
 def _tried(task: Task) -> tuple[int, float, float, Indices]:
-    """How many sets keep the rules, what the best captures, what none can exceed, and the best.
+    """Number of sets that satisfy the rules, largest captured variance, upper bound, and best set.
 
-    Where rules have limits no set may be as large as asked for: smaller ones are tried, too.
+    Under rules no set may have the requested size, so smaller sets are tried, too.
     """
     problem, rules, d = task.problem, task.rules, task.gram.n_features
     tree, size = (
@@ -95,8 +98,8 @@ class LossTree:
     """No u features can lose less than total - max J(S), the optimum of [magdonismail2015, Sec. 1] bounded from below.
 
     u is the number of features that all components read together: n_nonzero of shared ones, k n_nonzero at most where
-    each component has its own, and then the best u features lose less than any such components. Valid at every moment:
-    the best open node bounds what has not been searched.
+    each component has its own, and then the best u features lose less than any such components. Valid at any time: the
+    best open node bounds everything not yet searched.
 
     Parameters
     ----------
@@ -108,6 +111,8 @@ class LossTree:
 
     name: ClassVar = "loss_tree"
     objective: ClassVar = "loss"
+    proves: ClassVar = True
+    scales: ClassVar = True
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def applies(self, task: Task) -> bool:
@@ -116,12 +121,12 @@ class LossTree:
             return False
         return read_together(task.problem) < task.gram.n_features or bool(task.rules)
 
-    def cost(self, task: Task) -> float:
-        """Little: its nodes are those of the effort."""
-        return 0.05
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By nodes."""
+        return tree_seconds(task, effort)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
-        """The bound and the support it started from, or nothing where the tree cannot help."""
+        """The bound and the support it started from, or None if the tree cannot help."""
         view, problem = task.gram, task.problem
         nodes = run.effort.proof.tree_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
         if not self.applies(task) or nodes < 1:
@@ -160,22 +165,24 @@ class EigenvalueTree:
 
     name: ClassVar = "eigenvalue_tree"
     objective: ClassVar = "variance"
+    proves: ClassVar = True
+    scales: ClassVar = True
     reference: ClassVar = Reference("golub1996", "Theorem 8.1.7, interlacing")
 
     def applies(self, task: Task) -> bool:
-        """For several components that do not read all features together."""
+        """For several components that do not read all features together; others are closer for orthogonal ones."""
         problem, view = task.problem, task.gram
         few = read_together(problem) < view.n_features <= LIMITS.decomposed_features
-        return problem.is_several and view.is_psd and few
+        closer = problem.is_orthogonal and view.n_features <= LIMITS.witness_features
+        return problem.is_several and view.is_psd and few and not closer
 
-    def cost(self, task: Task) -> float:
-        """Little: its nodes are those of the effort."""
-        return 0.05
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By nodes."""
+        return tree_seconds(task, effort)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and the support it started from."""
-        effort = run.effort.proof
-        nodes = effort.tree_nodes(task.gram.n_features) if self.max_nodes is None else self.max_nodes
+        nodes = run.effort.proof.tree_nodes(task.gram.n_features) if self.max_nodes is None else self.max_nodes
         if self.max_nodes is None and task.problem.orthogonal:
             nodes //= 4  # other bounds are closer there [gaps]
         if not self.applies(task) or nodes < 1:
@@ -194,8 +201,16 @@ class EigenvalueTree:
         return _most_variance(task, _of_eigenvalues(task, support, spared(nodes), Budget()).bound)
 
 
+def tree_seconds(task: Task, effort: ProofEffort) -> float:
+    """All nodes, or as many as there can be for so few supports."""
+    d = task.gram.n_features
+    nodes = min(effort.tree_nodes(d), comb(d, read_together(task.problem)) // LIMITS.tree_supports + 1)
+    each = SECONDS.tree if task.problem.objective == "loss" else SECONDS.white_tree
+    return SECONDS.tree_setup + each * nodes * effort.tree_node(d)
+
+
 def read_together(problem: Problem) -> int:
-    """How many features all components read at most."""
+    """Maximum number of features that all components read."""
     shared = problem.shared_support or problem.n_components == 1
     return min(problem.n_nonzero * (1 if shared else problem.n_components), problem.n_features)
 

@@ -23,12 +23,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.gram.base import CACHE_ENTRIES
 from sparing.linalg.rounding import EPS, TINY, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds.base import as_floats, valid_for
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES, SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -38,9 +39,9 @@ LEAST_WEIGHT = 1e-18
 
 
 class Dominance(NamedTuple):
-    """What proves the bound: rho, X by its eigenvectors (columns) and eigenvalues, and C and s with A <= C'C + s I.
+    """Witness of the bound: rho, X by its eigenvectors (columns) and eigenvalues, and C and s with A <= C'C + s I.
 
-    C is None where it is the data themselves.
+    C is None if it is the data matrix itself.
     """
 
     rho: float
@@ -61,8 +62,7 @@ class DirectOptimality:
     Parameters
     ----------
     max_iter : int, optional
-        Maximum number of steps after the test, instead of the number that ``effort`` sets; fewer where each is much
-        work.
+        Maximum number of steps after the test, instead of the number that ``effort`` sets; fewer if each is expensive.
 
     Notes
     -----
@@ -74,6 +74,7 @@ class DirectOptimality:
 
     name: ClassVar = "direct_optimality"
     objective: ClassVar = "variance"
+    scales: ClassVar = True
     witnesses: ClassVar = (Dominance,)
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality")
 
@@ -81,9 +82,17 @@ class DirectOptimality:
         """For one component."""
         return task.problem.is_single
 
-    def cost(self, task: Task) -> float:
-        """By the size of one look: n x n x d, and eigenvalues."""
-        return 0.5 * look(task.gram) / 5e7
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By the size of a look, n x n x d, and eigenvalues; more where many features need a Y_i.
+
+        The same in wedges comes first where loadings are nonnegative.
+        """
+        d, n = task.gram.n_features, task.gram.n_samples
+        if task.problem.nonnegative and d > LIMITS.witness_features and n is not None and n <= LIMITS.wedge_dimensions:
+            return math.inf
+        long = min(4 * task.n_nonzero / d, 1.0)
+        each = SECONDS.look_setup + look(task.gram) * (SECONDS.look + SECONDS.long_look * long)
+        return (effort.optimality_tests + effort.optimality_steps) * each
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with rho and X, for one component in a space of few dimensions."""
@@ -93,15 +102,16 @@ class DirectOptimality:
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
             effort = run.effort.proof
-            steps = effort.optimality_steps if self.max_iter is None else self.max_iter
-            rho, basis, weights = searched(C, task.n_nonzero, incumbent, steps, run.budget, effort.optimality_work)
+            steps = effort.part(effort.optimality_steps) if self.max_iter is None else self.max_iter
+            tests, work = effort.part(effort.optimality_tests), effort.optimality_work
+            rho, basis, weights = searched(C, task.n_nonzero, incumbent, steps, run.budget, work, tests)
             witness = Dominance(rho, basis, weights, C if own else None, shift)
             value = self.check(task, witness)
         return Bound(value, self.name, "the test of optimality in the space of samples", "always", witness)
 
     @valid_for(one=True)
     def check(self, task: Task, witness: Any) -> float:
-        """The bound again, from the data, rho and X: all rho, X, C and s prove something."""
+        """The bound again, from the data, rho and X; it is valid for every rho, X, C and s."""
         rho, basis, weights, factor, shift = witness
         if (known := rebuilt(task.gram, factor, shift)) is None:
             return math.inf
@@ -117,7 +127,7 @@ def look(view: DataMatrix) -> float:
 
 
 def rebuilt(view: DataMatrix, factor: Any, shift: Any) -> tuple[Array, float] | None:
-    """C, and what A has beyond C'C at most; None for a C of another shape."""
+    """C, and an upper bound on A - C'C; None for a C of another shape."""
     if factor is None:
         return samples_of(view), 0.0
     A, s = view.gram(), float(shift)
@@ -129,7 +139,7 @@ def rebuilt(view: DataMatrix, factor: Any, shift: Any) -> tuple[Array, float] | 
 
 
 def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
-    """C and s with A = C'C + s I, and whether C had to be made; None where it would be too large."""
+    """C and s with A = C'C + s I, and whether C had to be computed; None if it would be too large."""
     d, n = view.n_features, view.n_samples
     if view.has_rows and n is not None and n < d:
         small = n <= LIMITS.space_dimensions and n * d <= LIMITS.space_entries and n * n * d <= LIMITS.space_work
@@ -154,13 +164,18 @@ def lengths_of(C: Array) -> Array:
 
 
 def searched(
-    C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget, work: float = math.inf
+    C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget, work: float = math.inf, n_tests: int = 10**9
 ) -> tuple[float, Array, Array]:
-    """rho and X of a small bound: the paper's test at some rho, then steps from what came nearest."""
+    """rho and X of a small bound: the paper's test at some rho, then steps from what came nearest.
+
+    Of the places to begin at most ``n_tests`` are looked at, evenly spread.
+    """
     x, reached = _direction(C, incumbent)
     basis = np.linalg.qr(np.column_stack([x, np.eye(len(C))]))[0]
     best, value = (math.inf, 0.0, basis, np.ones(len(C))), math.inf
-    for rho, spread in _starts(C, x, r):
+    starts = _starts(C, x, r)
+    for at in np.unique(np.linspace(0, len(starts) - 1, min(n_tests, len(starts))).round().astype(int)):
+        rho, spread = starts[at]
         weights = np.append(1.0, np.full(len(C) - 1, spread))
         value, _, _ = bound_at(C, rho, basis, weights, r)
         if value < best[0]:
@@ -205,7 +220,8 @@ def _starts(C: Array, x: Array, r: int) -> list[tuple[float, float]]:
 
 
 def bound_at(C: Array, rho: float, basis: Array, weights: Array, r: int) -> tuple[float, Array, float]:
-    """The bound at rho and X, rounded against us; M = sum Y_i; and how many features X would use at this price rho."""
+    """The bound at rho and X, rounded conservatively; M = sum Y_i; and the number of features that X uses at the price
+    rho."""
     n, d = C.shape
     M, trace, used = np.zeros((n, n)), 0.0, 0.0
     lengths = lengths_of(C)
@@ -235,7 +251,7 @@ def _chunks(C: Array, lengths: Array, rho: float, slack: float) -> Iterator[tupl
 
 
 def _proposed(g: Array, weights: Array, rho: float) -> tuple[Array, float]:
-    """(kappa I + rho X)^-1 a for columns g = U'a, in the basis U; and the sum of what each would be used."""
+    """(kappa I + rho X)^-1 a for columns g = U'a, in the basis U; and the total usage of the columns."""
     top = float(weights.max())
     if rho <= 0 or top <= 0:
         return g, float(g.shape[1])

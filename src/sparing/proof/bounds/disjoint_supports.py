@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.bounds.deletion_trees import spared
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
 from sparing.proof.trees.prover import REACHED
+from sparing.proof_limits import SECONDS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -21,8 +24,8 @@ from sparing.task import Task
 class DisjointSupports:
     """The sum of lambda_max(A_S) over the best disjoint supports [asteris2015, Sec. 1], by search, or a bound on it.
 
-    Valid at every moment: what has not been searched is at most sum p + the largest lambda_max(A_S) - p(S), for prices
-    p >= 0 of the features. Only for components without common features, and for supports that are few enough to list.
+    Valid at any time: everything not yet searched is at most sum p + the largest lambda_max(A_S) - p(S), for prices p
+    >= 0 of the features. Only for components without common features, and for supports that are few enough to list.
 
     Parameters
     ----------
@@ -34,6 +37,7 @@ class DisjointSupports:
 
     name: ClassVar = "disjoint_supports"
     objective: ClassVar = "variance"
+    proves: ClassVar = True
     reference: ClassVar = Reference("asteris2015", "Sec. 1, disjoint supports")
 
     def applies(self, task: Task) -> bool:
@@ -42,9 +46,10 @@ class DisjointSupports:
         each = problem.is_single or (problem.is_several and not problem.shared_support)
         return problem.disjoint and each and countable(task.gram.n_features, _sizes(problem))
 
-    def cost(self, task: Task) -> float:
-        """The supports are listed."""
-        return 0.1
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By the supports, which are listed."""
+        problem, d = task.problem, task.gram.n_features
+        return 0.02 + SECONDS.disjoint * comb(d, min(problem.n_nonzero, d)) * problem.n_components
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its prices and supports, for few enough supports."""
@@ -63,7 +68,8 @@ class DisjointSupports:
 
     @valid_for(disjoint=True)
     def check(self, task: Task, witness: Any) -> float:
-        """The search again from the data, with the same prices and as many nodes; the supports only make it shorter."""
+        """Repeat the search from the data, with the same prices and number of nodes; the supports only make it
+        shorter."""
         prices, supports, nodes = witness
         if (prices := as_floats(prices, task.gram.n_features)) is None:
             return float("inf")
@@ -83,7 +89,7 @@ def _sizes(problem: Any) -> list[int]:
 
 
 def _start(problem: Any, incumbent: Any) -> list[Any] | None:
-    """The supports of components found before, where they are disjoint and as many as asked for."""
+    """The supports of the components found so far, if they are disjoint and complete in number."""
     if incumbent is None:
         return None
     used = incumbent.components != 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from sparing.effort import ProofEffort
 from sparing.proof.bounds.base import valid_for
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
@@ -13,7 +14,7 @@ from sparing.task import Task
 
 @dataclass(frozen=True)
 class EachAlone:
-    """k times what no single component has [fan1949, Theorem 1], orthogonal components only.
+    """k times the bound of a single component [fan1949, Theorem 1], orthogonal components only.
 
     The variance of orthogonal components is the sum of theirs. Components at an angle can have more, by directions
     between them that none of them has.
@@ -21,7 +22,7 @@ class EachAlone:
     Parameters
     ----------
     single : Bound
-        For one component with as many features as each of these may have.
+        For one component with the number of features of each of these.
     """
 
     single: Bound | None = None
@@ -39,7 +40,7 @@ class EachAlone:
             and not task.problem.shared_support
         )
 
-    def cost(self, task: Task) -> float:
+    def cost(self, task: Task, effort: ProofEffort) -> float:
         """Nothing: that of one is known."""
         return 0.0
 

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import sum_of_largest
-from sparing.proof.bounds.base import valid_for
-from sparing.proof_effort import LIMITS
+from sparing.proof.bounds.base import eigen_seconds, valid_for
+from sparing.proof_limits import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -38,17 +39,18 @@ class LargestDiagonals:
             task.gram.is_psd or task.gram.n_features <= LIMITS.decomposed_features
         )
 
-    def cost(self, task: Task) -> float:
-        """Next to nothing: the diagonal is known, and where A is small others need it in memory, too."""
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """Next to nothing: the diagonal is known, and A is decomposed only where that is cheap."""
         return 0.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
-        """The bound with its mu; nothing where A is neither positive semidefinite nor small."""
+        """The bound with its mu; None if A is not positive semidefinite and too large to check."""
         view, problem = task.gram, task.problem
         if not self.applies(task):
             return None
-        mu = 0.0
-        if view.n_features <= LIMITS.decomposed_features and not run.budget.expired:
+        mu, d = 0.0, view.n_features
+        cheap = eigen_seconds(d) <= LIMITS.free_share * run.effort.proof.cost
+        if d <= LIMITS.decomposed_features and (cheap or not view.is_psd) and not run.budget.expired:
             values, weights = _decomposed(view)
             top = max(float(values[-1]), 0.0)
             found = minimize_scalar(
@@ -58,6 +60,9 @@ class LargestDiagonals:
                 options={"xatol": 1e-6 * top},
             )
             mu = min((0.0, top, float(found.x)), key=lambda at: _at(at, values, weights, problem))
+            if mu > 0:
+                value = rounded_up(_at(mu, values, weights, problem), view)
+                return Bound(value, self.name, "the largest variances", "always", mu)
         return Bound(self.check(task, mu), self.name, "the largest variances", "always", mu)
 
     @valid_for()

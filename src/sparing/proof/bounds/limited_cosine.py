@@ -6,13 +6,21 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sparing.effort import ProofEffort
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.proof.bounds.base import as_floats, valid_for
-from sparing.proof.bounds.shared_part import Single, best_single, largest_gram, most_absolute
+from sparing.proof.bounds.shared_part import (
+    Single,
+    affordable_rounds,
+    best_single,
+    largest_gram,
+    most_absolute,
+    part_seconds,
+)
 from sparing.proof.relaxations.fantope import in_own_unit, leading_sum, relaxed_projection, scale_of, shared_part, split
 from sparing.proof.relaxations.limited_cosine import limited_part, union_values, unions
 from sparing.proof.trees.prover import bound_of_one_component
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS
 from sparing.results import Array, Bound, Encoder, Problem, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -24,12 +32,12 @@ METHOD = "a part for all components and a rest for each, by the limit on cosines
 class LimitedCosine:
     """max over Q of [S_k(W_Q) + (k - k/gamma) lambda_max(R_Q)] + (k/gamma) lambda^(r)(R), R = A - W, every symmetric W.
 
-    S_k is the sum of the k largest eigenvalues, Q any set of as many features as the components can read together, and
-    lambda^(r)(R) the most x'Rx of any unit x with r nonzeros. It bounds tr(PA), P the projection on the span of k unit
-    columns H with r nonzeros each and cosines of at most c. H'H has ones on its diagonal and entries of at most c
-    beside it, so its eigenvalues are at most gamma = 1 + (k - 1) c, and HH' <= gamma P. With E = P - HH' / gamma, psd
-    and of trace k - k/gamma on the features of H, tr(PR) = tr(HH'R) / gamma + tr(ER); and tr(PW) is at most S_k(W_Q)
-    [fan1949, Theorem 1].
+    S_k is the sum of the k largest eigenvalues, Q any set of the maximum number of features that the components can
+    read together, and lambda^(r)(R) the largest x'Rx of unit x with r nonzeros. It bounds tr(PA), P the projection on
+    the span of k unit columns H with r nonzeros each and cosines of at most c. H'H has ones on its diagonal and
+    off-diagonal entries of at most c, so its eigenvalues are at most gamma = 1 + (k - 1) c, and HH' <= gamma P. With E
+    = P - HH' / gamma, psd and of trace k - k/gamma on the features of H, tr(PR) = tr(HH'R) / gamma + tr(ER); and tr(PW)
+    is at most S_k(W_Q) [fan1949, Theorem 1].
 
     It holds where H has a rank m < k as well: then k - m eigenvalues of W_Q and as often lambda_max(R_Q) are counted in
     addition, and by Weyl's inequality no such pair is below the k-th eigenvalue of A_Q. With c = 0 it is the bound of
@@ -59,9 +67,9 @@ class LimitedCosine:
         limited = problem.max_cosine < 1 and not problem.is_orthogonal
         return problem.is_several and limited and not problem.shared_support and d <= LIMITS.witness_features
 
-    def cost(self, task: Task) -> float:
-        """Some tenths of a second for 200 features; rounds of the search are counted by the effort."""
-        return 0.5 * (task.gram.n_features / 300) ** 2
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """An eigendecomposition a step, and rounds of the search for a part."""
+        return part_seconds(task, effort, effort.orthogonal_rounds)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its W, which starts as that of the relaxation on the Fantope."""
@@ -72,7 +80,7 @@ class LimitedCosine:
         radius, steps = most_absolute(problem, d), effort.dual_steps(d)
         _, Y = relaxed_projection(A, k, radius, max_iter=steps, tolerance=1e-4, budget=run.budget)
         start, own, size = split(A, Y, k), k / largest_gram(problem), min(problem.n_nonzero, d)
-        rounds = effort.part_rounds(effort.orthogonal_rounds, d) if self.rounds is None else self.rounds
+        rounds = affordable_rounds(task, effort, effort.orthogonal_rounds) if self.rounds is None else self.rounds
         sets, union = unions(d, k * size), min(k * size, d)
         if sets.shape[1] > union:
             weights = {size: own, union: k - own}

@@ -22,20 +22,24 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, TINY, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds import direct_optimality as plain
 from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.sphere.cones import half_angle, normals, room, shortened, turns
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES, SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
 
+N_STARTS = SCHEDULES.first_wedges * (1 + len(SCHEDULES.wedge_rhos) * len(SCHEDULES.wedge_spreads))
+"""Looks at the starts in all of the first wedges."""
+
 
 class Proof(NamedTuple):
-    """What proves the bound of one wedge: rho, X by its eigenvectors (columns) and eigenvalues, and u."""
+    """Witness of the bound of one wedge: rho, X by its eigenvectors (columns) and eigenvalues, and u."""
 
     rho: float
     basis: Array
@@ -44,9 +48,9 @@ class Proof(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """What proves the bound: the plane (two columns), rays in it in turn, a proof for the wedge after each of them.
+    """Witness of the bound: the plane (two columns), its rays in order, and a proof for the wedge after each ray.
 
-    C and s are those of A <= C'C + s I; C is None where it is the data themselves.
+    C and s are those of A <= C'C + s I; C is None if it is the data matrix itself.
     """
 
     plane: Array
@@ -62,7 +66,7 @@ class NonnegativeOptimality:
 
     After the test of [daspremont2008, Sec. on conditions for optimality].
 
-    The unconstrained test knows no signs: to it z and -z are alike, and features with opposite ones help each other.
+    The unconstrained test ignores signs: z and -z are equivalent, and features with opposite signs support each other.
     In a wedge of directions they do not. Wedges are halved where the bound is highest.
 
     Parameters
@@ -82,6 +86,7 @@ class NonnegativeOptimality:
 
     name: ClassVar = "nonnegative_optimality"
     objective: ClassVar = "variance"
+    scales: ClassVar = True
     witnesses: ClassVar = (Cover, Proof)
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality; in wedges, for x >= 0")
 
@@ -89,9 +94,12 @@ class NonnegativeOptimality:
         """For one nonnegative component."""
         return task.problem.is_single and task.problem.nonnegative
 
-    def cost(self, task: Task) -> float:
-        """Half a second; the doubly nonnegative dual is sharper where features are few enough for it."""
-        return 0.45 if task.gram.n_features > LIMITS.witness_features else 1.0
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By looks in wedges; the doubly nonnegative dual is sharper where features are few enough for it."""
+        view = task.gram
+        long = min(4 * task.n_nonzero / view.n_features, 1.0)
+        each = SECONDS.wedge_setup + SECONDS.wedge * long * plain.look(view)
+        return (effort.wedges * effort.wedge_steps + N_STARTS) * each
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its wedges, for one nonnegative component in a space of few dimensions."""
@@ -102,8 +110,10 @@ class NonnegativeOptimality:
         C, shift, own = factored
         with single_threaded_blas(float(len(C)) ** 2 * C.shape[1]):
             effort = run.effort.proof
-            steps = effort.wedge_steps if self.max_iter is None else self.max_iter
-            cells = effort.wedges if self.max_cells is None else self.max_cells
+            looks = int(effort.share * (effort.wedges * effort.wedge_steps + N_STARTS)) - N_STARTS
+            most = max(effort.part(effort.wedges), SCHEDULES.first_wedges)
+            cells = most if self.max_cells is None else self.max_cells
+            steps = max(looks // most, 1) if self.max_iter is None else self.max_iter
             search = _Search(C, problem.n_nonzero, steps, effort.wedge_work, run.budget, _reached(C, incumbent))
             witness = Cover(search.plane, *search.covered(cells), C if own else None, shift)
             value = self.check(task, witness)
@@ -131,7 +141,7 @@ class NonnegativeOptimality:
 
 
 def _factored(view: DataMatrix) -> tuple[Array, float, bool] | None:
-    """C and s with A <= C'C + s I, and whether C had to be made; None where it would be too large."""
+    """C and s with A <= C'C + s I, and whether C had to be computed; None if it would be too large."""
     d, n = view.n_features, view.n_samples
     if view.has_rows and n is not None and n < d:
         if not 2 <= n <= LIMITS.wedge_dimensions or n * d > LIMITS.space_entries or n * n * d > LIMITS.space_work:
@@ -175,7 +185,9 @@ class _Search:
         self.C, self.r, self.max_iter, self.budget, self.reached = C, r, max_iter, budget, reached
         self.plane = np.linalg.eigh(C @ C.T)[1][:, -2:]
         self.lengths, self.work, self.max_work = plain.lengths_of(C), 0.0, max_work
-        self.unsigned = Proof(*plain.searched(C, r, None, SCHEDULES.unsigned_steps, budget), 0.0)
+        self.unsigned = Proof(
+            *plain.searched(C, r, None, SCHEDULES.unsigned_steps, budget, n_tests=SCHEDULES.unsigned_tests), 0.0
+        )
         self.longest = C[:, np.argsort(-self.lengths, kind="stable")[: max(SCHEDULES.wedge_features * r, 1000)]]
         self.most = SCHEDULES.most_rho * float(self.lengths.max(initial=0.0))
 
@@ -207,7 +219,7 @@ class _Search:
         return rays, tuple(proof for _, proof in found)
 
     def _half(self, wedge: Array, value: float, proof: Proof) -> tuple[float, Proof]:
-        """A new start in half a wedge; from the proof of the whole where that does not get below it."""
+        """A new start in half a wedge; the proof of the whole wedge if the start is not better."""
         found = self._improved(wedge, self._starts(wedge)[1])
         if found[0] < value or self.spent:
             return found
@@ -231,7 +243,7 @@ class _Search:
         return starts
 
     def _improved(self, wedge: Array, start: Proof) -> tuple[float, Proof]:
-        """The best bound of some steps in a wedge, and what proves it."""
+        """The best bound of some steps in a wedge, and its witness."""
         r, best, (rho, basis, weights, paid) = self.r, (math.inf, start), start
         logarithm = (basis * np.log(np.maximum(weights / weights.max(), SCHEDULES.least_start))) @ basis.T
         for step in range(max(self.max_iter, 1)):
@@ -251,7 +263,7 @@ class _Search:
         return best
 
     def _climbed(self, wedge: Array) -> tuple[Array, float]:
-        """A direction that is good in this wedge, and the r-th (p_i'z)^2 there; what z reaches is noted."""
+        """A good direction in this wedge, and the r-th (p_i'z)^2 there; the value of z is stored."""
         z = self.plane @ wedge.sum(axis=0)
         z /= np.linalg.norm(z)
         P, _ = shortened(self.longest, self.plane, wedge, z, math.inf)

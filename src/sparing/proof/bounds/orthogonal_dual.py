@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds.base import as_floats, valid_for
-from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, Single, split_value
+from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, Single, affordable_rounds, part_seconds, split_value
 from sparing.proof.relaxations.fantope import (
     in_own_unit,
     projection_value,
@@ -17,7 +18,7 @@ from sparing.proof.relaxations.fantope import (
     split,
 )
 from sparing.proof.trees.prover import bound_of_one_component
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -65,9 +66,9 @@ class OrthogonalDual:
             task.problem.is_several and task.problem.is_orthogonal and task.gram.n_features <= LIMITS.witness_features
         )
 
-    def cost(self, task: Task) -> float:
-        """A fifth of a second for 200 features; rounds of the search are counted by the effort."""
-        return 0.5 * (task.gram.n_features / 300) ** 2
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """An eigendecomposition a step, and rounds of the search for a part."""
+        return part_seconds(task, effort, effort.orthogonal_rounds)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
@@ -82,7 +83,7 @@ class OrthogonalDual:
         found = [self._proved(task, DUAL, unit * Y)]
         if not problem.shared_support and not run.budget.expired:
             start, sizes = split(A, Y, k), [min(problem.n_nonzero, view.n_features)] * k
-            rounds = effort.part_rounds(effort.orthogonal_rounds, len(A)) if self.rounds is None else self.rounds
+            rounds = affordable_rounds(task, effort, effort.orthogonal_rounds) if self.rounds is None else self.rounds
             part = shared_part(A, sizes, start, rounds=rounds, budget=run.budget)
             found.append(self._proved(task, PART, unit * part))
             # a part is better than the one before for the true lambda^(r), not for every bound
@@ -111,7 +112,7 @@ class OrthogonalDual:
 
 
 def nonzeros(problem: Any, n_features: int) -> int:
-    """How many nonzeros all columns can have together; a total of d may stand for any larger one."""
+    """Maximum number of nonzeros of all columns together; a total of d may replace any larger one."""
     k, r = problem.n_components, problem.n_nonzero
     if problem.shared_support and r < n_features:
         return int(max(r, k))

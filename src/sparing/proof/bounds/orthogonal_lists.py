@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.relaxations.fantope import in_own_unit, relaxed_projection, split
 from sparing.proof.trees.prover import REACHED
-from sparing.proof.trees.support_lists import SupportLists
-from sparing.proof_effort import LIMITS
+from sparing.proof.trees.support_lists import SupportLists, orthogonal_directions
+from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -42,6 +43,8 @@ class OrthogonalLists:
 
     name: ClassVar = "orthogonal_lists"
     objective: ClassVar = "variance"
+    proves: ClassVar = True
+    scales: ClassVar = True
     reference: ClassVar = Reference("fan1949", "Theorem 1, for lists of supports")
 
     def applies(self, task: Task) -> bool:
@@ -50,20 +53,24 @@ class OrthogonalLists:
         each = problem.is_several and problem.is_orthogonal and not problem.shared_support
         return each and comb(d, min(problem.n_nonzero, d)) <= LIMITS.enumerated_supports
 
-    def cost(self, task: Task) -> float:
-        """A tenth of a second; before other bounds of such components, of which none is needed where it succeeds."""
-        return 1e-4
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """By lists; for more components each takes longer to find."""
+        problem, d = task.problem, task.gram.n_features
+        size = min(problem.n_nonzero, d)
+        each = (SECONDS.list + SECONDS.listed * size * comb(d, size)) * SECONDS.more_lists ** (problem.n_components - 2)
+        return effort.list_rounds * each
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its pool, and the best supports that were seen."""
         H = incumbent.components.T
-        if not self.applies(task) or not _is_orthonormal(H, task.problem.n_components):
+        k, effort = task.problem.n_components, run.effort.proof
+        rounds = effort.part(effort.list_rounds) if self.rounds is None else self.rounds
+        if not self.applies(task) or not _is_orthonormal(H, k) or rounds < LIMITS.fewest_lists * 8 ** (k - 2):
             return None
         unit, A = in_own_unit(task.gram.gram())
-        k, size, effort = task.problem.n_components, min(task.n_nonzero, len(A)), run.effort.proof
+        size = min(task.n_nonzero, len(A))
         steps = effort.dual_steps(len(A))
         _, Y = relaxed_projection(A, k, k * size, max_iter=steps, tolerance=1e-4, budget=run.budget)
-        rounds = effort.rounds_of_lists(k) if self.rounds is None else self.rounds
         lists = SupportLists(A, size, k, np.flatnonzero(task.rules.usable(len(A))))
         found = lists.prove([split(A, Y, k)], H, rounds=rounds, budget=run.budget)
         if not math.isfinite(found.bound):
@@ -71,7 +78,8 @@ class OrthogonalLists:
         witness = (unit * found.target, unit * found.pool)
         value, words = self.check(task, witness), f"{len(found.pool):,} shared parts for all lists of supports"
         free = not (task.problem.nonnegative or task.problem.disjoint or len(task.rules.required))
-        reached = free and value <= unit * found.value * (1 + REACHED)
+        again = orthogonal_directions(task.gram.gram(), found.supports)  # a check knows the supports alone
+        reached = free and value <= float(np.vdot(again, task.gram.gram_matmat(again))) * (1 + REACHED)
         return Bound(value, self.name, words, "always", witness, reached, supports=found.supports)
 
     @valid_for(orthogonal=True, each=True)
@@ -87,5 +95,5 @@ class OrthogonalLists:
 
 
 def _is_orthonormal(H: Array, count: int) -> bool:
-    """Are there as many directions as asked for, and are they orthonormal?"""
+    """Is the number of directions right, and are they orthonormal?"""
     return H.shape[1] == count and bool(np.abs(H.T @ H - np.eye(count)).max() <= START_COSINE)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.rounding import rounded_up
@@ -33,7 +34,7 @@ class PcaLoss:
         """For every loss."""
         return task.problem.objective == "loss"
 
-    def cost(self, task: Task) -> float:
+    def cost(self, task: Task, effort: ProofEffort) -> float:
         """Nothing: the spectrum is known."""
         return 0.0
 
@@ -69,7 +70,7 @@ class LeadingVariance:
         """For all components of a positive semidefinite A."""
         return task.problem.objective == "variance" and task.gram.is_psd
 
-    def cost(self, task: Task) -> float:
+    def cost(self, task: Task, effort: ProofEffort) -> float:
         """Nothing: the spectrum is known."""
         return 0.0
 

@@ -7,10 +7,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, squares, sum_of_largest, sums
 from sparing.proof.bounds.base import valid_for
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -27,9 +28,11 @@ class _RowNorm(ABC):
         """For one component and not too many features."""
         return task.problem.is_single and task.gram.n_features <= LIMITS.row_features
 
-    def cost(self, task: Task) -> float:
+    def cost(self, task: Task, effort: ProofEffort) -> float:
         """All rows of A are read."""
-        return 0.45 * (task.gram.n_features / 1000) ** 2
+        view = task.gram
+        n = 0 if view.has_gram else view.n_samples or 0
+        return (SECONDS.row + SECONDS.space * n) * float(view.n_features) ** 2
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound, for one component and not too many features."""
@@ -47,7 +50,7 @@ class RowSums(_RowNorm):
     """lambda_max(A_S) <= max over i of A_ii + the r - 1 largest |A_ij| [golub1996, Theorem 7.2.1], one component.
 
     The maximum is over *all* rows: a bound that leaves out rows, even of features that are fixed already, is wrong. For
-    x >= 0 only positive A_ij count: x'Ax is at most x'Bx for A with its negative entries beside the diagonal set to 0.
+    x >= 0 only positive A_ij count: x'Ax is at most x'Bx for A with its negative off-diagonal entries set to 0.
     """
 
     name: ClassVar = "row_sums"

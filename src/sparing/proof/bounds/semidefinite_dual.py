@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.bounds.base import as_floats, eigen_seconds, valid_for
 from sparing.proof.relaxations.semidefinite import dual_value, one_sided_value, relaxed
 from sparing.proof.relaxations.sharper_dual import sharpened, sharper_value
 from sparing.proof.trees.nonnegative_proof import proposed_dual
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -46,9 +47,10 @@ class SemidefiniteDual:
         """For one component and not too many features."""
         return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
 
-    def cost(self, task: Task) -> float:
-        """A quarter of a second for 40 steps of 200 features; others come first where loadings are nonnegative."""
-        return math.inf if task.problem.nonnegative else 0.5 * (task.gram.n_features / 200) ** 3
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """An eigendecomposition a step; others come first where loadings are nonnegative."""
+        d = task.gram.n_features
+        return math.inf if task.problem.nonnegative else 1.5 * effort.dual_steps(d) * eigen_seconds(d)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and its Y, for one component and not too many features."""
@@ -71,9 +73,9 @@ class SemidefiniteDual:
 class SharperDual:
     """x'Ax <= lambda_max(A - (Q + Q')/2 + Diag(a)) + the r largest b_i, all Q and a [li2020, Sec. on relaxation (16)].
 
-    b_i = (sqrt(n_i^2 + a_i^2) - a_i)/2, n_i being the norm of the r - 1 largest entries of row i of Q beside the
-    diagonal. One component. ``proof/relaxations/sharper_dual.py`` has the proof and the search; one ``eigvalsh``
-    certifies, however far the search went.
+    b_i = (sqrt(n_i^2 + a_i^2) - a_i)/2, where n_i is the norm of the r - 1 largest off-diagonal entries of row i of Q.
+    One component. ``proof/relaxations/sharper_dual.py`` has the proof and the search; one ``eigvalsh`` certifies,
+    however far the search went.
 
     Parameters
     ----------
@@ -84,8 +86,8 @@ class SharperDual:
     Notes
     -----
     **Differs from the paper.** Its relaxation asks sum_j X_ij^2 <= X_ii z_i and (sum_j |X_ij|)^2 <= r X_ii z_i of every
-    row and is left to a solver. Here a dual is minimised directly, and what is beside the diagonal is priced by the
-    r - 1 largest entries, which covers both and is a little sharper.
+    row and is left to a solver. Here a dual is minimised directly, and off-diagonal entries are priced by the r - 1
+    largest ones, which covers both and is slightly tighter.
     """
 
     max_iter: int | None = None
@@ -100,9 +102,10 @@ class SharperDual:
         """For one component and not too many features."""
         return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
 
-    def cost(self, task: Task) -> float:
-        """Half a second for 64 features; others come first where loadings are nonnegative."""
-        return math.inf if task.problem.nonnegative else 0.5 * (task.gram.n_features / 64) ** 3
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """Eigendecompositions, and as much for other steps; others come first where loadings are nonnegative."""
+        steps = SECONDS.sharper * effort.sharper_steps + 1.5 * effort.most_steps
+        return math.inf if task.problem.nonnegative else steps * eigen_seconds(task.gram.n_features)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its Q and a, for one component and not too many features."""
@@ -171,9 +174,10 @@ class DoublyNonnegativeDual:
         """For one nonnegative component and not too many features."""
         return task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.witness_features
 
-    def cost(self, task: Task) -> float:
-        """Half a second for 40 steps of 500 features."""
-        return 0.5 * (task.gram.n_features / 500) ** 3
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """An eigendecomposition a step."""
+        d = task.gram.n_features
+        return effort.dual_steps(d, unhurried=200) * eigen_seconds(d)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound and its Y, for one nonnegative component and not too many features."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
 
+from sparing.effort import ProofEffort
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
-from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.bounds.base import as_floats, eigen_seconds, valid_for
 from sparing.proof.relaxations.fantope import (
     in_own_unit,
     leading_sum,
@@ -23,7 +25,7 @@ from sparing.proof.relaxations.fantope import (
     top_of_all,
 )
 from sparing.proof.relaxations.semidefinite import dual_value, relaxed
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS, SCHEDULES, SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
@@ -41,7 +43,7 @@ COSINE_SLACK = 1e-8
 
 
 def sizes_in_turn(problem: Any, n_features: int) -> list[int]:
-    """How many features the directions of Gram-Schmidt can have, one after the other."""
+    """The number of features that successive Gram-Schmidt directions can have."""
     k, r, d = problem.n_components, problem.n_nonzero, n_features
     if not problem.shared_support:
         return [min(j * r, d) for j in range(1, k + 1)]
@@ -83,13 +85,38 @@ def split_value(A: Array, W: Array, sizes: list[int], single: Single) -> float:
     return above + sum(once[t] for t in sizes) + k * rounding
 
 
+def part_seconds(task: Task, effort: ProofEffort, rounds: int) -> float:
+    """The relaxation on the Fantope, rounds of the search for a shared part, and its check."""
+    relaxation, each = _relaxation_and_round(task, effort)
+    return relaxation + affordable_rounds(task, effort, rounds) * each
+
+
+def affordable_rounds(task: Task, effort: ProofEffort, rounds: int) -> int:
+    """As many of these rounds as there is room for beside the relaxation, which comes first."""
+    relaxation, each = _relaxation_and_round(task, effort)
+    return int(effort.share * min(max((effort.cost - relaxation) / each, 0.0), rounds))
+
+
+def _relaxation_and_round(task: Task, effort: ProofEffort) -> tuple[float, float]:
+    d, k = task.gram.n_features, task.problem.n_components
+    step = eigen_seconds(d)
+    smooth = SECONDS.cuts + SECONDS.smooth * SCHEDULES.smooth_steps * step * (k + 1) / 3
+    return SECONDS.single + 1.5 * replace(effort, share=1.0).dual_steps(d) * step, smooth
+
+
+def single_steps(n_features: int) -> int:
+    """Steps of the relaxation that bounds one direction; none where they would be too few to help."""
+    steps = int(LIMITS.single_steps * min((LIMITS.single_features / n_features) ** 3, 1.0))
+    return steps if steps >= 5 else 0
+
+
 def best_single(B: Array, size: int) -> float:
     """A bound on lambda^(size)(B): that of all supports, or the best of simple bounds and the semidefinite dual."""
     exact = top_of_all(B, size)
     if exact is not None:
         return exact
     quick = _quick(B, size)
-    if (steps := LIMITS.single_steps(len(B))) == 0:
+    if (steps := single_steps(len(B))) == 0:
         return quick
     _, Y = relaxed(B, size, max_iter=steps, tolerance=1e-4, budget=Budget())
     return min(quick, dual_value(B, Y, size))
@@ -148,9 +175,16 @@ class SharedPart:
             and task.gram.n_features <= LIMITS.witness_features
         )
 
-    def cost(self, task: Task) -> float:
-        """Half a second for 32 features, most of it for the rest of each direction."""
-        return 0.5 * (task.gram.n_features / 32) ** 3
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """An eigendecomposition a step, of the relaxation and of those of each direction.
+
+        Others come first where cosines are limited.
+        """
+        d, k = task.gram.n_features, task.problem.n_components
+        if task.problem.max_cosine < 1 and not task.problem.shared_support:
+            return math.inf
+        rounds = effort.rounds if comb(d, min(k * task.n_nonzero, d)) <= LIMITS.enumerated_supports else 0
+        return part_seconds(task, effort, rounds) - SECONDS.single + 1.5 * k * single_steps(d) * eigen_seconds(d)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The best of all with its W or Y; for several components and not too many features."""
@@ -167,7 +201,7 @@ class SharedPart:
             return found[0]
         trials = [split(A, Y, k), self._shifted(A, sizes, effort.shifts)]
         if self.single is not best_single or all(top_of_all(A, t) is not None for t in sizes):
-            rounds = effort.part_rounds(effort.rounds, len(A)) if self.rounds is None else self.rounds
+            rounds = affordable_rounds(task, effort, effort.rounds) if self.rounds is None else self.rounds
             trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=run.budget)]  # never worse than its start
         found += [self._proved(task, PART, unit * W) for W in trials if not run.budget.expired]
         return min(found, key=lambda bound: bound.value)
@@ -190,7 +224,7 @@ class SharedPart:
         return rounded_up(value, task.gram)
 
     def _shifted(self, A: Array, sizes: list[int], count: int) -> Array:
-        """The best (A - mu I)_+, judged by what costs little."""
+        """The best (A - mu I)_+, compared by cheap bounds."""
         values, vectors = np.linalg.eigh(A)
         shifts = np.linspace(max(float(values[len(A) - min(len(A), 2 * len(sizes))]), 0.0), float(values[-1]), count)
         trials = [np.asarray((vectors * np.maximum(values - mu, 0.0)) @ vectors.T) for mu in shifts]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sparing.proof.bounds.base import valid_for
+from sparing.effort import ProofEffort
+from sparing.proof.bounds.base import eigen_seconds, valid_for
 from sparing.proof.sphere.low_rank import (
     SphereSearch,
     decomposable,
     search_surrogate,
     searched_again,
 )
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
@@ -24,13 +25,13 @@ class ShiftedLowRank:
 
     V has the m leading eigenvectors, each times the root of its eigenvalue less the next one, lambda_(m+1): the rest is
     at most lambda_(m+1) then, and the whole never more than lambda_1. The maximum over x with r nonzeros is found, and
-    proved, by branch and bound on the unit sphere in m dimensions. It holds for any symmetric A, and for x >= 0 where
-    that is asked for.
+    proved, by branch and bound on the unit sphere in m dimensions. It holds for any symmetric A, and for x >= 0 on
+    request.
 
     Parameters
     ----------
     rank : int, optional
-        The number m of eigenvectors: six, or eight for x >= 0, where fewer directions come into question. Each one more
+        The number m of eigenvectors: six, or eight for x >= 0, which has fewer feasible directions. Each one more
         makes the search about three times as long; with six it ends after
         a few thousand cells on real data, in less time than the decomposition.
     accuracy : float
@@ -64,9 +65,13 @@ class ShiftedLowRank:
         """For one component, and few features or few rows."""
         return task.problem.is_single and decomposable(task.gram)
 
-    def cost(self, task: Task) -> float:
-        """A decomposition, and cells of a sphere."""
-        return 0.4
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """A decomposition, and cells of a sphere: a few thousand of those that are allowed, more for x >= 0."""
+        view, d = task.gram, task.gram.n_features
+        small = d <= self.max_gram
+        n = d if small or view.n_samples is None else view.n_samples
+        search = SECONDS.sphere * (1.3 if task.problem.nonnegative else 1.0) * (1 + task.n_nonzero / 500)
+        return eigen_seconds(n) + (0.0 if small else SECONDS.space * float(n) ** 2 * d) + search
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with the effort it took, for one component and few features or few rows."""
@@ -74,7 +79,7 @@ class ShiftedLowRank:
         if not self.applies(task):
             return None
         rank = (8 if problem.nonnegative else 6) if self.rank is None else self.rank
-        cells = run.effort.proof.sphere_cells if self.max_cells is None else self.max_cells
+        cells = run.effort.proof.part(run.effort.proof.sphere_cells) if self.max_cells is None else self.max_cells
         effort = SphereSearch(rank, self.accuracy, cells, self.shifted)
         found = search_surrogate(
             task.gram,

@@ -20,10 +20,11 @@ from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.rounding import EPS
 from sparing.objectives.variance import RayleighObjective
 from sparing.proof.relaxations.semidefinite import alternating, into_l1_ball, made_feasible
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
-from sparing.run import SEARCH, Budget
+from sparing.run import Budget
 from sparing.search.truncated_power import truncated_powers
+from sparing.search_limits import SEARCH
 
 
 def relaxed_projection(
@@ -48,8 +49,8 @@ def relaxed_projection(
     Notes
     -----
     **Differs from the paper.** The l1 norm is constrained, not penalised. The penalty parameter follows the residuals.
-    M is made feasible: its diagonal is in the Fantope too, and mixing the two stays there. Of all iterates looked at
-    the best M and the best Y are returned; each stands for itself.
+    M is made feasible: its diagonal is in the Fantope too, and mixing the two stays there. Returns the best M and the
+    best Y of all iterates; each is valid without the other.
     """
     return alternating(
         A,
@@ -65,7 +66,8 @@ def relaxed_projection(
 
 
 def projection_value(A: Array, Y: Array, rank: int, radius: float) -> float:
-    """What no tr(PA) exceeds, P a projection of this rank with sum |P_ij| <= radius, from any symmetric Y; rounded up.
+    """An upper bound on tr(PA) over projections P of this rank with sum |P_ij| <= radius, from any symmetric Y; rounded
+    up.
 
     tr(PA) = tr(P(A - Y)) + tr(PY) <= the k largest eigenvalues of A - Y [fan1949, Theorem 1] + radius max|Y_ij|.
     """
@@ -75,7 +77,8 @@ def projection_value(A: Array, Y: Array, rank: int, radius: float) -> float:
 
 
 def leading_sum(W: Array, rank: int) -> float:
-    """The sum of the ``rank`` largest eigenvalues, rounded up: what no rank-k projection P has of tr(PW)."""
+    """The sum of the ``rank`` largest eigenvalues, rounded up: an upper bound on tr(PW) over projections P of rank
+    k."""
     values = np.linalg.eigvalsh(W)
     rounding = 8 * len(W) * EPS * float(np.abs(values).max())
     return float(values[len(W) - rank :].sum()) + rank * rounding
@@ -125,7 +128,7 @@ def _shift(values: Array, rank: int) -> float:
 
 
 def split(A: Array, Y: Array, rank: int) -> Array:
-    """W = (A - Y - mu I)_+ with mu the k-th eigenvalue of A - Y: what all components may share of A.
+    """W = (A - Y - mu I)_+ with mu the k-th eigenvalue of A - Y: the part of A that all components share.
 
     tr W + k lambda_max(A - W - Y) is the sum of the k largest eigenvalues of A - Y, so A - W is to be bounded for one
     component at a time, by this Y or by anything better.
@@ -136,7 +139,7 @@ def split(A: Array, Y: Array, rank: int) -> Array:
 
 
 def top_of_all(B: Array, size: int) -> float | None:
-    """lambda_max over all supports of ``size``, rounded up; nothing where there are too many of them."""
+    """lambda_max over all supports of ``size``, rounded up; None if there are too many of them."""
     d = len(B)
     if size >= d:
         return leading_sum(B, 1)
@@ -234,7 +237,7 @@ def smoothed_sum(W: Array, rank: int, width: float) -> tuple[float, Array]:
 
 
 def simple_directions(d: int, size: int) -> Array:
-    """All features (rows), and all sums and differences of two of them where they are not too many."""
+    """All features (rows), and all sums and differences of two of them if there are not too many."""
     eye = np.eye(d)
     if size < 2 or d > LIMITS.paired_features:
         return eye

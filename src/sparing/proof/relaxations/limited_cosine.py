@@ -14,7 +14,7 @@ from sparing.proof.relaxations.fantope import (
     supports_of_size,
     symmetric_variables,
 )
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
@@ -83,14 +83,14 @@ def _smoothly(
 
 
 def _of_all(A: Array, W: Array, sets: Indices, rank: int, rest: float, width: float) -> tuple[float, Array]:
-    """What all features together have, smoothed, and its slope in W."""
+    """The smoothed value of all features together, and its gradient in W."""
     value, slope = smoothed_sum(W, rank, width)
     largest, against = smoothed_sum(A - W, 1, width)
     return value + rest * largest, slope - rest * against
 
 
 def _of_unions(A: Array, W: Array, sets: Indices, rank: int, rest: float, width: float) -> tuple[float, Array]:
-    """The largest of what sets of features have, smoothed over them, and its slope in W."""
+    """The smoothed maximum over sets of features, and its gradient in W."""
     rows, columns = sets[:, :, None], sets[:, None, :]
     values, vectors = np.linalg.eigh(np.concatenate([W[rows, columns], (A - W)[rows, columns]]))
     n, at = len(sets), sets.shape[1] - rank

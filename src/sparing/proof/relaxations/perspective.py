@@ -1,4 +1,4 @@
-"""The perspective relaxation: what r of some columns capture at most, for many sets of columns at once.
+"""The perspective relaxation: upper bounds on the variance that r of some columns capture, for many sets at once.
 
 J(S) is the sum of the k largest eigenvalues of C_SS relative to A_SS. For every mu > 0 and W with WW' <= C
 
@@ -15,20 +15,35 @@ the perspective relaxation of the regression [frangioni2006, Sec. 2], in which c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparing.linalg.rounding import NEARLY_COLLINEAR, TINY, whitening_margin
-from sparing.proof_effort import SCHEDULES
+from sparing.proof_limits import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.rules import Mask
 
 
+class Completions(NamedTuple):
+    """Supports of one node that have most columns in common: those kept, and some of the free ones."""
+
+    node: int
+    kept: Indices  # places
+    free: Indices
+    added: Indices  # rows of numbers of free places
+
+    @property
+    def supports(self) -> Indices:
+        """The places of each support."""
+        return np.column_stack([np.tile(self.kept, (len(self.added), 1)), self.free[self.added]])
+
+
 @dataclass(frozen=True)
 class Relaxed:
-    """What the relaxation says of N nodes with Q places for columns each; all bounds are rounded up.
+    """Results of the relaxation for N nodes with Q column slots each; all bounds are rounded up.
 
     Attributes
     ----------
@@ -56,37 +71,57 @@ class Relaxed:
     is_trace: Mask
     _rounding: Array
 
-    def may_exceed(self, target: float, nodes: Indices, supports: Indices) -> Mask:
-        """Which supports (rows of places in their nodes) may capture more than the target?
+    def may_exceed(self, target: float, tried: Sequence[Completions]) -> list[Mask]:
+        """Which of these supports may capture more than the target?
 
         Where all eigenvalues above mu are among the k largest, and far enough above it, W_S' M_SS^-1 W_S need not be
-        decomposed: its trace shows it. All supports at once, column by column of their Cholesky factors.
+        decomposed: its trace shows it. The columns that supports have in common are eliminated once; then all supports
+        with as many others at once, column by column of their Cholesky factors.
         """
-        possible = np.ones(len(supports), dtype=bool)
-        rows = np.flatnonzero(self.is_trace[nodes])
-        for part in np.array_split(rows, -(-len(rows) // SCHEDULES.screened_supports)) if len(rows) else []:
-            limit = target - self._rounding[nodes[part]]
-            possible[part] = self._explained(nodes[part], supports[part].T) > limit
+        possible = [np.ones(len(one.added), dtype=bool) for one in tried]
+        by_size = dict[int, list[int]]()
+        for number, one in enumerate(tried):
+            if self.is_trace[one.node]:
+                by_size.setdefault(one.added.shape[1], []).append(number)
+        for numbers in by_size.values():
+            parts = [(tried[number].added, *self._eliminated(tried[number])) for number in numbers]
+            M = np.concatenate([M[added[:, :, None], added[:, None, :]] for added, _, M, _ in parts])
+            W = np.concatenate([W[added] for added, _, _, W in parts])
+            counts, known = [len(added) for added, *_ in parts], [known for _, known, _, _ in parts]
+            needed = target - self._rounding[[tried[number].node for number in numbers]] - known
+            exceeds = _explained(M, W) > np.repeat(needed, counts)
+            for number, those in zip(numbers, np.split(exceeds, np.cumsum(counts)[:-1]), strict=True):
+                possible[number] = those
         return possible
 
-    def _explained(self, nodes: Indices, places: Indices) -> Array:
-        """tr(W_S' M_SS^-1 W_S)."""
-        M, W = self._regression
-        Q, entries, rows = M.shape[1], M.reshape(-1), np.moveaxis(W, 2, 0).reshape(W.shape[2], -1)
-        first, size = nodes * Q + places, len(places)
-        factor, sums, total = np.empty((size, size, len(nodes))), np.empty((size, len(rows), len(nodes))), 0.0
-        for i in range(size):
-            for j in range(i + 1):
-                value = entries[first[i] * Q + places[j]]
-                for m in range(j):
-                    value -= factor[i, m] * factor[j, m]
-                factor[i, j] = np.sqrt(np.maximum(value, NEARLY_COLLINEAR)) if i == j else value / factor[j, j]
-            image = rows[:, first[i]]
-            for m in range(i):
-                image -= factor[i, m] * sums[m]
-            sums[i] = image / factor[i, i]
-            total = total + np.square(sums[i]).sum(axis=0)
-        return np.asarray(total)
+    def _eliminated(self, one: Completions) -> tuple[float, Array, Array]:
+        """tr(W_S' M_SS^-1 W_S) of the columns that stay; M and W of the others, with those regressed out."""
+        M, W = (matrices[one.node] for matrices in self._regression)
+        if len(one.kept) == 0:
+            return 0.0, M[np.ix_(one.free, one.free)], W[one.free]
+        across, inside = M[np.ix_(one.kept, one.free)], M[np.ix_(one.kept, one.kept)]
+        X = np.linalg.solve(inside, np.hstack([across, W[one.kept]]))
+        count, left = len(one.free), across.T @ X
+        rest = W[one.free] - left[:, count:]
+        return float(np.vdot(W[one.kept], X[:, count:])), M[np.ix_(one.free, one.free)] - left[:, :count], rest
+
+
+def _explained(M: Array, W: Array) -> Array:
+    """tr(W' M^-1 W) of many small M and W, (N, p, p) and (N, p, q)."""
+    size, total = M.shape[1], np.zeros(len(M))
+    entries, images = np.moveaxis(M, 0, 2).copy(), np.moveaxis(W, 0, 2).copy()
+    factor = np.empty(entries.shape)
+    for i in range(size):
+        for j in range(i + 1):
+            value = entries[i, j]
+            for m in range(j):
+                value -= factor[i, m] * factor[j, m]
+            factor[i, j] = np.sqrt(np.maximum(value, NEARLY_COLLINEAR)) if i == j else value / factor[j, j]
+        for m in range(i):
+            images[i] -= factor[i, m] * images[m]
+        images[i] /= factor[i, i]
+        total += np.square(images[i]).sum(axis=0)
+    return np.asarray(total)
 
 
 @dataclass(frozen=True)
@@ -108,16 +143,21 @@ class Columns:
         return np.asarray(np.maximum(self.size - self.kept.sum(axis=1), 0))
 
 
-def relaxed(A: Array, C: Array, rank: int, nodes: Columns, shares: Array, target: float, steps: int) -> Relaxed:
+def relaxed(A: Array | None, C: Array, rank: int, nodes: Columns, shares: Array, target: float, steps: int) -> Relaxed:
     """The relaxation of nodes whose columns have matrices A and C, (N, Q, Q).
 
-    A has unit diagonal and is the identity where there is no column, C is 0 there. ``shares`` is where the steps to
-    the best choice in part begin, ``target`` what is to be refuted. Bounds of nearly collinear columns are infinite.
+    A has unit diagonal, and is the identity where there is no column; None stands for the identity everywhere. C is 0
+    where there is no column. ``shares`` is where the steps to the best choice in part begin, ``target`` what is to be
+    refuted. Bounds of nearly collinear columns are infinite.
     """
-    factor, regular = _factors(A)
-    inverse, size = np.linalg.inv(factor), A.shape[1]
-    squares = np.where(regular, np.square(inverse).sum(axis=(1, 2)), np.inf)
-    G = inverse @ C @ inverse.transpose(0, 2, 1)
+    size, inverse, factor = C.shape[1], None, None
+    if A is None:
+        squares, G = np.full(len(C), float(size)), C
+    else:
+        factor, regular = _factors(A)
+        inverse = np.linalg.inv(factor)
+        squares = np.where(regular, np.square(inverse).sum(axis=(1, 2)), np.inf)
+        G = inverse @ C @ inverse.transpose(0, 2, 1)
     values, vectors = np.linalg.eigh((G + G.transpose(0, 2, 1)) / 2)
     values, vectors = np.maximum(values[:, ::-1], 0.0), vectors[:, :, ::-1]
     whole = values[:, :rank].sum(axis=1) + rank * whitening_margin(size, squares) * values[:, 0]
@@ -132,9 +172,10 @@ def relaxed(A: Array, C: Array, rank: int, nodes: Columns, shares: Array, target
     rounding = np.where(usable, 16 * rank * whitening_margin(size, amplified) * values[:, 0], np.inf)
 
     highest = slice(min(rank + 1, size))  # a level is below the first k + 1 eigenvalues at most
-    W = factor @ (vectors[:, :, highest] * np.sqrt(values * above)[:, None, highest])
-    M = np.where(usable[:, None, None], A - (C - W @ W.transpose(0, 2, 1)) / level[:, None, None], np.eye(size))
-    back = vectors.transpose(0, 2, 1) @ inverse
+    W = vectors[:, :, highest] * np.sqrt(values * above)[:, None, highest]
+    W, whole_A = (W, np.eye(size)) if A is None else (factor @ W, A)
+    M = np.where(usable[:, None, None], whole_A - (C - W @ W.transpose(0, 2, 1)) / level[:, None, None], np.eye(size))
+    back = vectors.transpose(0, 2, 1) if inverse is None else vectors.transpose(0, 2, 1) @ inverse
     deltas = _diagonal(back.transpose(0, 2, 1) @ (back / np.maximum(damping, NEARLY_COLLINEAR)[:, :, None]), nodes.free)
     missed = np.maximum(_missed(values, back, rank) - rounding[:, None], 0.0)
     shares = _scaled(shares, nodes)
@@ -174,7 +215,8 @@ def _factors(A: Array) -> tuple[Any, Any]:
 
 
 def _levels(values: Array, rank: int, needed: Array) -> Array:
-    """mu for each node: as far below the k-th eigenvalue as the bound has to fall, or in the wider gap below it."""
+    """mu for each node: below the k-th eigenvalue by the amount that the bound must fall, or in the wider gap below
+    it."""
     padded = np.pad(values, ((0, 0), (0, max(rank + 2 - values.shape[1], 0))))
     kth, next_one, after = (padded[:, rank + i] for i in (-1, 0, 1))
     gap, wider = kth - next_one, next_one - after
@@ -229,7 +271,7 @@ def _shared_out(lengths: Array, places: Indices) -> Array:
 
 
 def _price(gains: Array, places: Indices) -> Array:
-    """The gain of the last column for which there is a place; 0 where there are no more columns than places."""
+    """The gain of the last column that gets a slot; 0 if there are at least as many slots as columns."""
     falling = -np.sort(-gains, axis=1)
     last = np.clip(places - 1, 0, gains.shape[1] - 1)[:, None]
     return np.where(places > 0, np.maximum(np.take_along_axis(falling, last, axis=1)[:, 0], 0.0), 0.0)

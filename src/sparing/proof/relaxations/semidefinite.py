@@ -1,8 +1,8 @@
 """The semidefinite relaxation of one sparse component, solved together with its dual.
 
 max tr(AM) over positive semidefinite M of trace 1 with sum |M_ij| <= r: every unit vector x with r nonzeros gives such
-an M = xx', because |x|_1^2 <= r. For every symmetric Y whatever no such x exceeds lambda_max(A - Y) + r max|Y_ij|, and
-the best Y makes that equal to the largest tr(AM).
+an M = xx', because |x|_1^2 <= r. For every symmetric Y, lambda_max(A - Y) + r max|Y_ij| is an upper bound on x'Ax, and
+the best Y makes it equal to the largest tr(AM).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.rounding import EPS
-from sparing.proof_effort import SCHEDULES
+from sparing.proof_limits import SCHEDULES
 from sparing.results import Array
 from sparing.run import Budget
 
@@ -36,8 +36,8 @@ def relaxed(A: Array, r: int, *, max_iter: int, tolerance: float, budget: Budget
     Notes
     -----
     **Differs from the paper.** The l1 norm is constrained, not penalised. The penalty parameter follows the residuals.
-    M is made feasible: mixing it with its own diagonal keeps it semidefinite and of trace 1. Of all iterates looked at
-    the best M and the best Y are returned; each stands for itself.
+    M is made feasible: mixing it with its own diagonal keeps it semidefinite and of trace 1. Returns the best M and the
+    best Y of all iterates; each is valid without the other.
     """
     return alternating(
         A,
@@ -65,7 +65,7 @@ def alternating(
     tolerance: float,
     budget: Budget,
 ) -> tuple[Array, Array]:
-    """The best M and Y of all iterates looked at, for any two sets of matrices of this trace that can be projected on.
+    """The best M and Y of all iterates, for any two sets of matrices of this trace with computable projections.
 
     ``project(W, guess)`` is the nearest matrix of the first set and its rank, ``shrink(W)`` that of the second one,
     ``feasible(M)`` is in both for M in the first, ``bound(Y)`` is what no such M exceeds by this Y. ``reached`` is a
@@ -99,7 +99,7 @@ def alternating(
 
 
 def dual_value(A: Array, Y: Array, r: int) -> float:
-    """What no x'Ax over unit x with r nonzeros exceeds, from any symmetric Y; rounded against us.
+    """An upper bound on x'Ax over unit x with r nonzeros, from any symmetric Y; rounded up.
 
     x'Ax = x'(A - Y)x + x'Yx <= lambda_max(A - Y) + r max|Y_ij| [daspremont2007, Sec. 2].
     """
@@ -178,7 +178,7 @@ def relaxed_nonnegative(
 
 
 def one_sided_value(A: Array, Y: Array, r: int) -> float:
-    """What no x'Ax over unit x >= 0 with r nonzeros exceeds, from any symmetric Y; rounded against us.
+    """An upper bound on x'Ax over unit x >= 0 with r nonzeros, from any symmetric Y; rounded up.
 
     The diagonal of Y is not used. x'Ax = x'(A - Y)x + x'Yx, where |x|_2 = 1 and |x|_1^2 <= r.
     """

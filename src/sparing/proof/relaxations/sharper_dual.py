@@ -5,10 +5,10 @@ r - 1 largest entries of row i, and for every vector a let b_i = (sqrt(n_i^2 + a
 
     x'Ax <= lambda_max(A - (Q + Q')/2 + Diag(a)) + the sum of the r largest b_i.
 
-Proof. x'Ax is x'(A - (Q + Q')/2 + Diag(a))x, at most the first term, plus the sum over i in S of
-x_i (Qx)_i - a_i x_i^2. In (Qx)_i at most r - 1 entries of x beside x_i enter, whose norm is sqrt(1 - x_i^2); so with
-s = x_i^2 the summand is at most n_i sqrt(s(1 - s)) - a_i s. With s = (1 - cos t)/2 that is
-(n_i sin t + a_i cos t - a_i)/2, at most b_i. All b_i are at least 0, and S has at most r elements.
+Proof. x'Ax is x'(A - (Q + Q')/2 + Diag(a))x, at most the first term, plus the sum over i in S of x_i (Qx)_i - a_i
+x_i^2. In (Qx)_i at most r - 1 entries of x other than x_i enter, whose norm is sqrt(1 - x_i^2); so with s = x_i^2 the
+summand is at most n_i sqrt(s(1 - s)) - a_i s. With s = (1 - cos t)/2 that is (n_i sin t + a_i cos t - a_i)/2, at most
+b_i. All b_i are at least 0, and S has at most r elements.
 
 So every Q and every a prove something: there is nothing to be feasible for. A symmetric Q with
 |Q_ij| <= (p_i + p_j)/sqrt(r), p_i^2 = a_i b_i, and rows of norm 2 sqrt(a_i b_i) are the weaker forms in which this is
@@ -25,7 +25,7 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import strongest, sum_of_largest
 from sparing.proof.relaxations.semidefinite import relaxed
-from sparing.proof_effort import SCHEDULES
+from sparing.proof_limits import SCHEDULES
 from sparing.results import Array
 from sparing.run import Budget
 
@@ -33,11 +33,11 @@ SHIFT_UNIT = 0.1
 """The unit of a in the search: it curves the objective more than Q does, and L-BFGS-B has no scaling of its own."""
 
 NO_CORNER = 1e-12
-"""Added under the roots, where they have corners at zero, after squaring."""
+"""Added under the square roots to smooth their corners at zero."""
 
 
 def sharper_value(A: Array, Q: Array, a: Array, r: int) -> float:
-    """What no x'Ax over unit x with r nonzeros exceeds, from any Q (its diagonal is not looked at) and any a.
+    """An upper bound on x'Ax over unit x with r nonzeros, from any Q (its diagonal is ignored) and any a.
 
     Rounded against us.
     """
@@ -117,7 +117,7 @@ class _Search:
         return self.least <= self.target or self.budget.expired
 
     def start(self, Y: Array) -> Array:
-        """All n_i and all a_i alike: but for m this is as good as the plain dual with price (r - 1) max|Y_ij|.
+        """All n_i equal and all a_i equal: except for m this is as good as the plain dual with price (r - 1) max|Y_ij|.
 
         In the optimum R is the matrix M of the gradient, so it begins there.
         """

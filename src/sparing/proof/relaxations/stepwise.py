@@ -1,4 +1,5 @@
-"""The semidefinite relaxation one step at a time: stopped, restricted, continued, asked what it refutes."""
+"""The semidefinite relaxation one step at a time: it can be stopped, restricted, continued, and asked what it
+refutes."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import numpy as np
 
 from sparing.linalg.rounding import EPS
 from sparing.proof.relaxations.semidefinite import dual_value, into_l1_ball
-from sparing.proof_effort import SCHEDULES
+from sparing.proof_limits import SCHEDULES
 from sparing.results import Array, Indices
 
 
@@ -42,7 +43,8 @@ class Relaxation:
         return Relaxation(self.G[at], self.Z[at], self.W[at], self.penalty, self.scale)
 
     def fix(self, p: int, beside: Indices, target: float) -> Relaxation:
-        """The feature in place p becomes fixed. What this adds to G is small beside Y: first Y takes it all."""
+        """The feature in place p becomes fixed. This changes G little compared with Y: at first Y absorbs the whole
+        change."""
         g = self.G[p, beside]
         change = np.multiply.outer(g, g / (target - self.G[p, p]))
         rest = self.keep(beside)
@@ -68,7 +70,7 @@ class Relaxation:
             self.penalty, self.W = self.penalty * factor, self.W / factor
 
     def value(self, m: int) -> float:
-        """What no m features of G exceed, rounded against us."""
+        """An upper bound for m features of G, rounded up."""
         return dual_value(self.G, self.Y, m - 1)
 
     def refutes(self, m: int, target: float) -> bool:

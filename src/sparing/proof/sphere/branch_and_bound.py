@@ -5,13 +5,13 @@ nonzeros. With c* best and x* its x, V'x* = sqrt(OPT) c*, so that sqrt(g(c)) >= 
 
     OPT <= g(c) / cos^2(angle between c and c*).
 
-So a cell of directions within theta of c holds no c* unless OPT <= g(c) / cos^2(theta). The sphere is cut into cells,
-those with the highest bounds are halved, and whatever cells are left open, c* is in one of them. For nonnegative x only
+So a cell of directions within theta of c holds no c* unless OPT <= g(c) / cos^2(theta). The sphere is divided into
+cells, those with the highest bounds are halved, and c* is always in one of the open cells. For nonnegative x only
 positive entries of Vc count, and all of this holds as it stands.
 
 A cell is a box p +- w on a face of the cube [-1, 1]^m, seen from the origin. The directions within theta of p form a
 convex cone, which holds the box as soon as it holds its corners. The angle between p and a corner p + delta depends
-on s = p'delta alone, because |delta| = |w|, and is largest at s = -|w|^2, or at the least s there is.
+on s = p'delta alone, because |delta| = |w|, and is largest at s = -|w|^2, or at the smallest possible s.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 
 from sparing.gram.base import CACHE_ENTRIES
 from sparing.linalg.rounding import EPS
-from sparing.proof_effort import SCHEDULES
+from sparing.proof_limits import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
 
 @dataclass(frozen=True)
 class Highest:
-    """The best direction found, its rows and what they reach, and what no r rows can exceed.
+    """The best direction found, its rows and their value, and an upper bound for any r rows.
 
     ``cells`` is the work done, to be given as ``max_cells`` for the very same result again.
     """
@@ -82,7 +82,7 @@ class Cells(NamedTuple):
 
 
 class Rows:
-    """The rows of V by falling norm, so that few of them have to be looked at."""
+    """The rows of V by decreasing norm, so that few of them need to be examined."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ def highest(
         Ends when the bound exceeds the value by at most this share. It costs little: each further digit takes about as
         many cells again as the digit before, except where very many supports are equally good.
     max_cells : int
-        Cells at most, up to a thousand more; each takes 8 (m + 3) bytes while it is open.
+        Maximum number of cells, exceeded by up to a thousand; each takes 8 (m + 3) bytes while it is open.
     budget : Budget
         When it has expired the bound is that of the cells open then, as at ``max_cells``.
     nonnegative : bool

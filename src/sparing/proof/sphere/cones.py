@@ -16,12 +16,13 @@ from sparing.results import Array
 
 
 def best_direction_in_cone(R: Array, Q: Array, *, tolerance: float = 1e-9) -> Array | None:
-    """The unit c with Rc >= 0 and the largest c'Qc [asteris2014, Section 5]; None where there is none.
+    """The unit c with Rc >= 0 and the largest c'Qc [asteris2014, Section 5]; None if there is none.
 
     Where neither u nor -u, for a leading eigenvector u of Q, satisfies all constraints, some best c satisfies one with
     equality: a local maximum is in the leading eigenspace, and if this has more directions than u one can walk in it
     from a best c towards u until a constraint stops it. So constraints are made equalities, one more at a time, as long
-    as what is left can be better than the best found. (As printed, that every best c does so fails for such ties.)
+    as the remaining directions can be better than the best found. (As printed, that every best c does so fails for such
+    ties.)
     """
     m = len(Q)
     lengths = np.linalg.norm(R, axis=1)
@@ -48,7 +49,7 @@ def best_direction_in_cone(R: Array, Q: Array, *, tolerance: float = 1e-9) -> Ar
 
 
 def turns(first: Array, second: Array) -> Array:
-    """Positive only where the way from one ray to the other is a turn to the left by less than half a circle.
+    """Positive only if the second ray is to the left of the first by less than half a turn.
 
     If all rays turn to the left and the last returns to the first, they have gone around: the wedges cover the plane.
     """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sparing.gram.base import CACHE_ENTRIES
 from sparing.proof.sphere.branch_and_bound import Cells, Rows
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array
 from sparing.run import Budget
 

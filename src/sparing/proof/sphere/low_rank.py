@@ -13,13 +13,13 @@ from sparing.gram import DataMatrix
 from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.proof.sphere.branch_and_bound import highest
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS
 from sparing.results import Array, Problem
 from sparing.run import Budget
 
 
 class SphereSearch(NamedTuple):
-    """What is searched: how many leading components, how closely, with how many cells.
+    """Settings of the search: number of leading components, accuracy, number of cells.
 
     With ``shifted`` each component counts with its eigenvalue less the first one that is left out.
     """
@@ -31,7 +31,8 @@ class SphereSearch(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What no x'Ax exceeds, the best direction of the surrogate (d entries, any norm), and the cells looked at."""
+    """An upper bound on x'Ax, the best direction of the surrogate (d entries, any norm), and the number of cells
+    searched."""
 
     bound: float
     direction: Array
@@ -76,7 +77,7 @@ def searched_again(view: DataMatrix, problem: Problem, witness: Any) -> float:
 
 
 def _split(view: DataMatrix, rank: int, shifted: bool) -> tuple[Array, float]:
-    """V, and what no direction has of A - VV'; the one ``eigvalsh`` proves it, whatever V is."""
+    """V, and an upper bound on A - VV' along any direction; a single ``eigvalsh`` proves it, whatever V is."""
     A = view.gram()
     d = len(A)
     values, vectors = top_eigenpairs(A, min(rank + 1, d))

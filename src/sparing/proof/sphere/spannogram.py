@@ -7,8 +7,8 @@ that tie leave a circle of c, around which each other row crosses their level on
 these crossings it is known everywhere how many rows are above.
 
 Entries of Vc* strictly inside and outside the support differ, except for equal rows, so that supports may be taken from
-rows moved by a billionth, where no more than m ever tie. Rows with v'c* = 0 may then come along for nothing; c* is an
-eigenvector of V_I'V_I for that larger I all the same, though perhaps not the leading one.
+rows moved by a billionth, where no more than m ever tie. Rows with v'c* = 0 may then be added without effect; c* is an
+eigenvector of V_I'V_I for the larger I too, though perhaps not the leading one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sparing.linalg.eigen import top_spectrum
 from sparing.proof.sphere.branch_and_bound import Rows
 from sparing.proof.sphere.cones import best_direction_in_cone
 from sparing.proof.sphere.fixed_support import fixed_support
-from sparing.proof_effort import SCHEDULES
+from sparing.proof_limits import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
@@ -77,7 +77,7 @@ class LowRank:
 
     @cached_property
     def _turned(self) -> tuple[Array, Array]:
-        """(W, T) with V = W T', as many columns as V has rank: otherwise cones have no edges."""
+        """(W, T) with V = W T' and rank(V) columns: otherwise cones have no edges."""
         _, lengths, rotation = np.linalg.svd(self.V, full_matrices=False)
         kept = lengths > 1e-12 * max(float(lengths.max(initial=0.0)), np.finfo(float).tiny)
         return self.V @ rotation[kept].T, rotation[kept].T
@@ -168,7 +168,7 @@ class _Search:
         self.moved = open_rows + MOVED * longest * np.random.default_rng(1).standard_normal(open_rows.shape)
 
     def all_supports(self) -> None:
-        """Every subset of the open rows, where they are fewer than it takes to tie."""
+        """Every subset of the open rows, if they are fewer than needed for a tie."""
         n = len(self.moved)
         supports = [S for size in range(min(self.size, n) + 1) for S in combinations(range(n), size)]
         chosen = np.zeros((len(supports), n), dtype=bool)
@@ -216,8 +216,8 @@ class _Search:
     def _beside(self, C: Array, tied: Indices, at_zero: bool) -> None:
         """The supports next to directions C where the rows ``tied`` have the same entry, 0 or more.
 
-        Above 0 as many of these rows belong to a support as there is room for; at 0 any of them do
-        [asteris2014, Algorithm 2, lines 9 to 17, where only the former are taken].
+        Above 0, these rows fill the remaining places of a support; at 0, any number of them may [asteris2014, Algorithm
+        2, lines 9 to 17, which take only the former].
         """
         entries = C @ self.moved.T
         inside = entries > (0.0 if at_zero else np.take_along_axis(entries, tied[:, :1], axis=1))
@@ -280,7 +280,7 @@ def _circles(n: int, m: int) -> Iterator[tuple[bool, Indices]]:
 def leading_factors(view: DataMatrix, rank: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """V (d x m) such that VV' is A by its leading eigenpairs, and the same for A less its next eigenvalue.
 
-    Less than ``rank`` columns where A has a lower rank; the second V has none where nothing exceeds what is taken off.
+    Fewer than ``rank`` columns if A has a lower rank; the second V has none if no eigenvalue exceeds the shift.
     """
     spectrum = top_spectrum(view, rank + 1, rng)
     values = spectrum.values[spectrum.values > 0]

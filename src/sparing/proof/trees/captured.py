@@ -1,4 +1,5 @@
-"""What supports capture: J(S), the sum of the k largest eigenvalues of C_SS relative to A_SS, and its upper bounds.
+"""Variance captured by supports: J(S), the sum of the k largest eigenvalues of C_SS relative to A_SS, and its upper
+bounds.
 
 Where the columns of S are nearly collinear, as they are wherever features outnumber samples, they may span anything:
 J(S) <= J(F) + the |S| - |F| largest eigenvalues of what columns F, which are not, leave of X.
@@ -13,19 +14,19 @@ import numpy as np
 
 from sparing.linalg.rounding import NEARLY_COLLINEAR, whitening_margin
 from sparing.linalg.span import independent_columns
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS
 from sparing.results import Array, Indices
 
 
 class Judged(NamedTuple):
-    """What supports capture, and what they cannot exceed: the same but for rounding, unless columns are collinear."""
+    """Captured variance and its upper bound: equal up to rounding, unless columns are collinear."""
 
     captured: Array
     bound: Array
 
 
 class Captured:
-    """J of supports among columns that are not zero, which are numbered anew.
+    """J of supports among the nonzero columns, which are renumbered.
 
     Parameters
     ----------
@@ -36,17 +37,27 @@ class Captured:
         Number of components k.
     alive : ndarray of int
         The columns that are not zero.
+
+    Attributes
+    ----------
+    is_white : bool
+        Is A the identity? Then nothing has to be whitened.
     """
 
     def __init__(self, gram: Array, squared: Array, rank: int, alive: Indices) -> None:
         norms = np.sqrt(np.maximum(np.diagonal(gram)[alive], 0.0))
         outer, part = np.multiply.outer(norms, norms), np.ix_(alive, alive)
         self.gram, self.squared, self.rank, self.alive = gram[part] / outer, squared[part] / outer, rank, alive
+        self.is_white = bool((self.gram == np.eye(len(alive))).all())
         self._whole, self._norms = gram, norms
 
     def judged(self, supports: Indices) -> Judged:
-        """What many supports of one size (rows) capture, and cannot exceed."""
+        """Captured variance of many supports of one size (rows), and its upper bounds."""
         rows, columns = supports[:, :, None], supports[:, None, :]
+        if self.is_white:
+            captured = np.linalg.eigvalsh(self.squared[rows, columns])[:, -self.rank :].sum(axis=1)
+            size = supports.shape[1]
+            return Judged(captured, captured * (1 + self.rank * whitening_margin(size, float(size))))
         inside = self.gram[rows, columns]
         try:
             inverse = np.linalg.inv(np.linalg.cholesky(inside))
@@ -62,7 +73,8 @@ class Captured:
         return Judged(captured, bounds)
 
     def best_of(self, supports: Indices) -> tuple[int, float, float]:
-        """Of many supports (rows, numbers of features) the first best, what it captures, and what none can exceed."""
+        """The first best of many supports (rows of feature indices), its captured variance, and an upper bound for all
+        of them."""
         known, places = np.isin(supports, self.alive), np.searchsorted(self.alive, supports)
         captured, bounds = np.zeros(len(supports)), np.zeros(len(supports))  # features that are 0 capture nothing
         for count in np.unique(known.sum(axis=1)[known.any(axis=1)]):
@@ -73,7 +85,7 @@ class Captured:
         return best, float(captured[best]), float(bounds.max())
 
     def beside_kept(self, kept: Indices, n_open: int) -> float:
-        """What these columns and any ``n_open`` others capture at most; rounded up."""
+        """Upper bound on the variance captured by these columns and any ``n_open`` others; rounded up."""
         parts = self._apart(kept)
         return self._beside(parts, n_open + len(kept) - len(parts))
 
@@ -105,7 +117,8 @@ class Captured:
         return float(np.linalg.eigvalsh(inverse @ self.squared[part] @ inverse.T)[-self.rank :].sum())
 
     def _beside(self, columns: Indices, count: int) -> float:
-        """What these columns, which are not collinear, and any ``count`` others capture at most; rounded up."""
+        """Upper bound on the variance captured by these columns, which are not collinear, and any ``count`` others;
+        rounded up."""
         captured, left, squares = self._captured_apart(columns), self._whole, 1.0
         if len(columns):
             J = self.alive[columns]

@@ -1,10 +1,11 @@
 """Best-first search over deletions of columns for the r that lose least, with a bound at every step.
 
-J(S), what the best encoder with k components on columns S captures, only falls when columns are taken away. A node is
-a set Q of columns still allowed, some of which must stay, and J(Q) bounds all of its supports; the perspective
+J(S), what the best encoder with k components on columns S captures, only falls when columns are taken away. A node is a
+set Q of columns still allowed, some of which must stay, and J(Q) bounds all of its supports; the perspective
 relaxation, which chooses columns in part, bounds them more closely. It also shows which columns have to stay or to go
 if a support is to be better than the best known, and in which order to branch: in the parts of a node the first, second
-or third column that it prefers goes, and those before it stay. The last part has few supports, which are all looked at.
+or third column that it prefers goes, and those before it stay. The last part has few supports, all of which are
+evaluated.
 
 Nodes are taken from the heap by the dozen, because their matrices are decomposed faster together.
 """
@@ -22,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sparing.gram import DataMatrix
-from sparing.proof.relaxations.perspective import Columns, Relaxed, relaxed
+from sparing.proof.relaxations.perspective import Columns, Completions, Relaxed, relaxed
 from sparing.proof.trees.captured import Captured
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.rules import NO_RULES, Mask, Rules
 from sparing.run import Budget
@@ -38,7 +39,7 @@ TRIED_ROUNDING = 1e-7
 
 @dataclass(frozen=True)
 class Searched:
-    """The best support found, what it captures, and what no support of this size can exceed."""
+    """The best support found, its captured variance, and an upper bound for supports of this size."""
 
     support: Indices
     captured: float
@@ -58,7 +59,7 @@ class _Node(NamedTuple):
 
 
 class _Best:
-    """The best support so far, and what is known of those that were tried."""
+    """The best support so far, and values of those that were tried."""
 
     def __init__(self, support: Indices, of: Captured) -> None:
         self._of, self.support, self.captured, self.settled = of, support, 0.0, 0.0
@@ -67,7 +68,7 @@ class _Best:
 
     @property
     def target(self) -> float:
-        """What a support has to exceed to be better."""
+        """The value that a better support must exceed."""
         return self.captured * (1 + CLOSED)
 
     def look(self, supports: Indices) -> None:
@@ -163,20 +164,19 @@ class DeletionTree:
         if not inside:
             return
         columns, relaxation = self._relaxed(inside, size, best.target, first=first)
-        tried = list[tuple[int, Indices]]()
+        tried = list[Completions]()
         for at, node in enumerate(inside):
             yield from self._parts(node, at, relaxation, size, best, tried)
         if tried:
-            nodes = np.repeat([at for at, _ in tried], [len(places) for _, places in tried])
-            supports = np.concatenate([places for _, places in tried])
-            possible = relaxation.may_exceed(best.target, nodes, supports)
-            better = columns[nodes[possible][:, None], supports[possible]]
+            possible = relaxation.may_exceed(best.target, tried)
+            each = zip(tried, possible, strict=True)
+            better = np.concatenate([columns[one.node][one.supports[those]] for one, those in each])
             for part in np.array_split(better, -(-len(better) // LIMITS.node_supports)) if len(better) else []:
                 best.look(part)
             best.settled = max(best.settled, best.target)
 
     def _parts(
-        self, node: _Node, at: int, relaxation: Relaxed, size: int, best: _Best, tried: list[tuple[int, Indices]]
+        self, node: _Node, at: int, relaxation: Relaxed, size: int, best: _Best, tried: list[Completions]
     ) -> Iterator[_Node]:
         """The parts of a node by the first column that goes, those before it kept; the last has few supports to try."""
         width, most, target = len(node.columns), float(relaxation.bound[at]), best.target
@@ -207,8 +207,7 @@ class DeletionTree:
         for i in range(min(len(free) - excess, size - kept) + 1):  # as many have to go, and no more may stay
             places = size - kept - i
             if not self.rules.has_limits and comb(len(free) - i, places) <= few:
-                added = free[i:][_subsets(len(free) - i, places)]
-                tried.append((at, np.column_stack([np.tile(order[: kept + i], (len(added), 1)), added])))
+                tried.append(Completions(at, order[: kept + i], free[i:], _subsets(len(free) - i, places)))
                 return
             lost = largest - certain - _largest(gains[free[i + 1 :]], places)
             if (its_bound := min(bound, most - min(lost, room), float(remaining[free[i]]))) > target:
@@ -224,7 +223,7 @@ class DeletionTree:
             row[: len(node.columns)] = node.columns
         here, are_kept = (np.arange(counts.max()) < number[:, None] for number in (counts, kept))
         both, part = here[:, :, None] & here[:, None, :], (columns[:, :, None], columns[:, None, :])
-        A = np.where(both, self.of.gram[part], np.eye(counts.max()))
+        A = None if self.of.is_white else np.where(both, self.of.gram[part], np.eye(counts.max()))
         C = np.where(both, self.of.squared[part], 0.0)
         shares = np.take_along_axis(np.stack([node.shares for node in nodes]), columns, axis=1)
         steps = SCHEDULES.first_choice_steps if first else SCHEDULES.choice_steps
@@ -232,12 +231,12 @@ class DeletionTree:
         return columns, relaxed(A, C, rank, Columns(here, are_kept, size), shares, target, steps)
 
     def _few(self, size: int, *, screened: bool) -> int:
-        """How many supports of a part are tried: fewer where each costs more."""
+        """Number of supports of a part that are tried: fewer if each costs more."""
         work = LIMITS.node_work if screened else LIMITS.node_work // 8
         return min(self.enumerated, work // size**3 + 1)
 
     def _fitting(self, columns: Indices, kept: int) -> Indices:
-        """The columns without those that a budget, or the limit of a group, has no room for beside the kept ones."""
+        """The columns that fit the budget and the limits of groups together with the kept ones."""
         if not self.rules.has_limits or kept == len(columns):
             return columns
         rooms = replace(self.rules, required=columns[:kept]).rooms(1, len(self.of.alive))
@@ -245,7 +244,7 @@ class DeletionTree:
 
 
 def _fixed(gains: Array, places: int, slack: float) -> tuple[Mask, Mask]:
-    """Columns that have to stay, and those that have to go, if a choice may lose less than ``slack``."""
+    """Columns that must stay and columns that must go if a choice is to lose less than ``slack``."""
     falling = np.append(-np.sort(-gains), 0.0)
     last, following = falling[min(places, len(gains)) - 1], falling[min(places, len(gains))]
     stay = (gains >= last) & (gains - following > slack)

@@ -15,14 +15,14 @@ from math import comb
 import numpy as np
 
 from sparing.linalg.rounding import EPS
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
 
 @dataclass(frozen=True)
 class Packed:
-    """Disjoint supports in the order of the sizes asked for, what they reach, and what no others can pass."""
+    """Disjoint supports in the order of the given sizes, their value, and an upper bound for all others."""
 
     supports: list[Indices]
     value: float
@@ -40,7 +40,7 @@ def best_disjoint(
     start: Sequence[Indices] | None = None,
     prices: Array | None = None,
 ) -> Packed | None:
-    """The best disjoint supports with a bound that holds at every moment; nothing where supports are too many.
+    """The best disjoint supports with a bound that is valid at any time; None if there are too many supports.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class _Search:
             self.value, self.best = total, [support[support < d] for support in chosen]
 
     def _thin(self, prices: Array) -> None:
-        """Keep supports that may be part of something better, given the largest c for all others."""
+        """Keep supports that may be part of a better solution, given the largest c for all others."""
         sorted_c = [np.sort(self._reduced(kind, prices))[::-1] for kind in self.kinds]
         tops = [float(c[: kind.count].sum()) for c, kind in zip(sorted_c, self.kinds, strict=True)]
         if any(len(c) < kind.count for c, kind in zip(sorted_c, self.kinds, strict=True)):
@@ -195,7 +195,7 @@ class _Search:
             self.kinds[at] = kind.kept(np.flatnonzero(~(exchanged <= self.value)))
 
     def run(self, prices: Array, max_nodes: int, budget: Budget) -> None:
-        """The search itself; ``open`` is what is not yet searched when it ends early."""
+        """The search itself; ``open`` holds the nodes not yet searched if it ends early."""
         self._thin(prices)
         self._prices, self._max_nodes, self._budget = float(prices.sum()), max_nodes, budget
         reduced = [self._reduced(kind, prices) for kind in self.kinds]

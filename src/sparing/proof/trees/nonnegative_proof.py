@@ -17,13 +17,13 @@ from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.semidefinite import relaxed_nonnegative
 from sparing.proof.trees.prover import Prover, refuted_again
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
 
 
 class NonnegativeProof(NamedTuple):
-    """What no nonnegative direction exceeds, and the best support of the raised matrix."""
+    """An upper bound for nonnegative directions, and the best support of the raised matrix."""
 
     bound: Bound
     support: Indices
@@ -40,7 +40,7 @@ def prove_nonnegative(
     max_iter: int,
     budget: Budget,
 ) -> NonnegativeProof:
-    """Refute what is above a direction that is known, as far as nodes and time allow."""
+    """Refute values above that of a known direction, as far as nodes and time allow."""
     A, N = view.gram(), None
     with single_threaded_blas(float(len(A)) ** 3):
         if max_iter > 0 and len(A) <= LIMITS.raised_features:
@@ -57,7 +57,7 @@ def prove_nonnegative(
 def proposed_dual(
     A: Array, size: int, support: Indices, loadings: Array, max_iter: int, tolerance: float, budget: Budget
 ) -> Array:
-    """The best Y found; the search ends early where it proves the direction that is known."""
+    """The best Y found; the search ends early if it proves the known direction optimal."""
     reached = -np.inf
     if len(support) and loadings.min() >= 0:
         inside = A[np.ix_(support, support)]
@@ -67,7 +67,7 @@ def proposed_dual(
 
 
 def _raised(A: Array, N: Array | None) -> tuple[DataMatrix, float]:
-    """A + N for the positive entries of N, made semidefinite by a multiple of I; and that less what rounding can do.
+    """A + N for the positive entries of N, made semidefinite by a multiple of I; and the same minus the rounding error.
 
     The multiple of I is the same for all unit x.
     """

@@ -1,4 +1,4 @@
-"""Probing: a semidefinite dual for each feature, before the search, where all features look alike.
+"""Probing: a semidefinite dual for each feature, before the search, for data in which all features look similar.
 
 Noise, and weak signals in it, have no rows that stand out, so that sums of rows refute little. A semidefinite dual
 refutes more: for every symmetric Y with zero diagonal no unit x with m nonzeros exceeds
@@ -7,8 +7,8 @@ refutes more: for every symmetric Y with zero diagonal no unit x with m nonzeros
 
 because x'Yx is at most max|Y_ij| (|x|_1^2 - |x|_2^2). With one feature fixed what is left is a problem of r - 1
 features on a Schur complement G (``schur_tree.py``), which differs from A by one rank: a few iterations of the
-alternating direction method from where it ended for A itself. A feature that is refuted is gone for good, the next
-ones have less beside them, and what survives is small enough for the tree.
+alternating direction method from where it ended for A itself. A refuted feature is removed for good, which makes the
+next problems smaller, and the surviving features are few enough for the tree.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.stepwise import Relaxation
 from sparing.proof.trees.schur_tree import Mask, Node, Outcome, SchurTree
-from sparing.proof_effort import SCHEDULES
+from sparing.proof_limits import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
@@ -30,7 +30,7 @@ LEAST_GAP = 1e-9
 
 @dataclass(frozen=True)
 class ProbingLimits:
-    """How far features are probed before what is left is the tree's.
+    """Limits of probing, after which the tree searches the rest.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class _Meter:
 
 
 class _Root(SchurTree):
-    """The tree, asked only for what is left at its root."""
+    """The tree, used only to list the features that survive at its root."""
 
     def left(self) -> tuple[Node, Indices | None]:
         (root,) = self._open
@@ -116,7 +116,7 @@ class _Probes:
                 self._refresh()
 
     def rest(self, floors: Array, max_nodes: int) -> Outcome:
-        """The tree for what is left."""
+        """Search the rest with the tree."""
         if self.support is not None or len(self.alive) < self.m:
             return Outcome(self.support, self.support is None, 0)
         left = min(max_nodes, self.meter.max_nodes - self.meter.nodes)
@@ -142,7 +142,7 @@ class _Probes:
         return inside and self._refuted_inside(p, beside, probe)
 
     def _refuted_inside(self, p: int, beside: Indices, probe: Relaxation) -> bool:
-        """The same by probing what is beside it, and the tree for what is left of that."""
+        """The same by probing the other features, then the tree for those that survive."""
         allowed = self.allowed[beside[:, None], beside]
         inner = _Probes(probe, self.alive[beside], allowed, self.m - 1, self.target, self.meter, self.limits)
         inner.round(self.limits.rounds[0], self.limits.left_to_tree)
@@ -156,7 +156,7 @@ class _Probes:
         self.allowed = self.allowed[places[:, None], places]
 
     def _refresh(self) -> None:
-        """Bring the iterate up to date with what is gone."""
+        """Remove refuted features from the iterate."""
         for count in range(SCHEDULES.refresh_steps):
             if not self.meter.empty:
                 self.meter.step(self.whole, self.m - 1, balance=count == SCHEDULES.refresh_steps - 1)
@@ -169,7 +169,7 @@ class _Probes:
 
 
 class Prober:
-    """Targets for ``size`` features of A, one after the other: the iterate for all features serves them all.
+    """Successive targets for ``size`` features of A: the iterate for all features serves all of them.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def probed(
 
 @dataclass(frozen=True)
 class Narrowed:
-    """No support reaches ``target`` (infinite where nothing is proved); ``support`` has more than the best known."""
+    """No support reaches ``target`` (infinite if nothing is proved); ``support`` has more than the best known."""
 
     target: float
     support: Indices | None
@@ -266,8 +266,8 @@ class Narrowed:
 def least_gap(A: Array, size: int, value: float, floors: Array, *, max_nodes: int, budget: Budget) -> Narrowed:
     """The lowest target above ``value`` that can be refuted with so many nodes.
 
-    The dual of all features is the first one. What the duals of some features are after a few iterations tells which
-    target is next: near their median most features are refuted. Then lower ones, as long as they can be refuted.
+    The dual of all features is the first one. The duals of some features after a few iterations determine the next
+    target: near their median most features are refuted. Then lower ones, as long as they can be refuted.
 
     Parameters are those of ``Prober``; the floors are those of ``value`` itself.
     """

@@ -1,4 +1,4 @@
-"""Proof that no r features reach more: targets refuted one after the other, small sizes first."""
+"""Proof that no r features have a larger value: successive targets are refuted, small sizes first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sparing.objectives.variance import RayleighObjective
 from sparing.proof.relaxations.fantope import cutting_directions, simple_directions
 from sparing.proof.trees.probing import LEAST_GAP, least_gap
 from sparing.proof.trees.refuter import Refuter, Step
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Bound, Indices
 from sparing.run import Budget
 from sparing.search.local import LocalSearch
@@ -23,7 +23,7 @@ START_SEARCH = LocalSearch(starts=8, finalists=2, perturbations=0)
 
 @dataclass(frozen=True)
 class Proof:
-    """The best support found, and what nothing exceeds. ``steps`` can be refuted again, each with those before it."""
+    """The best support found, and an upper bound. ``steps`` can be refuted again, each with those before it."""
 
     support: Indices
     value: float
@@ -47,7 +47,7 @@ class Prover(Refuter):
         self.direct, self.objective = direct, RayleighObjective(self.view)
 
     def prove(self, size: int, support: Indices, rng: np.random.Generator, *, max_nodes: int, budget: Budget) -> Proof:
-        """Improve the support, and refute what is above it, as far as nodes and time allow.
+        """Improve the support, and refute values above its own, as far as nodes and time allow.
 
         An interruption from the keyboard ends the search and keeps what it has.
         """
@@ -88,7 +88,8 @@ class Prover(Refuter):
         return max(starts, key=self._value)
 
     def _settle(self, size: int, best: Indices, rng: np.random.Generator, max_nodes: int, budget: Budget) -> Indices:
-        """Prove the best support of one size, or bring the gap down; the support, a better one where one was found."""
+        """Prove the best support of one size, or reduce the gap; returns the support, or a better one if one was
+        found."""
         spent, probing = self.nodes, self.can_probe(size)
         if self._proved(size, best):
             return best
@@ -119,7 +120,7 @@ class Prover(Refuter):
         return best
 
     def _narrow(self, size: int, best: Indices, max_nodes: int, budget: Budget) -> Indices:
-        """Bring the gap down by duals: of all features, and of what is left beside each of them."""
+        """Reduce the gap by duals: of all features, and of the remaining features given each of them."""
         A, end = self.view.gram(), self.nodes + max_nodes
         while self.nodes < end and not budget.expired:
             value = self._value(best)
@@ -140,7 +141,8 @@ class Prover(Refuter):
     def _attempt(
         self, size: int, best: Indices, gap: float, rng: np.random.Generator, max_nodes: int, budget: Budget
     ) -> tuple[Indices, bool]:
-        """Refute what is above the best by the gap; whatever reaches it becomes the best, and its like is refuted."""
+        """Refute values above the best by the gap; a support that reaches one becomes the best, and the next value is
+        refuted."""
         spent = self.nodes
         while True:
             value = self._value(best)
@@ -203,7 +205,7 @@ REWRITTEN = 5e-7
 
 
 def as_bound(proof: Proof) -> Bound:
-    """What was proved, with the steps that prove it."""
+    """The bound, with the steps that prove it."""
     reached = proof.bound - proof.value <= REACHED * abs(proof.value)
     found = (proof.support,)
     return Bound(proof.bound, "branch_and_bound", "branch and bound", "always", proof.steps, reached, supports=found)
@@ -226,7 +228,8 @@ def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any, *, max_dense: in
 
 
 def bound_of_one_component(A: Array, size: int) -> float:
-    """What no unit x with so many nonzeros exceeds in x'Ax, for any symmetric A, by a search of limited size."""
+    """Upper bound on x'Ax over unit x with this number of nonzeros, for any symmetric A, by a search of limited
+    size."""
     values = np.linalg.eigvalsh(A)
     shift = max(-float(values[0]), 0.0)  # the same for all unit x
     view = view_of_gram(A + shift * np.eye(len(A)))

@@ -16,19 +16,19 @@ from sparing.linalg.rounding import EPS
 from sparing.linalg.rows import sum_of_largest
 from sparing.proof.trees.probing import LEAST_GAP, probed
 from sparing.proof.trees.schur_tree import Outcome, SchurTree, best_shift
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
 REFUTED_MARGIN = 1e-10
-"""What is added to a refuted target, far more than rounding can do."""
+"""Margin added to a refuted target, far above rounding error."""
 
 Step = tuple[int, float, bool]
 """A number of features, a target that no so many reach, and whether probing was needed to refute it."""
 
 
 class Refuter:
-    """What is known of the sparse components of one view, and what it refutes."""
+    """Known bounds on the sparse components of one view, and the targets that they refute."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Refuter:
     def most_of(self, size: int) -> float:
         """The least that is proved about so many features, by other sizes too where A is positive semidefinite.
 
-        x'Ax = |sum x_i b_i|^2 for A = B'B; of its r terms the t largest have t/r of the sum at least.
+        x'Ax = |sum x_i b_i|^2 for A = B'B; the t largest of its r terms are at least t/r of the sum.
         """
         known = [self.most.get(size, np.inf), self.most.get(self.view.n_features, np.inf)]
         if self.view.is_psd:
@@ -93,7 +93,7 @@ class Refuter:
         return size >= 2 and self.view.n_features <= LIMITS.probed_features
 
     def floors(self, size: int, target: float) -> Array:
-        """What t features of a support that reaches the target have at least."""
+        """A lower bound on the value of t features of a support that reaches the target."""
         floors = np.full(size + 1, -np.inf)
         if self.view.is_psd:
             for t in range(1, size):
@@ -107,7 +107,7 @@ class Refuter:
         return floors
 
     def candidates(self, size: int, target: float, floors: Array, budget: Budget) -> Indices | None:
-        """Features that may be in a support that reaches the target; nothing where they are too many to tell."""
+        """Features that may be in a support that reaches the target; None if there are too many to decide."""
         features = np.flatnonzero(self.own >= (floors[1] if size > 1 else target))
         if len(features) <= self.max_dense or size < 2:
             return features
@@ -131,7 +131,7 @@ class Refuter:
         return None if self.table is None else self.table.at(level, features)
 
     def _inside(self, features: Indices) -> DataMatrix | None:
-        """These features alone: their columns or their matrix, whichever is smaller; nothing where both are large."""
+        """These features alone: their columns or their matrix, whichever is smaller; None if both are large."""
         view, count = self.view.origin, len(features)
         if count > LIMITS.pair_features or (not view.has_gram and (view.n_samples or 0) * count**2 > LIMITS.pair_work):
             return None
@@ -174,8 +174,7 @@ def _renumbered(outcome: Outcome, features: Indices) -> Outcome:
 class PairTable:
     """Entries A_ij, i != j, of pairs whose larger eigenvalue reaches ``level``; sorted by i, then falling by size.
 
-    ``features`` are the only ones looked at: a sorted array of numbers of the view, to which ``rows`` and ``columns``
-    refer by place.
+    ``features`` is a sorted array of the features considered; ``rows`` and ``columns`` are positions in it.
     """
 
     features: Indices
@@ -186,7 +185,7 @@ class PairTable:
     entries: Array
 
     def at(self, level: float, features: Indices) -> PairTable | None:
-        """For another level and other features; nothing where they are not in this table."""
+        """For another level and other features; None if they are not in this table."""
         if level < self.level or not np.isin(features, self.features, assume_unique=True).all():
             return None
         place = np.full(len(self.features), -1, dtype=np.intp)
@@ -200,7 +199,8 @@ class PairTable:
         return PairTable(features, self.own[place >= 0], level, rows, columns, self.entries[at])
 
     def strength(self, size: int) -> Array:
-        """What each feature adds at most to the squared Frobenius norm of a block of ``size`` features."""
+        """Upper bounds on the contribution of each feature to the squared Frobenius norm of a block of ``size``
+        features."""
         return np.square(self.own) + _beside(self.rows, np.square(self.entries), len(self.features), size)
 
     def partners(self, place: int) -> Indices:
@@ -232,7 +232,7 @@ class PairTable:
 
 
 def pairs_reaching(inside: DataMatrix, features: Indices, level: float, budget: Budget) -> PairTable | None:
-    """All pairs of these features at a level, from blocks of rows of A; nothing where they or the time are too much.
+    """All pairs of these features at a level, from blocks of rows of A; None if there are too many or time is up.
 
     ``inside`` is the view of these features alone.
     """

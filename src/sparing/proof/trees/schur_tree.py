@@ -3,7 +3,7 @@
 With the features S fixed and L above lambda_max(A_S), a larger support S + T has lambda_max(A_{S+T}) >= L exactly where
 lambda_max(G_T) >= L for G = A_FF + A_FS (L - A_SS)^-1 A_SF: what is left is the same problem with fewer features on G,
 and fixing one more feature p is the rank-one change G + g_p g_p' / (L - G_pp). So every bound on sparse components
-serves every node, and a node is closed where one of them stays below L.
+applies to every node, and a node is closed if one of them is below L.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from sparing.proof_effort import SCHEDULES
+from sparing.proof_limits import SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
@@ -87,7 +87,7 @@ class SchurTree:
             self._open = [lambda: root.fix(leader, target, np.zeros(0, dtype=np.intp))]
 
     def search(self, max_nodes: int, budget: Budget) -> Outcome:
-        """Depth first, the strongest features first; what has been refuted is gone from what follows."""
+        """Depth first, strongest features first; refuted features are excluded from the rest of the search."""
         nodes = spoken = 0
         while self._open:
             if nodes >= max_nodes or budget.expired:
@@ -105,10 +105,10 @@ class SchurTree:
         return Outcome(None, True, nodes)
 
     def _branch(self, node: Node) -> None:
-        """A child for each of the strongest features, without those before it; what is left comes after them all.
+        """A child for each of the strongest features, without those before it; the remaining features come last.
 
-        Between two children only sums of rows are looked at, as they were before: too large, so what they refute is
-        refuted. Matrices are made when their turn comes.
+        Between two children only the earlier sums of rows are used: they are too large, so their refutations stay
+        valid. Matrices are made when their turn comes.
         """
         m, alive = self.size - len(node.chosen), np.ones(len(node.free), dtype=bool)
         children: list[Callable[[], Node]] = []
@@ -147,7 +147,7 @@ class SchurTree:
         return (vectors.T @ self.A[fixed[:, None], free]) / np.sqrt(level - values)[:, None]
 
     def _reduced(self, node: Node) -> tuple[Node, tuple[int, ...] | None]:
-        """The node without features that cannot help, to a fixed point; empty where it is refuted; or a support."""
+        """The node without features that cannot help, to a fixed point; empty if it is refuted; or a support."""
         nothing = np.zeros(0, dtype=np.intp)
         L, m = self.target, self.size - len(node.chosen)
         while True:
@@ -190,7 +190,8 @@ class SchurTree:
         return useful
 
     def _row_tests(self, node: Node, m: int, beside: Array | None = None) -> list[tuple[Array, float]]:
-        """What each row adds to |G_T - cI|_F^2 at most, and what that must reach; for two c below the target."""
+        """Upper bounds on the contribution of each row to |G_T - cI|_F^2, and the value it must reach; for two c below
+        the target."""
         own = np.diagonal(node.G)
         if beside is None:
             beside = _strongest_squares(node, m).sum(axis=1)
@@ -205,7 +206,7 @@ def _reaching(rows: Array, m: int, need: float) -> Mask:
 
 
 def _strongest_squares(node: Node, m: int) -> Array:
-    """The m - 1 largest squares of allowed entries beside the diagonal, for every row."""
+    """The m - 1 largest squares of allowed off-diagonal entries, for every row."""
     squares = np.where(node.allowed, np.square(node.G), 0.0)
     count = squares.shape[1]
     return np.partition(squares, count - m + 1, axis=1)[:, count - m + 1 :]

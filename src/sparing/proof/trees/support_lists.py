@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 
 from sparing.linalg.rounding import EPS
 from sparing.proof.relaxations.fantope import scale_of, smoothed_sum
-from sparing.proof_effort import LIMITS, SCHEDULES
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
 
@@ -31,7 +31,7 @@ TIGHT = 1e-8
 
 @dataclass(frozen=True)
 class Listed:
-    """What no orthonormal directions exceed, the pool of W that proves it, and the best supports that were seen."""
+    """An upper bound for orthonormal directions, the pool of W that proves it, and the best supports that were seen."""
 
     bound: float
     target: float
@@ -63,7 +63,7 @@ class SupportLists:
     def prove(self, starts: Sequence[Array], H: Array, *, rounds: int, budget: Budget) -> Listed:
         """Refute all lists above the best directions known (H, d x k) as far as rounds and time allow.
 
-        ``starts`` are some W to begin with; what is bounded by one alone decides which lists are written down.
+        ``starts`` are some W to begin with; the lists that a single W does not bound are written down.
         """
         best, found = float(np.einsum("ij,ij->", H, self.A @ H)), tuple(np.flatnonzero(h) for h in H.T)
         trials = [*starts, min(self._around(H, found), key=lambda W: self._value(W, found))]
@@ -91,7 +91,7 @@ class SupportLists:
         return Listed(self._bound(kept, target, lists[1]), target, kept, found, best)
 
     def check(self, pool: Array, target: float) -> float:
-        """What no orthonormal directions exceed, from any pool and any target."""
+        """An upper bound for orthonormal directions, from any pool and any target."""
         if (lists := self._lists(pool[0], target)) is None:
             return np.inf
         for W in pool[1:]:
@@ -111,7 +111,8 @@ class SupportLists:
         return np.concatenate([np.linalg.eigvalsh(B[S[:, :, None], S[:, None, :]])[:, -1] for S in parts])
 
     def _lists(self, W: Array, target: float) -> tuple[Indices, Array] | None:
-        """All lists (rows, rising places) that neither W nor nothing shared bounds by a target; None for too many."""
+        """All lists (rows of increasing positions) that neither W nor W = 0 bounds by a target; None if there are too
+        many."""
         level, shared, alone = _leading(W, self.count), self._tops(W), self._tops(np.zeros_like(W))
         order = np.argsort(-shared, kind="stable")
         order = order[level + shared[order] + (self.count - 1) * shared.max() > target]
@@ -210,9 +211,9 @@ def _leading(W: Array, count: int) -> float:
 
 
 def orthogonal_directions(A: Array, supports: Sequence[Indices]) -> Array:
-    """Orthonormal directions (columns) on given supports with much variance: each in turn the best beside the others.
+    """Orthonormal directions (columns) on given supports with large variance: each in turn the best given the others.
 
-    Where a support leaves no direction beside the others its column is 0.
+    If a support has no direction orthogonal to the others, its column is 0.
     """
     best, reached = np.zeros((len(A), len(supports))), -np.inf
     for first in range(len(supports)):
@@ -232,7 +233,7 @@ def orthogonal_directions(A: Array, supports: Sequence[Indices]) -> Array:
 
 
 def _beside(B: Array, others: Array) -> Array:
-    """The unit x with most x'Bx that is orthogonal to the columns of ``others``; 0 where there is none."""
+    """The unit x with the largest x'Bx that is orthogonal to the columns of ``others``; 0 if there is none."""
     U, values, _ = np.linalg.svd(others)
     free = U[:, int((values > TIGHT).sum()) :]
     if free.shape[1] == 0:

@@ -28,7 +28,7 @@ from sparing.show.wording import shown
 
 PASSED_ON = ("objective", "precomputed", "center", "scale", "missing", "effort", "time_limit")
 NOT_HELD = 1
-"""The code where a certificate does not hold for the data."""
+"""The exit code if a certificate does not hold for the data."""
 
 
 @click.command()
@@ -85,7 +85,7 @@ def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
 
 
 def _recheck(path: str, data: str, as_json: bool, chosen: dict[str, Any]) -> None:
-    """Does the certificate of a saved model hold for these data?"""
+    """Recheck the certificate of a saved model with these data."""
     model = certified(path)
     where = reading_of(chosen), chosen["label"], chosen["drop"]
     precomputed = model.certificate_.preprocessing.precomputed
@@ -108,7 +108,7 @@ def _recheck(path: str, data: str, as_json: bool, chosen: dict[str, Any]) -> Non
 
 
 def is_model(path: str) -> bool:
-    """Is this a file that ``save_model`` wrote, whatever its ending?"""
+    """Whether it is a file of ``save_model``, whatever its extension."""
     place = Path(path).expanduser()
     if not place.exists():
         raise errors.no_such_file(path)
@@ -120,7 +120,7 @@ def is_model(path: str) -> bool:
 
 
 def certified(path: str) -> Any:
-    """The model in a file, if it has a certificate that data alone can confirm."""
+    """The model in a file, if its certificate can be rechecked from data only."""
     model = load_model(path)
     certificate = getattr(model, "certificate_", None)
     if certificate is None or isinstance(certificate, RegressionCertificate):
@@ -133,7 +133,7 @@ def certified(path: str) -> Any:
 
 
 def rechecked(model: Any, table: Table) -> Recheck:
-    """The certificate again, from these data; features are found by name where both have names."""
+    """Recheck the certificate with these data; features are matched by name if both have names."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None and table.feature_names is not None and list(names) != table.feature_names:
         place = {name: j for j, name in enumerate(table.feature_names)}
@@ -141,7 +141,7 @@ def rechecked(model: Any, table: Table) -> Recheck:
         if absent:
             raise ValueError(
                 f"Cannot use {str(table.path)!r}: the certificate is about data with the features {listed(absent)}, "
-                "which are not among its columns of numbers. Pass the data of the fit, with all features."
+                "which are not among its numeric columns. Pass the data of the fit, with all features."
             )
         table = table.restricted(np.array([place[name] for name in names], dtype=np.intp))
     rows = table.rows.with_coding(getattr(model, "coding_", None))
@@ -150,15 +150,15 @@ def rechecked(model: Any, table: Table) -> Recheck:
 
 
 INDEX = {"", "unnamed: 0", "index", "component", "components", "pc"}
-"""What a column that numbers the components is called, in lower case."""
+"""Names of a column that numbers the components, in lower case."""
 
 
 class Place(NamedTuple):
-    """Which features the columns of a table of loadings are about, and in which columns of the file they are."""
+    """The features of a table of loadings, and their columns in the file."""
 
     columns: list[int]
     features: list[int]
-    by_rows: bool = False  # are components columns, and features rows?
+    by_rows: bool = False  # whether components are columns and features are rows
 
 
 def loadings_for(table: Table, given: FileRows, drop: Collection[str], n_most: int) -> Array:
@@ -181,7 +181,7 @@ def loadings_for(table: Table, given: FileRows, drop: Collection[str], n_most: i
 
 
 def _kept(given: FileRows, table: Table, drop: Collection[str]) -> list[int]:
-    """Columns that are not left out: as asked, or because they number the components."""
+    """Columns that are used, without dropped ones and those that number the components."""
     names = given.feature_names
     if names is None:
         return list(range(given.shape[1]))
@@ -194,7 +194,7 @@ def _kept(given: FileRows, table: Table, drop: Collection[str]) -> list[int]:
 
 
 def _place(given: FileRows, table: Table, columns: list[int]) -> Place:
-    """By names where both have them and no two are alike, else by the order of the data."""
+    """Match by names if both have unique ones, otherwise by the order of the data."""
     d = table.rows.shape[1]
     by_name = {name: j for j, name in enumerate(table.feature_names or [])}
     if given.feature_names is None or len(by_name) < d:
@@ -213,7 +213,7 @@ def _place(given: FileRows, table: Table, columns: list[int]) -> Place:
 
 
 def _transposed(given: FileRows, table: Table, columns: list[int]) -> Place:
-    """A column of text that names features says that rows are features; nothing is guessed without one."""
+    """A text column with feature names shows that rows are features; without one nothing is guessed."""
     by_name = {name: j for names in (table.labels, table.feature_names or []) for j, name in enumerate(names)}
     for column in given.left_out:
         cells = read_column(given.path, column)
@@ -231,7 +231,7 @@ def _transposed(given: FileRows, table: Table, columns: list[int]) -> Place:
 
 
 def _transposed_error(path: object, n_columns: int, n_features: int) -> ValueError:
-    """One row per feature, and nothing that says which row is which."""
+    """The error for one row per feature without feature names."""
     return ValueError(
         f"Cannot use {str(path)!r}: its {n_features} rows and {n_columns} columns look like one row per feature, but "
         "each row is a component. Write the transpose (numpy.savetxt or to_csv of loadings.T), or a column of text "
@@ -240,9 +240,9 @@ def _transposed_error(path: object, n_columns: int, n_features: int) -> ValueErr
 
 
 def _unknown_features_error(path: object, names: list[str], data: object) -> ValueError:
-    """Loadings of features that the data do not have."""
+    """The error for loadings of features that are not in the data."""
     return ValueError(
-        f"Cannot use {str(path)!r}: it has loadings of {listed(names)}, which are not among the columns of numbers of "
+        f"Cannot use {str(path)!r}: it has loadings of {listed(names)}, which are not among the numeric columns of "
         f"{str(data)!r}. Name features as in the data: in the header, with one row per component, or in a column of "
         "text, with one row per feature."
     )

@@ -1,4 +1,4 @@
-"""The group of all commands, and what they do when something is wrong: one sentence, and a code."""
+"""The group of all commands, with one message and an exit code for each error."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import click
 import wcwidth  # noqa: F401 - every command needs it: say so before the first one starts
 
 from sparing import __version__, errors
-from sparing.show.cli import Terminated, exit_code
+from sparing.show.cli import Terminated, as_signal, exit_code
 from sparing.show.cli.options import as_options
 
 COMMANDS = {
-    "certify": "Certify loadings from any program.",
-    "explore": "Write an interactive HTML page.",
     "fit": "Fit components on few features.",
     "path": "Report the share kept by each number of features.",
+    "explore": "Write an interactive HTML page.",
     "transform": "Compute scores with a saved model.",
+    "certify": "Certify loadings from any program.",
 }
-"""Each has a module of its name, imported only to run it: ``--version`` and ``--help`` need no numerics."""
+"""Each has a module with its name, imported only to run it: ``--version`` and ``--help`` need no numerics."""
 
 EXIT_CODES = """\b
 Exit codes:
@@ -34,7 +34,7 @@ Exit codes:
 
 
 class Sentences(click.Group):
-    """A group whose commands end with a sentence in place of a traceback, and show warnings as one line each."""
+    """A group whose commands print one message instead of a traceback, and one line per warning."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands."""
@@ -59,25 +59,31 @@ class Sentences(click.Group):
             warnings.showwarning = _note
             try:
                 return super().invoke(ctx)
-            except KeyboardInterrupt as stop:
-                what = "Terminated" if isinstance(stop, Terminated) else "Interrupted"
-                click.echo(f"{what}. Existing files are unchanged.", err=True)
-                raise click.exceptions.Exit(exit_code(stop)) from None
-            except MemoryError as full:
-                raise click.ClickException(
-                    "There is not enough memory for this. Use a machine with more, or fewer features or components."
-                ) from full
-            except BrokenPipeError:  # whoever reads our output has seen enough; click knows what to do
-                raise
-            except OSError as refused:
-                said = str(refused)
-                if refused.errno is not None:  # none of our own sentences
-                    place = "the output" if refused.filename is None else repr(str(refused.filename))
-                    why = errors.system_says(refused)
-                    said = f"Cannot read or write {place}: {why}. Make room or pass another place, and run it again."
-                raise click.ClickException(_one_line(said)) from refused
-            except (ValueError, TypeError, ImportError) as problem:
-                raise click.ClickException(_one_line(as_options(str(problem)))) from problem
+            except (Exception, KeyboardInterrupt) as problem:
+                if (stop := as_signal(problem)) is not None:
+                    what = "Terminated" if isinstance(stop, Terminated) else "Interrupted"
+                    click.echo(f"{what}. Existing files are unchanged.", err=True)
+                    raise click.exceptions.Exit(exit_code(stop)) from None
+                if (sentence := _sentence(problem)) is None:
+                    raise
+                raise click.ClickException(sentence) from problem
+
+
+def _sentence(problem: BaseException) -> str | None:
+    """The message for an error of the data, the machine or the library; None for those that click handles."""
+    if isinstance(problem, MemoryError):
+        return "There is not enough memory for this. Use a machine with more, or fewer features or components."
+    if isinstance(problem, BrokenPipeError):  # the reader of the output closed it
+        return None
+    if isinstance(problem, OSError) and problem.errno is not None:  # not one of our own errors
+        place = "the output" if problem.filename is None else repr(str(problem.filename))
+        why = errors.system_says(problem)
+        return _one_line(f"Cannot read or write {place}: {why}. Free some space or choose another path.")
+    if isinstance(problem, OSError):
+        return _one_line(str(problem))
+    if isinstance(problem, (ValueError, TypeError, ImportError)):
+        return _one_line(as_options(str(problem)))
+    return None
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -14,11 +14,11 @@ import click
 from sparing.data.readers.text_columns import is_annotated_file, read_column
 from sparing.show.cli import options
 from sparing.show.cli.opening import asked_for, progress, writable
-from sparing.show.report.source import Source
+from sparing.show.report.page import Source
 
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,15}|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?|[+-]?(nan|inf)", re.IGNORECASE | re.ASCII)
 EXACT_WHOLE = 2**53
-"""Whole numbers below it are exact as floats."""
+"""Integers below it are exact as floats."""
 
 PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "time_limit")
 
@@ -63,7 +63,7 @@ def explore(
     Examples:
       sparing explore wine.csv -o page.html --label cultivar --scale
     """
-    from sparing.show.report import explore as write_page
+    from sparing.show.report.explorer import explore as write_page
 
     writable(output, force, data)
     drop = [*chosen["drop"], *([] if names is None else [names])]
@@ -86,7 +86,7 @@ def explore(
 
 
 def _source(data: str, chosen: dict[str, Any]) -> Source:
-    """The file of the page, with the options and arguments that read it in the same way."""
+    """The data file of the page, with the options and arguments to read it in the same way."""
     dropped = list(dict.fromkeys(chosen["drop"]))
     label = [] if chosen["label"] is None else [chosen["label"]]
     valued = {name: chosen[name] for name in ("key", "delimiter", "decimal") if chosen[name] is not None}
@@ -105,7 +105,7 @@ def _source(data: str, chosen: dict[str, Any]) -> Source:
 
 
 def _opened(place: Path) -> bool:
-    """Open the page where somebody sits at a terminal with a graphical browser."""
+    """Open the page if the output is a terminal and there is a graphical browser."""
     has_screen = sys.platform in {"win32", "darwin"} or bool({"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ))
     if not (sys.stdout.isatty() and has_screen):
         return False
@@ -115,9 +115,9 @@ def _opened(place: Path) -> bool:
 
 
 def _numbers_or_text(cells: list[str]) -> list[Any]:
-    """Labels as numbers where all of them are, so that many of them make a scale; missing ones are None.
+    """Labels as numbers if all of them are, so that many of them make a scale; missing ones are None.
 
-    What a number would not give back, such as 007, 1_2 or an id of twenty digits, is a name.
+    Text that would change when read as a number, such as 007, 1_2 or an id of twenty digits, is a name.
     """
     present = {cell for cell in cells if cell}
     for kind in (int, float):
@@ -128,7 +128,7 @@ def _numbers_or_text(cells: list[str]) -> list[Any]:
 
 
 def _number(cell: str, kind: type[int] | type[float]) -> int | float | None:
-    """The number that a cell is, if it is one of this kind."""
+    """The number in a cell, if it is one of this kind."""
     if not NUMBER.fullmatch(cell):
         return None
     number = float(cell)

@@ -13,10 +13,10 @@ from sparing.show.cli.opening import asked_for, progress, writable
 METHODS = {"encoder": SparseEncoder, "pca": SparsePCA, "nonnegative": NonnegativeSparsePCA}
 OF_ENCODER = ("max_loss", "strategy", "columns", "costs", "max_cost", "groups", "max_per_group")
 OF_METHODS = {"min_variance": set(METHODS), "max_cosine": {"pca"}, **{name: {"encoder"} for name in OF_ENCODER}}
-"""Options that not every method has."""
+"""Options that only some methods have."""
 
 COUNTS = ("max_loss", "min_variance", "columns")
-"""Options that say how many features to use, beside -r."""
+"""Options that set the number of features, in addition to -r."""
 
 
 @click.command()
@@ -117,13 +117,13 @@ def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, qu
 
 
 def _record(found: HeldOut) -> dict[str, Any]:
-    """What is kept of new samples, by fold."""
+    """The shares of new samples, by fold."""
     names = ("unread", "everything", "pca", "pca_everything", "in_sample")
     return {"kept": found.kept, "kept_se": found.kept_se, **{name: getattr(found, name).tolist() for name in names}}
 
 
 def _check(method: str, given: dict[str, Any], features: int | None) -> None:
-    """Options that make no sense together are a misunderstanding of the command, not of the data."""
+    """Raise usage errors for options that cannot be combined."""
     for name in given:
         option = "--" + name.replace("_", "-")
         if method not in OF_METHODS[name]:

@@ -1,4 +1,4 @@
-"""Opening of the input files of a command, with messages on the way."""
+"""Opening of the input files of a command, with messages."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from sparing.show.wording import names_of, shown
 CLEAR_LINE = "\r\x1b[K"
 
 MOST_NAMES = 10
-"""Names of columns that one line may have."""
+"""Maximum number of column names in a line."""
 
 
 class Table(NamedTuple):
-    """Rows of a file without the columns that are no features."""
+    """Rows of a file without the columns that are not features."""
 
     path: str
     rows: Rows
@@ -45,11 +45,11 @@ class Table(NamedTuple):
 
     @property
     def labels(self) -> list[str]:
-        """A name for each feature, as it may be shown."""
+        """A printable name for each feature."""
         return names_of(self.feature_names, self.rows.shape[1])
 
     def restricted(self, J: Indices) -> Table:
-        """These features alone, in this order; of a covariance their rows alone, too."""
+        """Only these features, in this order; for a covariance also only their rows."""
         names = None if self.feature_names is None else [self.feature_names[j] for j in J]
         rows: Any = ChosenColumns(self.rows, J, names)
         if self.precomputed and self.rows.is_dense and self.rows.shape[0] == self.rows.shape[1]:
@@ -58,7 +58,7 @@ class Table(NamedTuple):
         return self._replace(rows=rows, feature_names=names)
 
     def say_left_out(self) -> None:
-        """Name the columns that are not used, and what was noticed about the others, on the error stream."""
+        """Print the unused columns, and notes about the others, on the error stream."""
         for why, columns in (("not numeric", self.not_numeric), ("as requested", self.dropped)):
             if columns:
                 more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
@@ -68,7 +68,7 @@ class Table(NamedTuple):
             click.echo(f"Note: {one_line(as_options(note))}.", err=True)
 
     def called(self, name: str) -> str:
-        """A column of the file in words: by its place where it has no name."""
+        """The name of a column in messages; its position if it has no name."""
         if name.strip():
             return shown(name)
         place = column_place(self.path, name)
@@ -76,13 +76,13 @@ class Table(NamedTuple):
 
 
 def asked_for(path: str, chosen: Mapping[str, Any], *, elsewhere: Collection[str] = ()) -> Table:
-    """The table that the options of a command ask for, with a note where it may be another one than it seems.
+    """The table defined by the options of a command, with a note if it may not be the expected one.
 
     Columns named in ``elsewhere`` may be dropped without being in it.
     """
     precomputed = chosen.get("precomputed", False)
     if chosen["label"] is not None and is_annotated_file(path):
-        read_column(path, chosen["label"])  # a column of obs, beside the table; says so where there is none
+        read_column(path, chosen["label"])  # a column of obs; raises an error if there is none
         chosen = {**chosen, "label": None}
     if precomputed and chosen["missing"] == "mean":
         raise click.UsageError("--missing mean is for samples; a covariance (--precomputed) has no rows to average.")
@@ -103,7 +103,7 @@ def asked_for(path: str, chosen: Mapping[str, Any], *, elsewhere: Collection[str
 
 
 def reading_of(chosen: Mapping[str, Any]) -> Options:
-    """How a file is to be read, by the options of a command."""
+    """Arguments for reading a file, from the options of a command."""
     names = ("key", "transpose", "delimiter", "decimal", "drop_unreadable")
     delimiter = {"\\t": "\t", "tab": "\t"}.get(chosen["delimiter"] or "", chosen["delimiter"])
     if delimiter is not None and len(delimiter) != 1:
@@ -121,14 +121,14 @@ def opened(
     precomputed: bool = False,
     elsewhere: Collection[str] = (),
 ) -> Table:
-    """The columns of a file that are features, under the names in the file ``names`` where it is given."""
+    """The feature columns of a file, with the names in the file ``names`` if given."""
     unwanted = list(dict.fromkeys([*([label] if label is not None else []), *drop]))
-    all_of_them = precomputed or names is not None  # rows of a covariance go with its columns, names are for all
+    all_of_them = precomputed or names is not None  # a covariance needs all rows and columns, names are for all columns
     rows: Any = open_rows(path, reading if all_of_them else replace(reading, drop=tuple(unwanted)))
     if names is not None:
         rows.feature_names, more = _names(names, path, rows.shape[1])
         rows.notes = [*rows.notes, *more]
-    known = [*(rows.feature_names or []), *rows.left_out]
+    known = [*rows.left_out, *(rows.feature_names or [])]  # labels are among those left out, most likely
     for name in unwanted:
         if name not in known and name not in elsewhere:
             raise errors.no_column(path, name, known)
@@ -144,12 +144,12 @@ def opened(
 
 
 def _names(path: str, data: str, n_features: int) -> tuple[list[str], list[str]]:
-    """A name for each feature, from a file that has one on each line, and a note where names repeat."""
+    """A name for each feature, from a file with one per line, and a note about repeated names."""
     names = read_lines(path)
     if len(names) != n_features:
         raise ValueError(
-            f"Cannot use {str(path)!r}: it has {len(names)} names, and {str(data)!r} has {n_features} columns of "
-            "numbers. Write one name on each line, in the order of the columns of numbers."
+            f"Cannot use {str(path)!r}: it has {len(names)} names, and {str(data)!r} has {n_features} numeric columns. "
+            "Write one name on each line, in the order of the numeric columns."
         )
     unique, repeated = unique_names(names)
     return unique, [repeated_note(repeated)] if repeated else []
@@ -157,7 +157,7 @@ def _names(path: str, data: str, n_features: int) -> tuple[list[str], list[str]]
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[bool]:
-    """Is progress to be shown? In one line of the error stream then, where results are not disturbed."""
+    """Whether to show progress, on one line of the error stream, apart from results."""
     if quiet or not sys.stderr.isatty():
         yield False
         return
@@ -169,10 +169,10 @@ def progress(quiet: bool) -> Iterator[bool]:
 
 
 class _OneLine(io.TextIOBase):
-    """Each line in the place of the one before it."""
+    """A stream that replaces each line by the next one."""
 
     def write(self, text: str) -> int:
-        """Show the last line of a text that has one."""
+        """Show the last line of a text, if any."""
         lines = text.strip().splitlines()
         if lines:
             click.echo(CLEAR_LINE + shortened(lines[-1], terminal_width() - 1), nl=False, err=True)
@@ -180,7 +180,7 @@ class _OneLine(io.TextIOBase):
 
 
 def writable(path: str | None, force: bool, *inputs: str) -> None:
-    """Refuse early, before anything is computed, what could not be written in the end, or would replace an input."""
+    """Reject output files, before any computation, that cannot be written or would replace an input."""
     if path is None:
         return
     place = place_for(path)

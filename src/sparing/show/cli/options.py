@@ -112,7 +112,7 @@ OF_PARAMETERS = {
     "max_per_group": "--max-per-group",
     "time_limit": "--time-limit",
 }
-"""What the library's parameters are called here, where no column is likely to have such a name."""
+"""Options for the library's parameters whose names are unlikely to be column names."""
 
 WORDS = {
     "missing": "--missing",
@@ -122,7 +122,7 @@ WORDS = {
     "delimiter": "--delimiter",
     "decimal": "--decimal",
 }
-"""The same for plain words, which are parameters only where a value follows."""
+"""The same for common words, which are parameters only if a value follows."""
 
 FLAGS = {
     "center=False": "--no-center",
@@ -135,11 +135,17 @@ FLAGS = {
 }
 
 OF_RULES = r"(?<!['\"\w-])(include|exclude|(?:costs|groups)(?= (?:has|was|must|says|say|names|and)))(?![\w'\"])"
-"""The same for rules on features: words that no other sentence of the library has in this place."""
+"""The same for rules on features, by phrases that no other message of the library contains."""
+
+
+OF_DATA = re.compile(r"(?<!['\"\w.-])(?:Input )?X (has|holds|contains|does not|lacks)\b(?: n_features=(\d+))?")
+PLURAL = {"has": "have", "holds": "hold", "contains": "contain", "does not": "do not", "lacks": "lack"}
+"""The X of the library is called the data here."""
 
 
 def as_options(sentence: str) -> str:
-    """A sentence of the library in the words of the command line; what is quoted in it stays as it is."""
+    """A message of the library with the option names of the command line; quoted parts are unchanged."""
+    sentence = OF_DATA.sub(_of_data, sentence).replace("do not have. Its", "do not have. Their")
     for flag, said in FLAGS.items():
         sentence = re.sub(rf"(?<!['\"\w]){flag}\b", said, sentence)
     sentence = re.sub(r"(?<!['\"\w])drop=\[('[^']*'|\"[^\"]*\")\]", r"--drop \1", sentence)
@@ -150,4 +156,12 @@ def as_options(sentence: str) -> str:
         return (OF_PARAMETERS[long] if long else WORDS[word]) + (f" {value or ''}" if given else "")
 
     sentence = re.sub(OF_RULES, r"--\1", re.sub(named, option, sentence))
+    sentence = sentence.replace("--missing mean where the estimator has it", "--missing mean")
     return re.sub(r"\b(as|Leave) key\b", r"\1 --key", sentence)
+
+
+def _of_data(found: re.Match[str]) -> str:
+    verb, n_features = found.groups()
+    starts = found.start() == 0 or found.string[: found.start()].endswith(". ")
+    number = f" {n_features} feature{'' if n_features == '1' else 's'}" if n_features else ""
+    return f"{'The' if starts else 'the'} data {PLURAL[verb]}{number}"

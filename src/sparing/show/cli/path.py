@@ -10,7 +10,7 @@ import click
 
 from sparing import SparsityPath, sparsity_path
 from sparing.certificates.sentences import percent, percent_kept
-from sparing.estimators.validation.transfer import with_error
+from sparing.estimators.validation.folds import with_error
 from sparing.results import PROVED
 from sparing.show.cli import options, records, rules
 from sparing.show.cli.opening import Table, asked_for, progress
@@ -100,7 +100,7 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
 
 
 def _enough(found: SparsityPath, min_variance: float | None = None, max_loss: float | None = None) -> int | None:
-    """The first number of features that keeps enough."""
+    """The smallest number of features that keeps enough."""
     if max_loss is not None:
         fits = found.loss_ratio <= max_loss
     elif min_variance is not None:
@@ -111,7 +111,7 @@ def _enough(found: SparsityPath, min_variance: float | None = None, max_loss: fl
 
 
 def _asked(found: SparsityPath, step: int, min_variance: float | None = None, max_loss: float | None = None) -> str:
-    """What a step keeps, in the terms that were asked for."""
+    """The result of a step, as share or as loss as requested."""
     if max_loss is not None:
         return f"lose at most {max_loss:g} times what PCA loses."
     return f"keep {percent_kept(found.variance_kept[step])} of PCA's variance."

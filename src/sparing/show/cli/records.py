@@ -20,16 +20,16 @@ NUMBERS = (
     *("variance_kept", "variance_kept_bound", "n_samples", "n_asked", "pca_variance"),
     *("value", "bound", "pca_value", "total", "ratio", "bound_ratio", "gap"),
 )
-"""Of a certificate."""
+"""Attributes of a certificate."""
 
 
 def dumped(record: Any) -> str:
-    """JSON that every program reads; a number that is not finite is null."""
+    """Standard JSON; numbers that are not finite are null."""
     return json.dumps(_plain(record), indent=2, allow_nan=False)
 
 
 def model_record(model: Any, table: Table) -> dict[str, Any]:
-    """All that is known of a fitted model."""
+    """The record of a fitted model."""
     names = raw_names(table)
     return {
         "sparing": __version__,
@@ -50,7 +50,7 @@ def model_record(model: Any, table: Table) -> dict[str, Any]:
 
 
 def data_record(table: Table) -> dict[str, Any]:
-    """Where the numbers come from."""
+    """The record of the data."""
     n, d = table.rows.shape
     n_samples = None if table.precomputed else n
     left_out = {"not_numeric": table.not_numeric, "dropped": table.dropped}
@@ -73,7 +73,7 @@ def components_record(components: Array, names: Sequence[str]) -> list[dict[str,
 
 
 def certificate_record(certificate: Certificate) -> dict[str, Any]:
-    """The numbers of a certificate, and its sentence."""
+    """The numbers of a certificate, and its text."""
     c = certificate
     return {
         "sentence": str(c),
@@ -92,7 +92,7 @@ def certificate_record(certificate: Certificate) -> dict[str, Any]:
 
 
 def raw_names(table: Table) -> list[str]:
-    """Names of the features as they are in the file: JSON says by itself what cannot be shown."""
+    """Feature names as in the file; JSON escapes what is not printable."""
     return table.labels if table.feature_names is None else list(table.feature_names)
 
 

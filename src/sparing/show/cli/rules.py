@@ -71,7 +71,7 @@ PAIRS = (("costs", "max_cost"), ("groups", "max_per_group"))
 
 
 def check_pairs(chosen: Mapping[str, Any]) -> None:
-    """Of two options that go together both must be given."""
+    """Check that options that belong together are both given."""
     for pair in PAIRS:
         given = [name for name in pair if chosen.get(name) is not None]
         if len(given) == 1:
@@ -80,9 +80,15 @@ def check_pairs(chosen: Mapping[str, Any]) -> None:
 
 
 def rules_of(chosen: Mapping[str, Any], table: Table) -> dict[str, Any]:
-    """The rules that the options ask for, as parameters of the library; files are read before the data are."""
+    """The rules in the options as parameters of the library; their files are read before the data."""
     names = table.labels if table.feature_names is None else table.feature_names
-    included = _named([*chosen["include"], *chosen.get("columns", ())], names)
+    own = _named(chosen.get("columns", ()), names)
+    if unknown := [name for name in own if name not in names]:
+        raise ValueError(
+            f"--columns names {errors.listed(unknown)}, which the data do not have. Their features are "
+            f"{errors.listed(names)}."
+        )
+    included = list(dict.fromkeys([*_named(chosen["include"], names), *own]))
     matching = [name for name in _matching(chosen["exclude_matching"], names) if name not in included]
     rules: dict[str, Any] = {
         "include": included,
@@ -100,7 +106,7 @@ def _option(name: str) -> str:
 
 
 def _named(given: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Names out of several options; one that holds a comma itself is taken whole."""
+    """Names from several options; a name that contains a comma can be passed as a whole."""
     known, found = set(names), list[str]()
     for value in given:
         if value in known:
@@ -142,7 +148,7 @@ def _groups(chosen: Mapping[str, Any], table: Table, names: Sequence[str]) -> An
 
 
 def _pairs(chosen: Mapping[str, Any], option: str, names: Sequence[str], kind: Callable[[str], Any]) -> Any:
-    """Values by name from a CSV file with two columns; features that the data do not have are left out."""
+    """Values by name from a CSV file with two columns, without features that are not in the data."""
     if (path := chosen.get(option)) is None:
         return None
     place = Path(path).expanduser()

@@ -22,20 +22,20 @@ from sparing.show.wording import (
 )
 
 CELL = 14
-"""Columns of the terminal for one number."""
+"""Width of one number."""
 
 NARROWEST = 12
-"""Columns that a name has at the least."""
+"""Minimum width of a name."""
 
 WORST, LONGEST = 10, 40
-"""Features predicted worst that are named, and columns of the terminal for each name."""
+"""Number of worst predicted features to name, and the width of each name."""
 
 MOST_ROWS, MOST_TERMS = 50, 20
-"""Features in a table, and terms in an equation, that somebody may want to read."""
+"""Maximum number of features in a table, and of terms in an equation."""
 
 
 def terminal_width() -> int:
-    """Columns of the terminal (or COLUMNS); 100 where there is none."""
+    """Width of the terminal (or COLUMNS); 100 without a terminal."""
     return shutil.get_terminal_size((100, 24)).columns
 
 
@@ -45,7 +45,7 @@ def one_line(message: object) -> str:
 
 
 def fitted(model: Any, names: Sequence[str]) -> str:
-    """All that is said of a model: certificate, how well features are predicted, loadings, equations."""
+    """The report on a model: certificate, prediction of features, loadings, equations."""
     width = terminal_width()
     return "\n\n".join(
         [
@@ -59,7 +59,7 @@ def fitted(model: Any, names: Sequence[str]) -> str:
 
 
 def predicted(model: Any, names: Sequence[str]) -> str:
-    """What the scores explain of all features, and the features that they explain worst."""
+    """The variance that the scores explain, and the features that they explain worst."""
     explained, r2 = model.explained_variance_ratio_, model.feature_r2_
     each = f", by component: {', '.join(f'{part:.1%}' for part in explained)}" if len(explained) > 1 else ""
     worst = np.argsort(r2, kind="stable")[:WORST]
@@ -71,7 +71,7 @@ def predicted(model: Any, names: Sequence[str]) -> str:
 def loadings_table(components: Array, names: Sequence[str], width: int | None = None) -> str:
     """Nonzero loadings with their names, the largest first.
 
-    As many components side by side as fit where they share their features, else one block for each.
+    Components that share features stand side by side, as many as fit; otherwise each has its own block.
     """
     width = terminal_width() if width is None else width
     H = np.asarray(components)
@@ -104,7 +104,7 @@ def _cell(value: float) -> str:
 
 
 def equations(components: Array, names: Sequence[str], width: int | None = None) -> str:
-    """Each component as a sum of features, in lines that fit."""
+    """Each component as a sum of features, wrapped to the terminal."""
     width = terminal_width() if width is None else width
     short = [shortened(shown(name), max(width // 2, NARROWEST)) for name in names]
     return "\n".join(
@@ -114,7 +114,7 @@ def equations(components: Array, names: Sequence[str], width: int | None = None)
 
 
 def _wrapped(pieces: Sequence[str], width: int) -> str:
-    """Pieces in lines that fit; none is broken."""
+    """Wrap pieces into lines without breaking a piece."""
     lines = [pieces[0]]
     for piece in pieces[1:]:
         if wide(lines[-1]) + 1 + wide(piece) <= width:
@@ -125,24 +125,24 @@ def _wrapped(pieces: Sequence[str], width: int) -> str:
 
 
 def _meaning(center: bool, scale: bool) -> str:
-    """What the names in an equation stand for."""
+    """The meaning of the names in an equation."""
     done = " minus its mean" * bool(center) + ", divided by its standard deviation" * bool(scale)
     return f"(Each name stands for the value of that feature{done}.)"
 
 
 def padded(text: str, width: int) -> str:
-    """Text in a column of the terminal, cut or filled up."""
+    """Text shortened or padded to a width."""
     label = shortened(text, width)
     return label + " " * (width - wide(label))
 
 
 def wide(text: str) -> int:
-    """Columns of the terminal that a text takes."""
+    """Width of a text on the terminal."""
     return max(wcswidth(text), 0)
 
 
 def shortened(name: str, width: int) -> str:
-    """A name that takes no more than so many columns; an ellipsis stands for what is cut off."""
+    """A name shortened to a width, with an ellipsis."""
     if wide(name) <= width:
         return name
     text = name.removeprefix(ISOLATE).removesuffix(END_OF_ISOLATE)[: 2 * width]

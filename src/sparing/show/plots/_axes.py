@@ -13,20 +13,21 @@ from sparing import errors
 from sparing.estimators.inputs import named_or_numbered
 
 SHOWN = 20
-"""Features that are named at most, in each panel."""
+"""Maximum number of named features in each panel."""
 
 AXIS_CHARACTERS = 28
-"""Characters of a name at most: longer ones lose their middle, since names often differ at the end alone."""
+"""Maximum number of characters of a name; longer ones are abbreviated in the middle, because names often differ only at
+the end."""
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#B8A900", "#555555")
 """Told apart by colour-blind readers too [Okabe and Ito's palette; its yellow darker, for white paper]."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-"""One fewer than there are colours, so that 56 groups look different."""
+"""One fewer than the number of colours, so that 56 groups look different."""
 
 
 def pyplot() -> Any:
-    """matplotlib's pyplot, or a sentence where there is nothing to draw with."""
+    """Import matplotlib's pyplot; an error explains what to install."""
     try:
         from matplotlib import pyplot as plt
     except ModuleNotFoundError:
@@ -41,19 +42,19 @@ def axes_of(ax: Any, size: tuple[float, float]) -> Any:
 
 
 def panels_of(ax: Any, count: int, size: tuple[float, float]) -> list[Any]:
-    """As many axes as there is to draw: those given, or new ones side by side, each of this size."""
+    """One axes per panel: the given ones, or new ones side by side, each of this size."""
     plt = pyplot()
     if ax is None:
         figure_size = (count * size[0], size[1])
         return list(plt.subplots(1, count, figsize=figure_size, squeeze=False, layout="constrained")[1].flat)
     given = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(given) != count:
-        raise ValueError(f"ax has {len(given)} axes, and {count} are drawn. Pass a sequence of {count} axes, or none.")
+        raise ValueError(f"ax has {len(given)} axes, but {count} are needed. Pass a sequence of {count} axes, or none.")
     return given
 
 
 def plain(name: object) -> str:
-    """A name as it is, on one line: matplotlib would read mathematics between two dollar signs."""
+    """A name on one line, with dollar signs escaped, which matplotlib would read as mathematics."""
     text = " ".join(str(name).split())
     if len(text) > AXIS_CHARACTERS:
         text = f"{text[: AXIS_CHARACTERS - 10]}…{text[-9:]}"
@@ -71,7 +72,7 @@ def names_of(estimator: Any, feature_names: Sequence[object] | None) -> list[str
 
 
 def fitted_with(estimator: Any, attributes: Sequence[str], drawn: str) -> None:
-    """Refuse what is not fitted, or has nothing of what is drawn."""
+    """Reject an estimator that is not fitted, or lacks the attributes to draw."""
     check_is_fitted(estimator)
     for attribute in attributes:
         if not hasattr(estimator, attribute):
@@ -79,7 +80,7 @@ def fitted_with(estimator: Any, attributes: Sequence[str], drawn: str) -> None:
 
 
 def chosen_components(components: Sequence[int] | None, n_components: int, count: int | None = None) -> list[int]:
-    """Numbers of components, checked; all of them, or the first ``count``, where none are given."""
+    """Check component indices; by default all, or the first ``count``."""
     try:
         wanted = list(range(n_components if count is None else count)) if components is None else [*components]
         wanted = [operator.index(i) for i in wanted]
@@ -92,7 +93,7 @@ def chosen_components(components: Sequence[int] | None, n_components: int, count
 
 
 def _components_error(value: object, n_components: int, count: int | None) -> ValueError:
-    """Components that there are not, or another number of them than the picture has axes."""
+    """The error for components that do not exist, or whose number differs from the number of axes."""
     have = "1 component" if n_components == 1 else f"{n_components} components"
     if count is not None and n_components < count:
         return ValueError(
@@ -107,6 +108,6 @@ def _components_error(value: object, n_components: int, count: int | None) -> Va
 
 
 def axis_title(estimator: Any, i: int) -> str:
-    """Which component an axis shows, and what it adds."""
+    """The title of an axis: the component and the share that it adds."""
     shares = getattr(estimator, "explained_variance_ratio_", None)
     return f"component {i + 1}" + ("" if shares is None else f" ({shares[i]:.1%} of the variance)")

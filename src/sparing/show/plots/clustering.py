@@ -13,7 +13,7 @@ from sparing.results import Array
 from sparing.show.plots._axes import COLOURS, SHOWN, axes_of, fitted_with, names_of, panels_of, plain, pyplot
 
 ROOM = 60
-"""Samples up to which the leaves of a tree have room for names."""
+"""Maximum number of samples for which the leaves of a tree are named."""
 
 
 class FeatureWeightsDisplay:
@@ -54,7 +54,7 @@ class FeatureWeightsDisplay:
             Maximum number of features drawn; the title gives the total.
         ax : matplotlib axes, optional
         **style
-            For ``Axes.barh``.
+            Arguments of ``Axes.barh``.
         """
         fitted_with(estimator, ["feature_weights_"], "SparseHierarchicalClustering or SparseKMeans")
         names = names_of(estimator, feature_names)
@@ -66,10 +66,10 @@ class FeatureWeightsDisplay:
         Parameters
         ----------
         n_shown : int
-            Features at most.
+            Maximum number of features.
         ax : matplotlib axes, optional
         **style
-            For ``Axes.barh``.
+            Arguments of ``Axes.barh``.
 
         Returns
         -------
@@ -97,9 +97,9 @@ class DendrogramDisplay:
     linkage_matrix : ndarray of shape (n_samples - 1, 4)
         As SciPy has it.
     height : float
-        Where the tree is cut, for the line and the colours.
+        Height at which the tree is cut, for the line and the colours.
     sample_names : sequence of str, optional
-        For the leaves; without them only few leaves are numbered.
+        Names of the leaves; without names, leaves are numbered if there are few.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class DendrogramDisplay:
             One for each sample of the fit.
         ax : matplotlib axes, optional
         **style
-            For ``scipy.cluster.hierarchy.dendrogram``.
+            Arguments of ``scipy.cluster.hierarchy.dendrogram``.
         """
         fitted_with(estimator, ["linkage_matrix_"], "SparseHierarchicalClustering")
         tree, k = estimator.linkage_matrix_, estimator.n_clusters_
@@ -131,7 +131,7 @@ class DendrogramDisplay:
             raise errors.wrong_number_of_names(len(sample_names), len(tree) + 1, "samples")
         names = None if sample_names is None else [plain(name) for name in sample_names]
         heights = np.concatenate([[0.0], tree[:, 2], [1.1 * tree[-1, 2]]])
-        cut = len(tree) + 1 - k  # joins that are kept
+        cut = len(tree) + 1 - k  # merges that are kept
         return cls(tree, float(heights[cut : cut + 2].mean()), names).plot(ax=ax, **style)
 
     def plot(self, *, ax: Any = None, **style: Any) -> Self:
@@ -141,7 +141,7 @@ class DendrogramDisplay:
         ----------
         ax : matplotlib axes, optional
         **style
-            For ``scipy.cluster.hierarchy.dendrogram``.
+            Arguments of ``scipy.cluster.hierarchy.dendrogram``.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class DendrogramDisplay:
         plt = pyplot()
         with plt.rc_context({"axes.prop_cycle": plt.cycler(color=COLOURS)}):
             dendrogram(self.linkage_matrix, ax=ax, **settings)
-            for links in ax.collections:  # SciPy calls colours C1, C2, ..., which would be looked up again when drawn
+            for links in ax.collections:  # SciPy names colours C1, C2, ..., which would be resolved again when drawn
                 links.set_color(links.get_color())
         ax.axhline(self.height, color="0.6", linewidth=0.8, linestyle="--")
         ax.set(ylabel="weighted dissimilarity")
@@ -202,7 +202,7 @@ class WeightedDendrogramDisplay:
             As in ``DendrogramDisplay`` and ``FeatureWeightsDisplay``.
         ax : sequence of two matplotlib axes, optional
         **style
-            For ``scipy.cluster.hierarchy.dendrogram``.
+            Arguments of ``scipy.cluster.hierarchy.dendrogram``.
         """
         fitted_with(estimator, ["linkage_matrix_", "feature_weights_"], "SparseHierarchicalClustering")
         shown = min(n_shown, int(np.count_nonzero(estimator.feature_weights_)))

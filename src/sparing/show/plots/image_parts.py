@@ -13,23 +13,23 @@ from sparing.results import Array
 from sparing.show.plots._axes import axes_of, fitted_with
 
 GAP = 1
-"""Pixels between two pictures."""
+"""Pixels between two images."""
 
 
 class ImagePartsDisplay:
-    """Components of pictures as pictures, in a grid, each in its own scale from zero to its largest loading.
+    """Components of images as images in a grid, each scaled from zero to its largest loading.
 
     Parameters
     ----------
     images : ndarray of shape (n_components, height, width)
     background : ndarray of shape (height, width), optional
-        A grey picture behind each of them, such as the mean; pixels that a component does not use show it.
+        A grey image behind each of them, such as the mean, visible in pixels that a component does not use.
     n_columns : int, optional
 
     Attributes
     ----------
     image_ : matplotlib image
-        All of them in one, with masked entries where nothing is drawn.
+        One image of all components, masked where nothing is drawn.
     ax_, figure_ : matplotlib axes and figure
         Available after plotting.
     """
@@ -48,21 +48,21 @@ class ImagePartsDisplay:
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw the components of an estimator that was fitted to pictures, one in each row of X.
+        """Draw the components of an estimator fitted to images, one per row of X.
 
         Parameters
         ----------
         estimator : fitted estimator with ``components_``
             Such as ``NonnegativeSparsePCA``.
         shape : (height, width)
-            Of a picture.
+            Shape of an image.
         on_mean : bool
-            Show where the parts are, on the mean of the pictures.
+            Draw the components on the mean of the images.
         n_columns : int, optional
-            Of the grid; about as many as rows, or one row for up to eight, where it is not given.
+            Number of columns of the grid; by default one row for up to eight images, otherwise nearly square.
         ax : matplotlib axes, optional
         **style
-            For ``Axes.imshow``.
+            Arguments of ``Axes.imshow``.
         """
         needed = ["components_", "mean_"] if on_mean else ["components_"]
         fitted_with(estimator, needed, "estimator of components, such as NonnegativeSparsePCA")
@@ -73,7 +73,7 @@ class ImagePartsDisplay:
             height = width = 0
         if height < 1 or height * width != n_features:
             raise ValueError(
-                f"shape={shape!r} is no shape of pictures of {n_features} pixels, one for each feature. Pass (height, "
+                f"shape={shape!r} does not match images of {n_features} pixels, one for each feature. Pass (height, "
                 "width) with height times width equal to the number of features."
             )
         background = np.reshape(estimator.mean_, (height, width)) if on_mean else None
@@ -86,7 +86,7 @@ class ImagePartsDisplay:
         ----------
         ax : matplotlib axes, optional
         **style
-            For ``Axes.imshow``.
+            Arguments of ``Axes.imshow``.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class ImagePartsDisplay:
 
 
 def _grid(images: Array, rows: int, columns: int) -> Any:
-    """The pictures beside and below one another; gaps and places without a picture are masked."""
+    """The grid of images; gaps and empty places are masked."""
     _, height, width = images.shape
     whole = np.full((rows * (height + GAP) - GAP, columns * (width + GAP) - GAP), np.nan)
     for i, image in enumerate(images):

@@ -58,7 +58,7 @@ class LoadingsDisplay:
             Maximum number of features drawn per component; the title gives the total.
         ax : matplotlib axes, or a sequence of one for each component, optional
         **style
-            For ``Axes.barh``.
+            Arguments of ``Axes.barh``.
         """
         fitted_with(estimator, ["components_"], "estimator of components, such as SparseEncoder or SparsePCA")
         which = chosen_components(components, len(estimator.components_))
@@ -75,7 +75,7 @@ class LoadingsDisplay:
             Features of each component at most.
         ax : matplotlib axes, or a sequence of one for each component, optional
         **style
-            For ``Axes.barh``.
+            Arguments of ``Axes.barh``.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What holds on new samples: selection frequency, substitutes, numbers of components."""
+"""Displays of selection frequency, substitutes and numbers of components."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StabilityDisplay:
 
     @classmethod
     def from_stability(cls, stability: Stability, *, ax: Any = None) -> Self:
-        """Draw what ``stability`` returned.
+        """Draw the result of ``stability``.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class StabilityDisplay:
         often = np.flatnonzero(found.frequency > 0)
 
         def place(j: int) -> tuple[float, int, float]:
-            """Groups by what they have together, members by their own frequency."""
+            """Sort groups by their total frequency, members by their own."""
             own = float(found.frequency[j])
             return (-together[group[j]], group[j], -own) if j in group else (-own, len(together) + j, -own)
 
@@ -90,7 +90,7 @@ class AlternativesDisplay:
 
     @classmethod
     def from_alternatives(cls, alternatives: Alternatives, *, ax: Any = None) -> Self:
-        """Draw what ``alternatives`` returned.
+        """Draw the result of ``alternatives``.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class ComponentCountDisplay:
 
     @classmethod
     def from_counts(cls, counts: ComponentCount, *, ax: Any = None) -> Self:
-        """Draw what ``component_count`` returned.
+        """Draw the result of ``component_count``.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Samples by two of their scores, alone or with the features they are made of."""
+"""Samples by two of their scores, with or without arrows for features."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sparing.show.plots._axes import (
 ENCODER = "estimator of components, such as SparseEncoder or SparsePCA"
 
 GROUPS = 24
-"""Numbers with more different values than this are a scale, not names of groups."""
+"""Numeric labels with more distinct values than this form a scale, not groups."""
 
 
 class ScoresDisplay:
@@ -33,9 +33,10 @@ class ScoresDisplay:
     ----------
     scores : ndarray of shape (n_samples, 2)
     labels : sequence, optional
-        What each sample is: few different values are groups with a colour and a marker each, many numbers a scale.
+        Labels of the samples: a few distinct values are groups with a colour and a marker each, many numbers are a
+        scale.
     titles : pair of str, optional
-        For the axes.
+        Titles of the axes.
 
     Attributes
     ----------
@@ -73,7 +74,7 @@ class ScoresDisplay:
             The two components to draw, counted from 0; by default the first two.
         ax : matplotlib axes, optional
         **style
-            For ``Axes.scatter``.
+            Arguments of ``Axes.scatter``.
         """
         fitted_with(estimator, ["components_", "transform"], ENCODER)
         which = chosen_components(components, len(estimator.components_), 2)
@@ -87,7 +88,7 @@ class ScoresDisplay:
         ----------
         ax : matplotlib axes, optional
         **style
-            For ``Axes.scatter``.
+            Arguments of ``Axes.scatter``.
 
         Returns
         -------
@@ -102,22 +103,22 @@ class ScoresDisplay:
 
 
 class BiplotDisplay:
-    """Samples as points and the features in use as arrows, so that their inner products are the rebuilt data.
+    """Biplot: samples as points and the used features as arrows, whose inner products are the reconstructed data.
 
     Point i is the pair of scores of sample i, divided by a number s; the arrow of feature j is the column of the
-    decoder that belongs to it, times s. The inner product of the two is then what the two components rebuild of x_ij,
-    centred and scaled as in the fit: all of it where the estimator has two components. To read it, project a point on
-    an arrow: the foot times the arrow's length. Only features that the components use have an arrow. s makes the
-    longest arrow as long as the farthest point, and both axes have the same unit, without which angles mean nothing.
+    decoder that belongs to it, times s. The inner product of the two is then the part of x_ij, centred and scaled as in
+    the fit, that the two components reconstruct. To read it, project a point on an arrow and multiply by the arrow's
+    length. Only features that the components use have an arrow. s makes the longest arrow reach the farthest point.
+    Both axes have the same unit; otherwise angles would be meaningless.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, 2)
     arrows : ndarray of shape (n_used, 2)
     feature_names : sequence of str
-        Of the features that have an arrow.
+        Names of the features that have an arrow.
     labels : sequence, optional
-        What each sample is, as in ``ScoresDisplay``.
+        Labels of the samples, as in ``ScoresDisplay``.
     titles : pair of str, optional
 
     Attributes
@@ -158,7 +159,7 @@ class BiplotDisplay:
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw the scores of X and the features that they are made of.
+        """Draw the scores of X and the features that they read.
 
         Parameters
         ----------
@@ -174,7 +175,7 @@ class BiplotDisplay:
             Number of the longest arrows that are named.
         ax : matplotlib axes, optional
         **style
-            For the points, ``Axes.scatter``.
+            Arguments of ``Axes.scatter`` for the points.
         """
         fitted_with(estimator, ["components_", "decoder_", "transform"], ENCODER)
         which = chosen_components(components, len(estimator.components_), 2)
@@ -197,7 +198,7 @@ class BiplotDisplay:
             Number of the longest arrows that are named.
         ax : matplotlib axes, optional
         **style
-            For the points, ``Axes.scatter``.
+            Arguments of ``Axes.scatter`` for the points.
 
         Returns
         -------
@@ -218,7 +219,7 @@ class BiplotDisplay:
         return self
 
     def _name_arrows(self, ax: Any, which: Indices) -> None:
-        """Names beyond the tips, moved up or down where another name is in the way."""
+        """Names beyond the tips, moved up or down to avoid overlaps."""
         from matplotlib.patheffects import withStroke
 
         ax.figure.draw_without_rendering()
@@ -269,7 +270,7 @@ def scatter(ax: Any, points: Array, labels: Any, style: dict[str, Any]) -> list[
     beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(groups) > 5 else {}
     legend = ax.legend(out, [f"group {i}" for i in range(len(out))], frameon=False, fontsize="small", **beside)
     for text, group in zip(legend.get_texts(), groups, strict=True):
-        text.set_text(plain(group))  # as a label a name that starts with _ would be left out
+        text.set_text(plain(group))  # matplotlib leaves out labels that start with _
     for handle in legend.legend_handles:
         handle.set_alpha(1.0)
         handle.set_sizes([25.0])

@@ -17,10 +17,10 @@ from sparing.run import Budget
 from sparing.show.plots._axes import COLOURS, axes_of, fitted_with, names_of
 
 ANGLES = 1441
-"""Angles at which curves are drawn."""
+"""Number of angles at which curves are drawn."""
 
 NAMED = 8
-"""Features of the optimum that are named at most."""
+"""Maximum number of named features of the optimum."""
 
 UNPREPARED_SETS = 200_000
 """With fewer pairs of features the search needs no preparation."""
@@ -30,9 +30,9 @@ class SpannogramDisplay:
     """The spannogram of two directions: which features are the largest, and how large, at every angle.
 
     The curve of feature j is the j-th entry of v(phi) = V c(phi), c(phi) = (sin phi, cos phi), for a matrix VV' of
-    rank 2 [asteris2014, Sec. 4.1]; its size for components of any sign. At each angle the r largest are a candidate for
-    the support of the best component, and the sum of their squares is its variance, so that the best angle gives the
-    best component of VV' there is. Curves are drawn where they are among the r largest, those of the best component in
+    rank 2 [asteris2014, Sec. 4.1]; its absolute value for components of any sign. At each angle the r largest are a
+    candidate for the support of the best component, and the sum of their squares is its variance, so the best angle
+    gives the best component of VV'. Curves are drawn where they are among the r largest, those of the best component in
     colour; the black line is the r-th largest.
 
     Parameters
@@ -43,16 +43,16 @@ class SpannogramDisplay:
         r.
     feature_names : sequence of str
     nonnegative : bool
-        Loadings without negative entries: v itself is drawn, all around, instead of its size.
+        Nonnegative loadings: v itself is drawn, for the full circle, instead of its absolute values.
 
     Attributes
     ----------
     optimum_ : Optimum
         The best component of VV': ``support``, ``loadings``, ``value``.
     angle_ : float
-        Where it is.
+        The angle of the optimum.
     angles_, threshold_ : ndarray
-        Angles, and the r-th largest entry at each (0 at least).
+        Angles, and the r-th largest entry at each (at least 0).
     curves_ : dict
         From features to the lines that show them.
     ax_, figure_ : matplotlib axes and figure
@@ -74,20 +74,20 @@ class SpannogramDisplay:
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw the two leading directions of the data an estimator was fitted to.
+        """Draw the two leading directions of the data that an estimator was fitted to.
 
         Parameters
         ----------
         estimator : fitted SparsePCA or NonnegativeSparsePCA
-            It says how X is prepared, and whether loadings may be negative.
+            Defines the preprocessing of X, and whether loadings may be negative.
         X : the data of the fit
         n_nonzero : int, optional
-            As many features as the first component of the estimator has, where it is not given.
+            Number of features; by default that of the first component of the estimator.
         feature_names : sequence, optional
             By default the names of the fit.
         ax : matplotlib axes, optional
         **style
-            For the curves, ``Axes.plot``.
+            Arguments of ``Axes.plot`` for the curves.
         """
         fitted_with(estimator, ["components_", "variance_"], "SparsePCA or NonnegativeSparsePCA")
         view = as_view(X, preprocessing_of(estimator))
@@ -113,7 +113,7 @@ class SpannogramDisplay:
         ----------
         ax : matplotlib axes, optional
         **style
-            For the curves, ``Axes.plot``.
+            Arguments of ``Axes.plot`` for the curves.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class SpannogramDisplay:
         return self
 
     def _draw_curves(self, ax: Any, entries: Array, style: dict[str, Any]) -> dict[int, Any]:
-        """Curves where they are among the largest: those of the optimum in colour and by name, the others grey."""
+        """Draw each curve where it is among the largest: those of the optimum in colour and named, the others grey."""
         kept = np.where((entries >= self.threshold_) & (entries > 0), entries, np.nan)
         support = self.optimum_.support
         by_size = support[np.argsort(-self.optimum_.loadings, kind="stable")]
@@ -187,13 +187,13 @@ class SpannogramDisplay:
         return float(np.arctan2(sine, cosine))
 
     def _entries(self, angles: Array) -> Array:
-        """Entries of v(phi), one row for each feature; their sizes where signs are free."""
+        """Entries of v(phi), one row for each feature; absolute values if signs are free."""
         entries: Array = self.factors @ np.stack([np.sin(angles), np.cos(angles)])
         return entries if self.nonnegative else np.abs(entries)
 
 
 def best_component(V: Array, size: int, nonnegative: bool) -> Optimum:
-    """The best component of VV' for V of two columns; loadings of any sign are positive ones of V and -V."""
+    """The best component of VV' for V with two columns; loadings of any sign are positive ones of V and -V."""
     problem = LowRank.of(V if nonnegative else np.vstack([V, -V]), size)
     budget = Budget()
     if problem.n_sets > UNPREPARED_SETS:

@@ -1,4 +1,4 @@
-"""What is kept against the number of features, with what is proved."""
+"""Display of the share that is kept and its bound against the number of features."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class SparsityPathDisplay:
     Attributes
     ----------
     line_, band_ : matplotlib artists
-        What is kept, and the band.
+        The curve of the kept share, and the band up to its bound.
     held_out_ : matplotlib artist
-        What is kept of new samples, as a share of all variance of features not read, where the path has it.
+        Share of the variance of unread features that is kept of new samples, if the path has it.
     ax_, figure_ : matplotlib axes and figure
         Available after plotting.
     """
@@ -49,7 +49,7 @@ class SparsityPathDisplay:
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Draw what ``sparsity_path`` returned.
+        """Draw the result of ``sparsity_path``.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class SparsityPathDisplay:
             Share to keep, or largest loss; the fewest features that reach it are marked.
         ax : matplotlib axes, optional
         **style
-            For the line of ``Axes.plot``.
+            Arguments of ``Axes.plot`` for the line.
         """
         if not isinstance(path, SparsityPath):
             raise errors.cannot_draw(path, "loss_ratio", "SparsityPath, which sparsity_path(X) returns")
@@ -71,7 +71,7 @@ class SparsityPathDisplay:
         ----------
         ax : matplotlib axes, optional
         **style
-            For the line of ``Axes.plot``.
+            Arguments of ``Axes.plot`` for the line.
 
         Returns
         -------
@@ -83,23 +83,25 @@ class SparsityPathDisplay:
         counts, found, bound = self.path.n_features, self.path.variance_kept, self.path.variance_kept_bound
         proved = self.path.bound >= self.path.loss_ratio * (1 - PROVED)
         settings = {"color": COLOURS[0], "marker": "o", "markersize": 4, "markerfacecolor": "white", **style}
-        (self.line_,) = ax.plot(counts, found, label="found", **settings)
+        (self.line_,) = ax.plot(counts, found, label="kept", **settings)
         colour = self.line_.get_color()
-        open_label = None if proved.all() else "the best lies here"
+        open_label = None if proved.all() else "gap to the upper bound"
         self.band_ = ax.fill_between(counts, found, bound, color=colour, alpha=0.2, linewidth=0, label=open_label)
         if proved.any():
             ax.plot(counts[proved], found[proved], "o", color=colour, markersize=4, label="proved optimal")
         if self.path.held_out is not None and self.path.held_out_se is not None:
             kept, error = self.path.held_out, self.path.held_out_se
             (self.held_out_,) = ax.plot(
-                counts, kept, color=COLOURS[1], label="new samples: variance of features not read"
+                counts, kept, color=COLOURS[1], label="new samples: share of unread features, ± 1 standard error"
             )
             ax.fill_between(counts, kept - error, kept + error, color=COLOURS[1], alpha=0.2, linewidth=0)
         ax.axhline(1.0, color="0.5", linewidth=0.8, linestyle="--", label="PCA, all features")
         if fewest is not None:
             at = int(np.searchsorted(counts, fewest))
-            ax.plot(fewest, found[at], "D", color=COLOURS[4], markersize=8, label=f"{fewest} features")
+            reached = "" if self.min_variance is None else f" keep {self.min_variance:.0%}"
+            ax.plot(fewest, found[at], "D", color=COLOURS[4], markersize=8, label=f"{fewest} features{reached}")
         ax.set(xlabel="number of features", ylabel="share of PCA's variance that is kept")
+        ax.yaxis.set_major_formatter("{x:.0%}")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure

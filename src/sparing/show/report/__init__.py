@@ -1,5 +1,1 @@
-"""Pages to explore and to share: one HTML file that needs nothing else."""
-
-from sparing.show.report.explorer import explore
-
-__all__ = ["explore"]
+"""The explorer page: one self-contained HTML file."""

@@ -1,4 +1,4 @@
-"""What the page of a path holds, as plain data for its script."""
+"""The contents of the explorer page, as plain data for its script."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sparing.certificates import Certificate
 from sparing.certificates.sentences import percent, percent_kept
+from sparing.certificates.sentences import share as share_of_total
 from sparing.data.jobs import Stacked
 from sparing.estimators.encoding import share_explained
 from sparing.estimators.inputs import fit_context
@@ -21,19 +22,19 @@ from sparing.results import Array, Encoder, Indices
 from sparing.show.wording import component_name, equation, shown
 
 MOST_SAMPLES = 2000
-"""Samples that are drawn; more would only cover one another."""
+"""Maximum number of samples drawn; more would only overlap."""
 
 MOST_SCORES = 400_000
-"""Numbers of all scores of the page together: two megabytes."""
+"""Maximum number of scores on the page: two megabytes."""
 
 NAMES_LENGTH = 1_000_000
-"""Signs of all names together up to which features can be searched that are never used."""
+"""Maximum number of characters of all names for which unused features can be searched."""
 
 MOST_PREDICTIONS = 400_000
-"""Numbers of all R² of the page together: one megabyte."""
+"""Maximum number of R² values on the page: one megabyte."""
 
 MOST_REPLACED, N_SUBSTITUTES = 20, 3
-"""Features of a support for which substitutes are sought, and substitutes of each: more take seconds."""
+"""Maximum number of features of a support with substitutes, and substitutes of each; more take seconds."""
 
 SUGGESTED_SHARES = (0.9, 0.95)
 """The page suggests the fewest features that keep these shares of PCA's variance, and opens at the first of them."""
@@ -41,21 +42,21 @@ SUGGESTED_SHARES = (0.9, 0.95)
 
 @dataclass(frozen=True, eq=False)
 class SampledRows(Stacked):
-    """``X[samples][:, features]`` beside ``X[samples] @ V``, of sorted samples: small however many rows there are."""
+    """``X[samples][:, features]`` and ``X[samples] @ V`` of sorted samples: small for any number of rows."""
 
     samples: Indices
     features: Indices
     V: Array
 
     def map(self, block: Any) -> list[Array]:
-        """The block's share of the samples."""
+        """The samples in the block."""
         first, last = np.searchsorted(self.samples, [block.start, block.stop])
         here = self.samples[first:last] - block.start
         return [np.hstack([block.columns(self.features)[here], block.matmat(self.V)[here]])]
 
 
 def sampled(n_samples: int, n_steps: int, n_components: int, rng: np.random.Generator) -> Indices:
-    """The samples to draw: all of them, or as many at random as the page has room for."""
+    """The samples to draw: all of them, or a random subset of the size that the page allows."""
     most = max(1, min(MOST_SAMPLES, MOST_SCORES // max(n_steps * n_components, 1)))
     if n_samples <= most:
         return np.arange(n_samples)
@@ -70,7 +71,7 @@ def steps_of(
     samples: Indices,
     predicted: Indices,
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, str], float]:
-    """For each number of features its numbers and sentences; PCA's scores; values of features to colour by; the unit.
+    """Numbers and texts for each number of features; PCA's scores; values of features for colours; the unit.
 
     Components are ordered and oriented as PCA's, so that pictures of neighbouring numbers of features look alike.
     """
@@ -99,7 +100,7 @@ def steps_of(
                 "r2": _packed(1000 * np.clip(share_explained(found.explained[predicted], diagonal), 0, 1), "<u2"),
             }
         )
-    explained = percent_kept(spectrum.least_variance / spectrum.total)
+    explained = share_of_total(spectrum.least_variance / spectrum.total)  # as in the sentences
     of_pca = {"scores": [_packed(column) for column in pca.T / unit], "explainedText": explained}
     most = MOST_SCORES // max(len(samples), 1)
     colours = {int(j): _packed(column) for j, column in zip(union[:most], columns.T / unit, strict=False)}
@@ -107,7 +108,7 @@ def steps_of(
 
 
 def substitutes_of(walk: PathSearch) -> list[list[list[tuple[int, float]]]]:
-    """For each number of features, while they are few, the best substitutes of each chosen one and what is then kept.
+    """The best substitutes of each chosen feature and the share then kept, for small numbers of features.
 
     One more reading of X: Gram columns of all candidates together.
     """
@@ -130,9 +131,9 @@ def substitutes_of(walk: PathSearch) -> list[list[list[tuple[int, float]]]]:
 
 
 def oriented(loadings: Array, pulls: Array) -> Array:
-    """Loadings (m x r) in the order and with the signs of the principal components that their scores are most like.
+    """Loadings (m x r) in the order and with the signs of the principal components with the most similar scores.
 
-    ``pulls`` (r x k) are rows of A V: what scores have in common with those of PCA.
+    ``pulls`` (r x k) are rows of A V, which determine the inner products of scores with those of PCA.
     """
     alike = loadings @ pulls
     components, matches = linear_sum_assignment(-np.abs(alike) / np.linalg.norm(alike, axis=1, keepdims=True))
@@ -151,10 +152,10 @@ def predicted_features(squares: Array, supports: Sequence[Indices], n_steps: int
 
 
 def suggestions(steps: Sequence[dict[str, Any]], n_features: int) -> list[dict[str, Any]]:
-    """Numbers of features worth a look, each with its reason; the first is where the page opens.
+    """Suggested numbers of features, each with a reason; the page opens at the first.
 
-    What is kept of unread features compares numbers of features while most are unread: the last ones are what the
-    others predict anyway. One standard error suggests no more than half of the features.
+    The share of unread features is comparable only while most features are unread, because the last ones are those
+    that the others predict well. So the one-standard-error rule suggests at most half of the features.
     """
     full = [step for step in steps if len(step["loadings"]) == max(len(other["loadings"]) for other in steps)]
     out = []
@@ -167,17 +168,17 @@ def suggestions(steps: Sequence[dict[str, Any]], n_features: int) -> list[dict[s
         best = max(held, key=lambda step: step["held"])
         one_se = next(step for step in held if step["held"] >= best["held"] - best["heldSe"])
         if 2 * one_se["features"] <= n_features:
-            out.append({"features": one_se["features"], "reason": "one-standard-error rule on new samples"})
+            out.append({"features": one_se["features"], "reason": "one-standard-error rule"})
     return out
 
 
 def opening_step(steps: Sequence[dict[str, Any]], n_features: int) -> int:
-    """The number of features that the page opens with: with all components that there are, so that they are seen."""
+    """The number of features that the page opens with, large enough to show all components."""
     return int(next((one["features"] for one in suggestions(steps, n_features)), steps[-1]["features"]))
 
 
 def searchable(names: Sequence[str], steps: Sequence[dict[str, Any]], predicted: Indices) -> dict[int, str]:
-    """Names by feature: all of them, or those in use where all would make the page too large."""
+    """Names by feature: all of them, or only those in use if all would make the page too large."""
     if sum(map(len, names)) <= NAMES_LENGTH:
         return {j: shown(name) for j, name in enumerate(names)}
     used = {j for step in steps for j in step["support"]}
@@ -190,7 +191,7 @@ def _substitutes(places: list[list[tuple[int, float]]]) -> list[list[list[float]
 
 
 def _kept(certificate: Certificate) -> dict[str, Any]:
-    """What is kept of PCA's variance, what any choice could keep, and what is explained in all; also as text."""
+    """The share kept of PCA's variance, its upper bound, and the explained share of the total; also as text."""
     kept, explained = certificate.variance_kept, max(1.0 - certificate.value / certificate.total, 0.0)
     most = max(certificate.variance_kept_bound, kept)
     return {
@@ -204,7 +205,7 @@ def _kept(certificate: Certificate) -> dict[str, Any]:
 
 
 def _unit(values: Array) -> float:
-    """1, or the power of ten that brings values near 1 which single precision could not hold."""
+    """1, or the power of ten that scales values to about 1 if single precision could not represent them."""
     largest = float(np.abs(values).max())
     return 1.0 if largest == 0 or 1e-20 < largest < 1e20 else 10.0 ** round(np.log10(largest))
 
@@ -214,6 +215,6 @@ def _rounded(value: float, digits: int = 6) -> float:
 
 
 def _packed(column: Array, dtype: str = "<f4") -> str:
-    """Single precision, or whole numbers, in the byte order of all browsers."""
+    """Single precision or integers, in the byte order of browsers."""
     values = np.rint(column) if dtype == "<u2" else column
     return base64.b64encode(values.astype(dtype).tobytes()).decode("ascii")

@@ -15,7 +15,7 @@ from sparing.estimators.inputs import features_called
 from sparing.estimators.parameters import preprocessing_from, run_from
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.estimators.sparsity_path import held_out_curve
-from sparing.estimators.validation.resampled_path import chosen_again
+from sparing.estimators.validation.stability import chosen_again
 from sparing.run import Budget
 from sparing.show.report.contents import (
     MOST_REPLACED,
@@ -27,17 +27,16 @@ from sparing.show.report.contents import (
     suggestions,
 )
 from sparing.show.report.labels import coloured, label_column, page_names, readable, sample_column
-from sparing.show.report.page import chart_script, html_page, place_for
-from sparing.show.report.source import Source
+from sparing.show.report.page import Source, chart_script, html_page, place_for
 
 LONGEST_SHOWN = 40
-"""Features of the longest support where nothing else is asked for: more are no longer few."""
+"""Default maximum number of features; more are no longer few."""
 
 LEAST_SAMPLES, QUICKLY_HELD_OUT = 20, 200_000
-"""Samples, and entries of a table, for which five folds are worthwhile and take about a second."""
+"""Numbers of samples and of table entries for which five folds are worthwhile and take about a second."""
 
 HALVES = 10
-"""Random half-samples that say how often a feature is chosen again: about a second for a small table."""
+"""Number of random half-samples for selection frequencies: about a second for a small table."""
 
 TITLE = "Which few features keep what PCA keeps?"
 
@@ -82,26 +81,26 @@ def explore(
         Colours of the scores: names of groups, of which the 20 most frequent get their own colour, or numbers on a
         scale.
     feature_names, sample_names : sequence, optional
-        By default the columns of X, and numbers.
+        By default the columns of X, and indices.
     title : str, optional
     source : str, default="data.csv"
         File name of the data in the command that the page shows.
     cv : int, splitter of scikit-learn, pairs of indices, "auto" or None, default="auto"
-        Folds for the share kept on new samples, as in :func:`sparsity_path`; "auto" is 5 where that takes about a
-        second, else none.
+        Folds for the share kept on new samples, as in :func:`sparsity_path`; "auto" means 5 if that takes about a
+        second, otherwise none.
     effort : {"quick", "default", "thorough"}, default="default"
         Effort of the proof when there is no time limit.
     random_state : int, Generator, RandomState or None
     time_limit : float, optional
-        Seconds for choosing features, for proofs and for cross-validation, which has what is left of them; folds that
-        have not begun when they are over are left out, with a warning.
+        Seconds for choosing features, for proofs and for cross-validation in the remaining time; folds that have not
+        started by then are left out, with a warning.
     verbose : bool, default=False
         Print progress.
 
     Returns
     -------
     pathlib.Path
-        Of the file written.
+        Path of the written file.
 
     Examples
     --------
@@ -156,7 +155,8 @@ def explore(
 
 
 def _held_out(walk: PathSearch, cv: Any, budget: Budget, random_state: Any) -> dict[int, dict[str, Any]]:
-    """By number of features what is kept of samples left out, and how many folds choose each feature again."""
+    """For each number of features the share kept of held-out samples, and the number of folds that choose each
+    feature."""
     n, d = walk.view.n_samples or 0, walk.view.n_features
     if cv is None:
         return {}
@@ -175,7 +175,7 @@ def _held_out(walk: PathSearch, cv: Any, budget: Budget, random_state: Any) -> d
 
 
 def _summary(walk: PathSearch, drawn: int) -> str:
-    """What the page is about, in a sentence or two."""
+    """A summary of the page in one or two sentences."""
     n, d = walk.view.n_samples or 0, walk.view.n_features
     done = {
         (True, True): "centred, and divided by its standard deviation",

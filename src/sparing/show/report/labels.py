@@ -15,16 +15,16 @@ from sparing.results import Indices
 from sparing.show.wording import shown
 
 MOST_CATEGORIES = 20
-"""More cannot be told apart by colour and shape; the rarest are shown as one."""
+"""Maximum number of groups told apart by colour and shape; the rarest are shown as one."""
 
 FEW_NUMBERS = 10
-"""Up to this many different numbers are taken for names of groups, more for a scale."""
+"""Up to this many distinct numbers are groups; more are a scale."""
 
 MISSING = "(missing)"
 
 
 def label_column(labels: Any, n_samples: int) -> list[Any] | None:
-    """One label for each sample, with None where it is missing."""
+    """One label for each sample, None if it is missing."""
     if labels is None:
         return None
     if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
@@ -32,7 +32,7 @@ def label_column(labels: Any, n_samples: int) -> list[Any] | None:
             f"labels={labels!r} is a {type(labels).__name__}; one label for each sample is needed. Pass the column "
             "itself, such as frame['species']."
         )
-    if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # else nanoseconds, as whole numbers
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # otherwise nanoseconds, as integers
         labels = [None if np.isnat(date) else str(np.datetime_as_string(date, "auto")) for date in labels.flat]
     column = np.asarray(labels, dtype=object)
     if column.shape != (n_samples,):
@@ -44,7 +44,7 @@ def label_column(labels: Any, n_samples: int) -> list[Any] | None:
 
 
 def coloured(labels: Sequence[Any] | None, drawn: Indices) -> dict[str, Any] | None:
-    """What the page needs to colour the samples drawn: a scale of numbers, or groups and the code of each sample."""
+    """Colours of the samples: a scale of numbers, or groups and the code of each sample."""
     if labels is None:
         return None
     present = {value for value in labels if value is not None}
@@ -61,13 +61,13 @@ def coloured(labels: Sequence[Any] | None, drawn: Indices) -> dict[str, Any] | N
 
 
 def _order(value: Any) -> tuple[bool, bool, float, str]:
-    """Numbers by size, then texts, then what is missing."""
+    """Sort numbers by size, then strings, then missing values."""
     number = _is_number(value)
     return value is None, not number, float(value) if number else 0.0, str(value)
 
 
 def sample_column(names: Any, n_samples: int, drawn: Indices) -> list[str]:
-    """Names of the samples drawn; their numbers, counted from 0 as in Python, where they have none."""
+    """Names of the samples drawn; otherwise their indices, from 0."""
     if names is None:
         return [str(i) for i in drawn]
     if isinstance(names, (str, bytes)) or not hasattr(names, "__len__") or len(names) != n_samples:
@@ -77,7 +77,7 @@ def sample_column(names: Any, n_samples: int, drawn: Indices) -> list[str]:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, pandas' NA and NaT: what does not equal itself, or refuses to say."""
+    """Whether it is None, NaN, pandas' NA or NaT: values that do not equal themselves, or raise an error."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, (float, np.floating)) and value != value
@@ -92,11 +92,11 @@ def _finite(value: Any) -> float | None:
 
 
 NAME_CHARACTERS = 120
-"""Signs of a name that are shown; the rest becomes an ellipsis."""
+"""Maximum number of characters of a name; the rest becomes an ellipsis."""
 
 
 def page_names(X: Any, rows: Rows, feature_names: Any) -> list[str]:
-    """Names given, those of the data, or x0, x1, ...; those that would read alike get their place in X."""
+    """The given names, those of the data, or x0, x1, ...; equal names get their index in X."""
     names = feature_names_of(X, rows) if feature_names is None else feature_names
     n_features = rows.shape[1]
     if isinstance(names, (str, bytes)) or not hasattr(names, "__len__") or len(names) != n_features:
@@ -111,12 +111,12 @@ def shortened(name: object) -> str:
 
 
 def readable(name: object) -> str:
-    """A name of bounded length, without signs that cannot be shown."""
+    """A name of bounded length, without unprintable characters."""
     return shown(shortened(name))
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Names that tell features apart: what is blank, or reads like another, says which feature of X it is."""
+    """Unique names: blank or repeated ones get the index of the feature in X."""
     counts = Counter(map(shown, names))
     placed = [f"{name} (feature {j})".strip() for j, name in enumerate(names)]
     told = [

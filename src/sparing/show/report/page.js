@@ -7,7 +7,7 @@ const at = (id) => document.getElementById(id);
 const slider = at("features");
 const options = { actions: false, renderer: "svg", ast: true, tooltip: { disableDefaultStyle: true } };
 const views = {};
-const MOST_FOUND = 20, MOST_BARS = 40, EACH_END = 8, FRAMES = 8, LONG_EQUATION = 160;
+const MOST_FOUND = 20, MOST_BARS = 40, EACH_END = 5, FRAMES = 8, LONG_EQUATION = 160, NARROWEST_LABEL = 15;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const pinned = new Set(), banned = new Set();
 
@@ -105,7 +105,8 @@ function prepareColours() {
 
 const keptRows = () => steps.map(({ features, kept, most, held, heldSe, keptText, mostText, heldText, explainedText }) => (
   { features, kept, most, held, keptText, mostText, heldText, explainedText,
-    heldLow: held - heldSe, heldHigh: held + heldSe, suggested: suggestions.some((one) => one.features === features) }));
+    heldLow: held - heldSe, heldHigh: held + heldSe,
+    reason: suggestions.find((one) => one.features === features)?.reason ?? "" }));
 
 function loadingsRows(step) {
   const places = largestFirst(step);
@@ -174,6 +175,8 @@ function keptSpec() {
   const spec = structuredClone(charts.kept);
   spec.encoding.x.scale.domain = [0.5, steps.length + 0.5];
   spec.encoding.x.axis.values = steps.map((step) => step.features);
+  const isNarrow = at("kept-chart").clientWidth < NARROWEST_LABEL * (steps.length + 4);  // the buttons below say the same
+  spec.layer = spec.layer.filter((layer) => !(isNarrow && layer.mark.type === "text"));
   spec.description = `What 1 to ${steps.length} features keep of PCA's variance, with its proved upper bound; the table below has the numbers.`;
   return spec;
 }
@@ -250,7 +253,7 @@ const isHeld = steps.some((step) => step.held !== undefined);
 const drawHeld = () => queued("held", async () => {
   if (!isHeld) return;
   if (!views.held) {
-    at("held").hidden = false;
+    at("held-chart").hidden = false;
     const spec = structuredClone(charts.held);
     spec.encoding.x.scale.domain = [0.5, steps.length + 0.5];
     spec.description = "Share kept on new samples by each number of features; the table below has the numbers.";
@@ -305,11 +308,17 @@ function linkHover(view) {
 
 // ---- text and tables ----
 
+function heldOut(step) {
+  if (!isHeld) return "New samples: not computed for this page. Add --cv 5 to the command that wrote it, or cv=5 in Python.";
+  if (!step.heldText) return "";
+  return `New samples: keeps ${step.heldText} of the variance of the features that are not read (cross-validation, ± one standard error).`;
+}
+
 function writeAnswer(step) {
   at("answer-title").textContent = counted(step.features, "feature");
   at("share").textContent = step.keptText;
   at("sentence").replaceChildren(...step.sentence.map((line) => element("p", line)));
-  at("held-out").textContent = step.heldText ? `New samples: keeps ${step.heldText} of the variance of the features that are not read (cross-validation, ± one standard error).` : "";
+  at("held-out").textContent = heldOut(step);
   at("equations").replaceChildren(...step.equations.map((line) => element("li", line, { dir: "auto" })));
   at("equations-details").open ||= step.equations.every((line) => line.length <= LONG_EQUATION) && !narrow.matches;
   at("chips").replaceChildren(...largestFirst(step).map((place) => chip(step.support[place])));
@@ -322,7 +331,9 @@ function writeKept() {
   const rows = steps.map((step) => row(
     step.features, [step.keptText, step.mostText, ...(isHeld ? [step.heldText ?? ""] : []), step.explainedText]));
   fill(at("kept-table"), "Share kept by each number of features, and what no choice of that number can exceed", head, rows);
-  const keys = [["kept", "#1f77c9"], ["the most any choice could keep", "#2e8b57"]];
+  const proved = steps.every(({ kept, most }) => most - kept < 5e-4);
+  const keys = proved ? [["kept (proved optimal everywhere)", "#1f77c9"]]
+    : [["kept", "#1f77c9"], ["the most any choice could keep", "#2e8b57"]];
   at("kept-legend").replaceChildren(...keys.map(([text, colour]) => element("span", text, { class: "legend-key", style: `--key: ${colour}` })));
   at("suggestions").replaceChildren(...suggestions.map(({ features, reason }) => {
     const line = element("li"), button = element("button", `${features}: ${reason}`, { type: "button", "data-number": features });
@@ -346,8 +357,8 @@ function writeLoadings(step) {
   });
   const head = ["feature", ...step.loadings.map((_, i) => componentName(i))];
   fill(at("loadings-table"), `Loadings with ${counted(step.features, "feature")}`, head, rows);
-  const lines = r2Rows(step).map((one) => row(one.feature, [one.chosen ? "chosen" : "", one.r2.toFixed(3)]));
-  fill(at("r2-table"), `R² with ${counted(step.features, "feature")}`, ["feature", "", "R²"], lines);
+  const lines = r2Rows(step).map((one) => row(one.feature, [one.chosen ? "yes" : "no", one.r2.toFixed(3)]));
+  fill(at("r2-table"), `R² with ${counted(step.features, "feature")}`, ["feature", "chosen", "R²"], lines);
 }
 
 function writeScores(step) {
@@ -480,7 +491,7 @@ function writeCommands(step) {
 }
 
 const copies = {
-  sentence: () => [...current().sentence, at("held-out").textContent].filter(Boolean).join("\n"),
+  sentence: () => [...current().sentence, ...(isHeld ? [heldOut(current())] : [])].filter(Boolean).join("\n"),
   equations: () => current().equations.join("\n"),
   command: () => commandFor(current()),
   python: () => pythonFor(current()),

@@ -19,13 +19,18 @@ import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from sparing import errors
+from sparing.data import Preprocessing
+from sparing.show.report.labels import readable
 
 POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -41,7 +46,7 @@ def chart_script() -> str:
 
 @functools.cache
 def _bundled(bundle: Callable[[str], str]) -> str:
-    """The bundle as the library makes it, once in a process: that takes a second."""
+    """The bundle of the library, computed once per process, which takes a second."""
     return _alone(bundle("window.vegaEmbed = vegaEmbed;"))
 
 
@@ -61,14 +66,45 @@ def html_page(title: str, summary: str, contents: dict[str, Any], charts: str) -
 
 
 def embedded(contents: Any) -> str:
-    """JSON that can stand in a page whatever its strings hold."""
+    """JSON that is safe in a page, whatever its strings contain."""
     text = json.dumps(contents, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     unsafe = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
     return re.sub(r"[<>&\u2028\u2029]", lambda sign: unsafe[sign.group()], text)
 
 
+@dataclass(frozen=True)
+class Source:
+    """A file, with the options of the command line and of ``open_data`` to read it.
+
+    ``opening`` holds the arguments of ``open_data`` after the path; None where ``open_data`` is not how it was read.
+    """
+
+    file: str
+    options: tuple[str, ...] = ()
+    opening: tuple[str, ...] | None = None
+
+    def repeated(self, preprocessing: Preprocessing, effort: str, random_state: Any) -> dict[str, Any]:
+        """The data and fit arguments in the commands of the page: file, options of the command line, Python."""
+        seed = random_state if isinstance(random_state, (int, np.integer)) else 0
+        missing = preprocessing.missing
+        said = (
+            (preprocessing.scale, "--scale", "scale=True"),
+            (not preprocessing.center, "--no-center", "center=False"),
+            (missing != "error", f"--missing {missing}", f'missing="{missing}"'),
+            (effort != "default", f"--effort {effort}", f'effort="{effort}"'),
+            (seed != 0, f"--seed {seed}", f"random_state={seed}"),
+        )
+        chosen = [(option, setting) for is_set, option, setting in said if is_set]
+        return {
+            "file": readable(self.file),
+            "options": [*self.options, *(option for option, _ in chosen)],
+            "settings": [setting for _, setting in chosen],
+            "opening": None if self.opening is None else list(self.opening),
+        }
+
+
 def place_for(path: Any) -> Path:
-    """Where to write, if anything can be written there: better said before the work than after it."""
+    """The path to write to, checked before the work starts."""
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
         raise TypeError(
             f"path={path!r} is a {type(path).__name__}; the page is written to a file. Pass its path, as a str or "
@@ -87,7 +123,7 @@ def _part(name: str) -> str:
 
 
 def _alone(script: str) -> str:
-    """A script that leaves no names behind and cannot end its element early."""
+    """Wrap a script so that it defines no global names and cannot close its element early."""
     safe = re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE).replace("<!--", "<\\!--")
     return f"(() => {{{safe}\n}})();"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import datasets
 
-from small_problems import covariance, nonnegative_optimum
+from small_problems import covariance, nonnegative_optimum, solving
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
@@ -16,12 +16,10 @@ from sparing.methods.solvers.nonnegative import auto
 from sparing.run import Run
 from sparing.task import Task
 
+solve = solving(NonnegativeAuto)
+
 PITPROPS = (1, 1.954, 2.475331, 2.937479, 3.406155, 3.770960, 3.996190, 4.068607, 4.138647) + 4 * (4.144111,)
 """Nonnegative optima for 1 to 13 features, by brute force; the first nine are those of any sign."""
-
-
-def solve(view, r, **settings):
-    return NonnegativeAuto(**settings).solve(Task.of_component(view, r), Run(np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize("r", range(1, 14))

@@ -9,47 +9,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from small_problems import nonnegative_optimum, planted_direction, random_gram, solving
 from sparing.data import as_view
 from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity
 from sparing.linalg.truncation import keep_largest
 from sparing.methods.solvers.nonnegative.em import ExpectationMaximization, m_step, unit_or_zero
-from sparing.run import Budget, Run
+from sparing.run import Budget
 from sparing.search.truncated_power import truncated_powers
-from sparing.task import Task
 
-
-def solve(view, r, *, seed=0, metric=None, start=None, budget=None, **settings):
-    solver = ExpectationMaximization(**settings)
-    return solver.solve(
-        Task.of_component(view, r, metric=metric, start=start), Run(np.random.default_rng(seed), budget or Budget())
-    )
-
-
-def random_gram(rng, n=30, d=15):
-    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
-    return X.T @ X
-
-
-def planted(rng, d=40, size=6, spike=30.0):
-    """A nonnegative direction above noise, and its support."""
-    v = np.zeros(d)
-    v[rng.choice(d, size, replace=False)] = rng.uniform(0.5, 1.0, size)
-    v /= np.linalg.norm(v)
-    noise = rng.standard_normal((3 * d, d))
-    return spike * np.outer(v, v) + noise.T @ noise / (3 * d), np.flatnonzero(v)
-
-
-def nonnegative_optimum(A, size):
-    """By all supports: the best is an eigenvector of its block without a sign change."""
-    best = 0.0
-    for r in range(1, size + 1):
-        for S in combinations(range(len(A)), r):
-            values, vectors = np.linalg.eigh(A[np.ix_(S, S)])
-            for value, v in zip(values, vectors.T, strict=True):
-                if (v >= -1e-12).all() or (v <= 1e-12).all():
-                    best = max(best, float(value))
-    return best
+solve = solving(ExpectationMaximization)
 
 
 @pytest.mark.parametrize("nonnegative", [True, False])
@@ -144,7 +113,7 @@ def test_feasible_and_the_value_is_its_own(rng, threshold, refit, nonnegative):
 @pytest.mark.parametrize("refit", [True, False])
 def test_planted_directions_are_found(rng, threshold, refit):
     for _ in range(5):
-        A, support = planted(rng)
+        A, support = planted_direction(rng)
         found = solve(DenseGram(A), 6, threshold=threshold, refit=refit)
         np.testing.assert_array_equal(found.support, support)
         assert found.variance == pytest.approx(np.linalg.eigvalsh(A[np.ix_(support, support)])[-1], rel=1e-6)
@@ -163,7 +132,7 @@ def test_small_problems_are_nearly_always_solved(rng):
 
 def test_the_loadings_are_computed_again_on_the_support(rng):
     """Without that the soft threshold would have left other ones."""
-    A, support = planted(rng)
+    A, support = planted_direction(rng)
     leading = np.abs(np.linalg.eigh(A[np.ix_(support, support)])[1][:, -1])
     np.testing.assert_allclose(solve(DenseGram(A), 6, refit=False).loadings, leading, atol=1e-3)
     shrunk = m_step((A[:, support] @ leading)[:, None], 6, nonnegative=True, soft=True)[support, 0]

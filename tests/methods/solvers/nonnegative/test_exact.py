@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from laws import checked
-from small_problems import covariance, nonnegative_optimum
+from small_problems import covariance, nonnegative_optimum, solving
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.gram import DenseGram
 from sparing.methods.solvers import NonnegativeAuto, NonnegativeExact
 from sparing.results import Problem
-from sparing.run import Budget, Run
-from sparing.task import Task
+from sparing.run import Budget
+
+solve = solving(NonnegativeExact)
 
 
 class WorstFeature:
@@ -25,12 +26,6 @@ class WorstFeature:
         diagonal = task.gram.gram_diagonal()
         j = int(np.argmin(np.where(diagonal > 0, diagonal, np.inf)))
         return Component(np.array([j]), np.ones(1), float(diagonal[j]))
-
-
-def solve(view, r, *, budget=None, **settings):
-    return NonnegativeExact(**settings).solve(
-        Task.of_component(view, r), Run(np.random.default_rng(0), budget or Budget())
-    )
 
 
 @pytest.mark.parametrize("kind", ["dense", "integer", "tied", "rank_deficient", "block", "noisy"])

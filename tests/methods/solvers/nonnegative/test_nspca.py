@@ -8,33 +8,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from small_problems import planted_direction, random_gram, solving
 from sparing.data import as_view
 from sparing.gram import DenseGram
 from sparing.linalg.metric import NearIdentity
 from sparing.methods.solvers.nonnegative.nspca import Ascent, Nspca, best_entry
-from sparing.run import Budget, Run
-from sparing.task import Task
+from sparing.run import Budget
 
-
-def solve(view, r, *, seed=0, metric=None, start=None, budget=None, **settings):
-    solver = Nspca(**settings)
-    return solver.solve(
-        Task.of_component(view, r, metric=metric, start=start), Run(np.random.default_rng(seed), budget or Budget())
-    )
-
-
-def random_gram(rng, n=30, d=15):
-    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
-    return X.T @ X
-
-
-def planted(rng, d=40, size=6, spike=30.0):
-    """A nonnegative direction above noise, and its support."""
-    v = np.zeros(d)
-    v[rng.choice(d, size, replace=False)] = rng.uniform(0.5, 1.0, size)
-    v /= np.linalg.norm(v)
-    noise = rng.standard_normal((3 * d, d))
-    return spike * np.outer(v, v) + noise.T @ noise / (3 * d), np.flatnonzero(v)
+solve = solving(Nspca)
 
 
 def ascent_on(A, alpha=4.0, max_iter=50):
@@ -227,7 +208,7 @@ def test_feasible_and_the_value_is_its_own(rng, refit):
 
 def test_planted_directions_are_found(rng):
     for _ in range(3):
-        A, support = planted(rng)
+        A, support = planted_direction(rng)
         best = np.linalg.eigvalsh(A[np.ix_(support, support)])[-1]
         found = solve(DenseGram(A), 6, restarts=4)
         np.testing.assert_array_equal(found.support, support)
@@ -286,7 +267,7 @@ def test_many_features_are_seen_through_a_pool(rng):
 
 
 def test_a_seed_gives_one_answer_and_a_start_takes_part(rng):
-    A, support = planted(rng, spike=3.0)
+    A, support = planted_direction(rng, spike=3.0)
     first, second = (solve(DenseGram(A), 6, seed=3, restarts=2) for _ in range(2))
     np.testing.assert_array_equal(first.vector(40), second.vector(40))
     start = -np.bincount(support, minlength=40)[:, None].astype(float)  # of either sign

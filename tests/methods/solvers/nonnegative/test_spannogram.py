@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
+from small_problems import nonnegative_optimum
 from sparing.data import as_view
 from sparing.gram import DenseGram
 from sparing.linalg.eigen import top_spectrum
@@ -14,18 +13,6 @@ from sparing.methods.solvers.nonnegative import spannogram as module
 from sparing.methods.solvers.nonnegative.spannogram import Spannogram
 from sparing.run import Budget, Run
 from sparing.task import Task
-
-
-def optimum(A, r):
-    """The best x >= 0 is the leading eigenvector on its own support, where it has one sign."""
-    best = 0.0
-    for size in range(1, r + 1):
-        S = np.array(list(combinations(range(len(A)), size)))
-        values, vectors = np.linalg.eigh(A[S[:, :, None], S[:, None, :]])
-        leading = vectors[:, :, -1]
-        one_signed = (leading > -1e-9).all(axis=1) | (leading < 1e-9).all(axis=1)
-        best = max(best, float(values[one_signed, -1].max(initial=0.0)))
-    return best
 
 
 def solve(A, r, solver=None, budget=None, metric=None):
@@ -58,7 +45,7 @@ def test_is_exact_for_low_rank_with_and_without_a_multiple_of_the_identity(rank,
         A, r = low_rank(rng, d, rank) + sigma * np.eye(d), int(rng.integers(1, d + 1))
         found = solve(A, r, Spannogram(rank=rank, refit=refit))
         check(A, r, found)
-        assert found.variance == pytest.approx(optimum(A, r), rel=1e-9)
+        assert found.variance == pytest.approx(nonnegative_optimum(A, r), rel=1e-9)
 
 
 def test_leading_eigenpairs_alone_are_not_exact_beside_the_identity(monkeypatch):
@@ -69,7 +56,7 @@ def test_leading_eigenpairs_alone_are_not_exact_beside_the_identity(monkeypatch)
     missed = 0
     for _ in range(60):
         A = low_rank(rng, 8, 2) + 5 * np.eye(8)
-        missed += solve(A, 3, Spannogram(rank=2, refit=False)).variance < optimum(A, 3) * (1 - 1e-6)
+        missed += solve(A, 3, Spannogram(rank=2, refit=False)).variance < nonnegative_optimum(A, 3) * (1 - 1e-6)
     assert missed > 0
 
 
@@ -91,7 +78,7 @@ def test_features_without_variance_are_never_used():
     found = solve(A, 12)
     check(A, 12, found)
     assert found.support.min() >= 4
-    assert found.variance == pytest.approx(optimum(A[4:, 4:], 8), rel=1e-9)
+    assert found.variance == pytest.approx(nonnegative_optimum(A[4:, 4:], 8), rel=1e-9)
 
 
 def test_all_features_alone_when_nothing_goes_together():
@@ -102,7 +89,7 @@ def test_all_features_alone_when_nothing_goes_together():
 
 def test_a_rank_above_that_of_the_data_is_that_of_the_data():
     A = low_rank(np.random.default_rng(3), 8, 2)
-    assert solve(A, 4, Spannogram(rank=7)).variance == pytest.approx(optimum(A, 4), rel=1e-9)
+    assert solve(A, 4, Spannogram(rank=7)).variance == pytest.approx(nonnegative_optimum(A, 4), rel=1e-9)
 
 
 def test_matrix_with_negative_eigenvalues():
@@ -124,7 +111,7 @@ def test_too_many_sets_is_a_sentence():
     """Twenty copies of each of three features: no bound tells which copies are in the best component."""
     A = np.tile(low_rank(np.random.default_rng(6), 3, 3), (20, 20))
     with pytest.raises(
-        ValueError, match=r"Spannogram\(rank=3\) would look at 1.33e\+03 sets.*max_sets=1000.*lower rank"
+        ValueError, match=r"Spannogram\(rank=3\) would examine 1.33e\+03 sets.*max_sets=1000.*lower rank"
     ):
         solve(A, 5, Spannogram(max_sets=1000))
 

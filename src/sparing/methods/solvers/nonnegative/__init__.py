@@ -1,8 +1,8 @@
-"""One sparse direction without negative loadings. One file per algorithm; a new one is registered here."""
+"""Solvers for one sparse nonnegative direction, one file per algorithm. Register a new one here."""
 
 from __future__ import annotations
 
-from sparing.methods.solvers.base import Solver
+from sparing.methods.base import Solver
 from sparing.methods.solvers.nonnegative.auto import NonnegativeAuto
 from sparing.methods.solvers.nonnegative.em import ExpectationMaximization
 from sparing.methods.solvers.nonnegative.exact import NonnegativeExact

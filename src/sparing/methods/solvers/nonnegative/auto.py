@@ -1,8 +1,9 @@
-"""Many starts on the whole matrix, one of them from the sphere: the nonnegative solver for everyone."""
+"""The default nonnegative solver: many starts on the whole matrix, some from low rank surrogates."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,43 +14,48 @@ from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.branch_and_bound import highest
 from sparing.results import Array, Component, Reference
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
 from sparing.search.truncated_power import column_starts, furthest_scores, leading_directions, pool_of, truncated_powers
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 FEATURES_AT_ONCE = 64
-"""Features that are looked at a time."""
+"""Number of features processed at a time."""
+
+LEAST_STARTS = 2
+"""Of each kind."""
 
 FREE = Auto(starts=3, finalists=2, perturbations=1)
-"""What finds a good component of any sign, soon."""
+"""A quick solver for a good component of any sign."""
 
 
 @dataclass(frozen=True)
 class NonnegativeAuto:
-    """The best directions of low rank surrogates [asteris2014, Sec. 3.2] and other starts, climbed on the whole matrix.
+    """The best directions of low rank surrogates [asteris2014, Sec. 3.2] and other starts, improved on the whole
+    matrix.
 
     Parameters
     ----------
     starts : int
-        Features, and as many directions drawn by chance, to start from, beside leading eigenvectors and the sphere.
+        Number of features and of random directions to start from, in addition to leading eigenvectors and surrogates.
     finalists : int
-        Distinct directions, the best of all starts, that exchanges of single features then improve.
+        Number of distinct directions, the best of all starts, to improve by swaps of single features.
     max_swaps : int
-        Exchanges per finalist, at most.
+        Maximum number of swaps per finalist.
     perturbations : int
         Number of perturbations of the best support, each improved again.
     surrogates : bool
         Also start from the best directions of surrogates of low rank.
     any_sign : bool
-        Also start from a good component of any sign, where it has few features.
+        Also start from a good component of any sign, if it has few features.
     pool : int
-        Features that are looked at, at most, before those to start from are chosen.
+        Maximum number of features from which the starts are chosen.
 
     Notes
     -----
     **Optimises** x'Ax over unit x >= 0 with r nonzeros, or x'Ax / x'Mx.
-    **Differs from the paper.** The optimum of the surrogate is found by branch and bound on the sphere in place of its
-    Algorithms 1 to 3, at higher rank, and is only a start: what is returned is a local optimum of A itself.
+    **Differs from the paper.** Branch and bound on the sphere finds the optimum of the surrogate instead of Algorithms
+    1 to 3, at higher rank. It is only a start; the result is a local optimum of A itself.
     """
 
     starts: int = 16
@@ -63,7 +69,20 @@ class NonnegativeAuto:
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2")
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best of all finalists."""
+        """Return the best of all finalists."""
+        return self._scaled(run.effort.share_of(task.n_nonzero))._solved(task, run)
+
+    def _scaled(self, share: float) -> NonnegativeAuto:
+        """A share of all starts, at least a few: long directions from most of them end alike, and each costs more."""
+        starts, finalists, pool = (
+            min(most, max(LEAST_STARTS, math.ceil(share * most))) for most in (self.starts, self.finalists, self.pool)
+        )
+        swaps, perturbations = math.ceil(share * self.max_swaps), math.ceil(share * self.perturbations)
+        return replace(
+            self, starts=starts, finalists=finalists, pool=pool, max_swaps=swaps, perturbations=perturbations
+        )
+
+    def _solved(self, task: Task, run: Run) -> Component:
         view = task.gram
         objective = NonnegativeObjective(view.cached(), task.metric, run.budget)
         size = min(task.n_nonzero, view.n_features)
@@ -95,7 +114,7 @@ class NonnegativeAuto:
         return objective.found(reached, best)
 
     def _starts(self, view: DataMatrix, size: int, run: Run, start: Array | None) -> Array:
-        """Nonnegative directions from everywhere."""
+        """Nonnegative starting directions of all kinds."""
         leading = leading_directions(
             view, min((max if self.surrogates else min)(SEARCH.surrogate_ranks), view.n_features), run.rng
         )
@@ -106,16 +125,16 @@ class NonnegativeAuto:
         given = leading if start is None else np.column_stack([start, leading])
         if (
             self.any_sign and run.effort.share_of(size) == 1 and not run.budget.expired
-        ):  # the best of any sign may have one sign
+        ):  # the best of any sign may have only one sign
             free = FREE.solve(Task.of_component(view, size, start=leading[:, :3]), run)
             given = np.column_stack([given, free.vector(view.n_features)])
         sphere = self._from_surrogates(view, size, leading, run.budget)
         return np.column_stack([sphere, given, -given, columns, chance])
 
     def _furthest(self, view: DataMatrix, size: int, leading: Array, rng: np.random.Generator) -> Array:
-        """Features from which a truncated step goes furthest, of all or of a pool that chance completes.
+        """Features from which a truncated step gains most, among all or in a pool completed at random.
 
-        Where variances tie, as those of correlations, nothing else leads to small groups that go together.
+        If variances tie, as in correlation matrices, nothing else finds small groups of correlated features.
         """
         if view.n_features <= self.pool:
             pool = np.arange(view.n_features)
@@ -157,7 +176,7 @@ class NonnegativeAuto:
         return np.column_stack([np.zeros((view.n_features, 0)), *found])
 
     def _distinct(self, objective: NonnegativeObjective, ends: Array) -> list[Array]:
-        """The best of those that differ in their features."""
+        """The best directions with different features."""
         if ends.shape[1] == 0:
             return [objective.best_feature()]
         below = 1.0 if objective.metric is None else np.einsum("ij,ij->j", ends, objective.metric.matmat(ends))
@@ -171,7 +190,7 @@ class NonnegativeAuto:
 
     @staticmethod
     def _perturbed(objective: NonnegativeObjective, best: Array, size: int, rng: np.random.Generator) -> Array:
-        """The best without some of its features, climbed again."""
+        """The best direction without some of its features, improved again."""
         support = np.flatnonzero(best)
         x = best.copy()
         x[rng.permutation(support)[: int(SEARCH.perturbed_share * len(support))]] = 0.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparing import errors
 from sparing.gram import DataMatrix
 from sparing.linalg.truncation import TIE, keep_largest
-from sparing.methods.solvers.base import check_counts
+from sparing.methods.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Reference
@@ -23,7 +23,7 @@ from sparing.task import Task
 THRESHOLDS = ("soft", "hard")
 
 EM_CONVERGED = 1e-7
-"""Change of w'Aw, as a share of it, that ends an iteration whose support does not change either."""
+"""Relative change of w'Aw below which an iteration with a constant support stops."""
 
 
 @dataclass(frozen=True)
@@ -31,35 +31,34 @@ class ExpectationMaximization:
     """EM for a model of PCA whose loadings are nonnegative, sparse, or both [sigg2008, Algorithm emPCA].
 
     Without noise the E-step is y = Xw / w'w; the M-step fits w to X by least squares for these y, which is X'y / y'y
-    without constraints, so that w is a multiple of Aw of which the constraints leave a part.
+    without constraints. So w is proportional to the part of Aw that the constraints leave.
 
     Parameters
     ----------
     restarts : int
-        Random directions to start from; ``start`` comes in addition, both ways round.
+        Number of random directions to start from; ``start`` is used in addition, with both signs.
     nonnegative : bool
-        Only loadings of at least zero. Without it the components are sparse and of any sign; with as many nonzeros as
-        features they are nonnegative only.
+        Require loadings of at least zero. If False, components are sparse with any signs. If ``n_nonzero`` is the
+        number of features, they are nonnegative but not sparse.
     threshold : {"soft", "hard"}
-        How the M-step leaves r entries. ``soft`` is the paper's, whose M-step has an l1 bound that is raised until r
-        entries have come in: the r + 1-st is subtracted from all. ``hard`` keeps the r largest as they are, the M-step
-        under a bound on the count.
+        How the M-step keeps r entries. ``soft`` is the paper's: its M-step has an l1 bound that is raised until r
+        entries are nonzero, so the (r + 1)-th is subtracted from all. ``hard`` keeps the r largest entries unchanged,
+        the M-step under a limit on the count.
     refit : bool
-        The best few ends are improved on all features. Otherwise the paper's answer, the best end.
+        Improve the best few results on all features. Otherwise return the paper's answer, the best result.
     max_iter : int
-        Steps at most, and again as many with the support fixed.
+        Maximum number of steps, and of further steps with a fixed support.
 
     Notes
     -----
     **Optimises** x'Ax over unit x >= 0 with r nonzeros. For positive semidefinite A no hard step lowers it (without
-    ``nonnegative`` it is the truncated power step); soft steps may, since the bound changes with every step. The soft
-    threshold pulls loadings towards few large ones; at the end they are therefore computed again by the same
-    iteration on the support alone, the paper's variational renormalisation.
+    ``nonnegative`` it is the truncated power step); soft steps may, because the bound changes with every step. The soft
+    threshold biases loadings towards few large ones, so at the end they are computed again by the same iteration on the
+    support only, the paper's variational renormalisation.
     **Guarantee.** None: the result depends on the starts.
-    **Differs from the paper.** All starts run at once. Where r + 1 or more entries tie for the largest nothing exceeds
-    the threshold, and the first r of them stay. A that is not positive semidefinite is shifted until it is. With a
-    metric the iteration runs on the numerator, and the metric enters when ends, and the best single feature, are
-    compared and improved.
+    **Differs from the paper.** All starts run at once. If r + 1 or more entries tie for the largest, none exceeds the
+    threshold and the first r of them are kept. An A that is not positive semidefinite is shifted. With a metric the
+    iteration uses the numerator, and the metric is used to compare and improve results and the best single feature.
     """
 
     restarts: int = 10
@@ -76,7 +75,7 @@ class ExpectationMaximization:
         check_counts(restarts=self.restarts, max_iter=self.max_iter)
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best of all starts."""
+        """Return the best of all starts."""
         view, metric, start = task.gram, task.metric, task.start
         objective = (
             NonnegativeObjective(view, metric, run.budget) if self.nonnegative else RayleighObjective(view, metric)
@@ -97,9 +96,9 @@ class ExpectationMaximization:
     def _ends(
         self, view: DataMatrix, starts: Array, n_nonzero: int, allowed: NDArray[np.bool_], shift: float, budget: Budget
     ) -> Array:
-        """Where the steps from each column lead, at unit norm; zero where nothing is left of it.
+        """The limit of the steps from each column, at unit norm; zero if all entries vanish.
 
-        ``allowed`` (as ``starts``) says which features each may use.
+        ``allowed`` (same shape as ``starts``) marks the features that each may use.
         """
         W = unit_or_zero(self._constrained(np.where(allowed, starts, 0.0), view.n_features))
         values, running = np.full(W.shape[1], -np.inf), np.arange(W.shape[1])
@@ -122,10 +121,10 @@ class ExpectationMaximization:
 
 
 def m_step(F: Array, n_nonzero: int, *, nonnegative: bool, soft: bool) -> Array:
-    """Columns nearest to those of F (d x m) under the constraints.
+    """Columns closest to those of F (d x m) under the constraints.
 
-    With ``soft`` the bound on the l1 norm is the largest that leaves ``n_nonzero`` entries: the next one is subtracted
-    from all, and what ties with it is gone.
+    With ``soft`` the bound on the l1 norm is the largest that keeps ``n_nonzero`` entries: the next entry is subtracted
+    from all, which removes entries that tie with it.
     """
     F = np.maximum(F, 0.0) if nonnegative else F
     if n_nonzero >= len(F):

@@ -1,4 +1,4 @@
-"""The best nonnegative direction found, with as much proof as can be had."""
+"""Nonnegative sparse PCA of one component with the tightest available bound."""
 
 from __future__ import annotations
 
@@ -8,46 +8,40 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparing.gram import DataMatrix
-from sparing.methods.solvers.base import check_counts, check_incumbent
+from sparing.methods.base import check_counts, check_incumbent
 from sparing.methods.solvers.nonnegative.auto import NonnegativeAuto
 from sparing.objectives.nonnegative import NonnegativeObjective
 from sparing.objectives.variance import GROWTH
 from sparing.proof.sphere.low_rank import SphereSearch, decomposable, search_surrogate
 from sparing.proof.trees.nonnegative_proof import prove_nonnegative
 from sparing.proof.trees.prover import REACHED
-from sparing.proof_effort import LIMITS
+from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Bound, Component, Indices, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
 
-RANKS = (4, 6, 8, 10, 12, 16)
-"""Ranks of the surrogates that are searched in turn, until one of them proves the best or its cells run out."""
-
-PROVED_CLOSE, MATRIX_STEPS, SHARE = 1e-7, 200, 0.6
-"""How closely each surrogate is searched; iterations for the matrix that is searched; and what of the time that takes.
-"""
-
 
 @dataclass(frozen=True)
 class NonnegativeExact:
-    """Branch and bound on the matrix with entries raised, and on surrogates of rising rank [asteris2014, Sec. 3.2].
+    """Branch and bound on the matrix with raised entries, and on surrogates of increasing rank [asteris2014, Sec. 3.2].
 
-    The first searches supports, where features are few enough to decompose; the second searches the sphere, where
-    features or samples are. Both bound all nonnegative directions from above, and what they find is climbed on the
-    matrix itself. Where the bound and the best meet the optimum is proved.
+    The first searches supports, if the features are few enough for a decomposition; the second searches the sphere, if
+    the features or the samples are. Both give upper bounds for all nonnegative directions, and the directions they find
+    are improved on the matrix itself. If the bound equals the best value, the optimum is proved.
 
     Parameters
     ----------
     incumbent : Solver
-        Where the search starts.
+        Solver of the starting point.
     max_nodes, max_cells : int
-        Nodes of the first search and cells of the second, at most: a minute or so.
+        Maximum number of nodes of the first search and of cells of the second, about a minute by default.
 
     Notes
     -----
-    **Optimises** x'Ax over unit x >= 0 with r nonzeros. Where the search or time runs out, or the user interrupts, the
-    best direction so far is returned with a bound on all others. With a metric (generalized deflation), or where
-    neither features nor samples are few enough to decompose, it is the answer of ``incumbent``: nothing is searched.
+    **Optimises** x'Ax over unit x >= 0 with r nonzeros. If a limit or the time is reached, or the user interrupts, the
+    best direction so far is returned with a bound on all others. With a metric (generalized deflation), or if neither
+    features nor samples are few enough for a decomposition, nothing is searched and the answer of ``incumbent`` is
+    returned.
     **Differs from the paper.** Ranks far above three, bounds that hold for the matrix itself, and a search of supports
     that the paper does not have (``proof/trees/nonnegative_proof.py``).
     """
@@ -63,9 +57,9 @@ class NonnegativeExact:
         check_incumbent(self.incumbent)
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best direction, or the best found with what none exceeds in its ``bound``."""
+        """Return the best direction, or the best found with an upper bound on all directions in ``bound``."""
         view = task.gram
-        found: Component = self.incumbent.solve(task, run.share(0.3))
+        found: Component = self.incumbent.solve(task, run.share(SCHEDULES.incumbent_share))
         if task.metric is not None or run.budget.expired or not decomposable(view):
             return found
         search = _Search(view, min(task.n_nonzero, view.n_features), found, run.budget)
@@ -73,14 +67,14 @@ class NonnegativeExact:
             if view.n_features <= LIMITS.decomposed_features:
                 search.supports(self.max_nodes, run)
             search.sphere(self.max_cells, run.budget)
-        except KeyboardInterrupt:  # what is proved so far is an answer
+        except KeyboardInterrupt:  # the bound proved so far is valid
             run.budget.interrupt()
         proved = None if search.bound is None else replace(search.bound, nonnegative=True)
         return replace(search.best, bound=proved)
 
 
 class _Search:
-    """The best direction so far, and the least of all bounds."""
+    """The best direction so far, and the smallest bound."""
 
     def __init__(self, view: DataMatrix, size: int, found: Component, budget: Budget) -> None:
         self.view, self.size, self.best = view, size, found
@@ -92,7 +86,7 @@ class _Search:
         return self.bound is not None and self.bound.value <= self.best.variance * (1 + REACHED)
 
     def supports(self, max_nodes: int, run: Run) -> None:
-        """The search of supports, once more where it led to something better."""
+        """Search supports, and once more if it found something better."""
         for _ in range(2):
             proof = prove_nonnegative(
                 self.view,
@@ -101,8 +95,8 @@ class _Search:
                 self.best.loadings,
                 run.rng,
                 max_nodes=max_nodes,
-                max_iter=MATRIX_STEPS,
-                budget=run.budget.share(SHARE),
+                max_iter=SCHEDULES.raised_steps,
+                budget=run.budget.share(SCHEDULES.raised_share),
             )
             before = self.best.variance
             self._learn(proof.bound, self._indicator(proof.support))
@@ -110,12 +104,12 @@ class _Search:
                 break
 
     def sphere(self, max_cells: int, budget: Budget) -> None:
-        """Surrogates of rising rank, until one of them proves the best."""
+        """Search surrogates of increasing rank, until one proves the optimum."""
         left = max_cells
-        for rank in RANKS:
+        for rank in SCHEDULES.exact_ranks:
             if self.proved or left <= 0 or budget.expired:
                 break
-            effort = SphereSearch(rank, PROVED_CLOSE, left)
+            effort = SphereSearch(rank, SCHEDULES.exact_gap, left)
             searched = search_surrogate(self.view, self.size, effort, nonnegative=True, budget=budget)
             witness = effort._replace(max_cells=2 * searched.cells)
             bound = Bound(searched.bound, "shifted_low_rank", "the shifted low rank bound", "always", witness)
@@ -123,7 +117,7 @@ class _Search:
             left -= searched.cells
             assert self.bound is not None
             budget.say(f"rank {rank}: {self.best.variance:.6g} of at most {self.bound.value:.6g}")
-            if rank >= self.view.n_features:  # higher ones are the same
+            if rank >= self.view.n_features:  # higher ranks are the same
                 break
 
     def _indicator(self, support: Indices) -> Array:
@@ -132,7 +126,7 @@ class _Search:
         return x
 
     def _learn(self, bound: Bound, direction: Array) -> None:
-        """Keep what is better: the bound, and where climbing from the direction leads."""
+        """Keep the better bound, and the better direction after local ascent."""
         if self.bound is None or bound.value < self.bound.value:
             self.bound = bound
         if direction.max() > 0:

@@ -12,19 +12,19 @@ import numpy as np
 from sparing import errors
 from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.truncation import keep_largest
-from sparing.methods.settings import check_settings
-from sparing.methods.solvers.base import check_counts
+from sparing.methods.base import check_counts, check_settings
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.results import Array, Component, Indices, Reference
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
 from sparing.search.truncated_power import leading_directions, pool_of, psd_shift
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 SHIFT_SHARE = 1e-6
-"""Share of the shift that a matrix without anything above zero is measured by, in place of its eigenvalue."""
+"""Unit of a matrix without a positive eigenvalue, as a share of its shift."""
 
 STEEP = 1e24
-"""A linear term so much larger than the quadratic one that the latter moves no digit of the root."""
+"""Ratio of the linear to the quadratic term above which the latter changes no digit of the root."""
 
 
 @dataclass(frozen=True)
@@ -34,31 +34,31 @@ class Nspca:
     Parameters
     ----------
     restarts : int
-        Random directions to start from, each with an order of its features; ``start`` comes in addition, both ways
-        round.
+        Number of random directions to start from, each with a random order of features; ``start`` is used in addition,
+        with both signs.
     alpha : float
-        Weight of the unit norm, in units of the largest eigenvalue. The larger the closer to unit norm, the more counts
-        can be reached and the slower: one feature at a time cannot turn a vector whose norm must not change.
+        Weight of the unit norm, in units of the largest eigenvalue. A larger value keeps the norm closer to 1 and can
+        reach more counts, but is slower, because updates of single features can hardly rotate a vector of fixed norm.
     refit : bool
-        The best few ends are improved, with up to r features. Otherwise the loadings are those of the ascent, which the
-        penalty has shrunk, and there are as many as the penalty left: their number says what count was reached.
+        Improve the best few results, with up to r features. Otherwise the loadings are those of the ascent, shrunk by
+        the penalty, and their number is the count that the penalty reached.
     max_iter : int
-        Sweeps over the features at most, for each penalty. An ascent that is cut short may leave a count that no
+        Maximum number of sweeps over the features for each penalty. An ascent that stops early may have a count that no
         stationary point has.
 
     Notes
     -----
-    **Optimises** the above; no update lowers it. Each entry is given the best value there is, the others fixed: zero or
-    a root of a cubic, whichever is higher.
-    **Guarantee.** None: the result depends on the starts. The count cannot be controlled: beta is found by binary
-    search for the largest count of at most r, but where it jumps that may be far less; where no penalty leaves between
-    one and r features, the single feature of most variance is the answer (with ``refit`` also the r largest entries
-    just before the jump are improved).
-    **Differs from the paper.** One component only, so that the orthogonality of several plays no part. Features that
-    are zero and would stay so are passed over. With more than 512 features those of most variance and those largest in
-    the three leading eigenvectors take part in the ascent, 512 or twice r (never more than 4096); all of them in what
-    ``refit`` does. An A that is not positive semidefinite is shifted until it is. With a metric the ascent is that of
-    the numerator, and the metric enters when ends, and the best single feature, are compared and improved.
+    **Optimises** the above; no update lowers it. Each entry gets its best value with the others fixed: zero or a root
+    of a cubic, whichever has the higher objective.
+    **Guarantee.** None: the result depends on the starts. The count cannot be controlled: binary search finds the beta
+    of the largest count of at most r, which may be far smaller if the count jumps. If no penalty leaves between one and
+    r features, the single feature with the largest variance is returned (with ``refit`` the r largest entries just
+    before the jump are also improved).
+    **Differs from the paper.** It computes one component, so the orthogonality of several does not matter. Features
+    that are zero and would stay zero are skipped. With more than 512 features the ascent uses 512 or twice r of them
+    (never more than 4096), those with the largest variance and the largest entries in the three leading eigenvectors;
+    ``refit`` uses all features. An A that is not positive semidefinite is shifted. With a metric the ascent uses the
+    numerator, and the metric is used to compare and improve results and the best single feature.
     """
 
     restarts: int = 10
@@ -76,7 +76,7 @@ class Nspca:
         check_settings(self)
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best of all starts."""
+        """Return the best of all starts."""
         view, n_nonzero, start = task.gram, task.n_nonzero, task.start
         objective = NonnegativeObjective(view, task.metric, run.budget)
         pool = _pool(objective, n_nonzero, run.rng)
@@ -104,11 +104,11 @@ class Nspca:
     def _with_count(
         self, ascent: Ascent, x: Array, order: Indices, n_nonzero: int, guess: float | None, budget: Budget
     ) -> tuple[list[Array], float | None]:
-        """The end with the largest count of at most ``n_nonzero``, and the penalty that led there.
+        """The result with the largest count of at most ``n_nonzero``, and its penalty.
 
-        Every penalty is tried from x. The first is ``guess``, which another start ended with, the second close to it:
-        starts agree about the penalty more often than not. With ``refit`` the largest entries of the end just above
-        the count join.
+        Every penalty is tried from x. The first is ``guess``, the penalty of another start, and the second is close to
+        it, because starts usually agree about the penalty. With ``refit`` the largest entries of the result just above
+        the count are a candidate, too.
         """
         if not x.any():
             return [], guess
@@ -145,14 +145,15 @@ class Ascent:
 
     @property
     def limit(self) -> float:
-        """A penalty that leaves nothing.
+        """A penalty that makes all entries zero.
 
-        Along a unit v >= 0 the slope is at most (1 + alpha) t - alpha t^3 - beta, since 1'v >= 1; this is its height.
+        Along a unit v >= 0 the slope is at most (1 + alpha) t - alpha t^3 - beta, because 1'v >= 1; this is its
+        maximum.
         """
         return 2 * self.alpha * math.sqrt((1 + 1 / self.alpha) / 3) ** 3
 
     def end(self, x: Array, beta: float, order: Indices, budget: Budget) -> Array:
-        """Where sweeps over the features, in this order, lead from x."""
+        """The limit of sweeps over the features, in this order, from x."""
         u = x.copy()
         for _ in range(self.max_iter):
             moved = self.sweep(u, beta, order)
@@ -161,11 +162,12 @@ class Ascent:
         return u
 
     def sweep(self, u: Array, beta: float, order: Indices) -> float:
-        """Give every entry of u in turn its best value; the largest change. Zeros that would stay are passed over."""
+        """Set every entry of u in turn to its best value; return the largest change. Zeros that would stay zero are
+        skipped."""
         slope, square = self.A @ u, float(u @ u)
         own = np.diagonal(self.A)
         slack = np.maximum(own + self.alpha * (1 - square), 0.0)
-        leap = slack / 3 * np.sqrt(2 * slack / (3 * self.alpha))  # what the quartic alone gains per unit, at most
+        leap = slack / 3 * np.sqrt(2 * slack / (3 * self.alpha))  # maximum gain of the quartic alone per unit
         visited = order[(u > 0)[order] | (slope > beta - leap)[order]]
         moved, diagonal = 0.0, own.tolist()
         for i in visited.tolist():
@@ -185,8 +187,8 @@ class Ascent:
 def best_entry(alpha: float, c1: float, c2: float) -> float:
     """The maximiser over u >= 0 of -alpha/4 u^4 + c1/2 u^2 + c2 u: zero, or the largest root of its derivative.
 
-    The derivative is -alpha (u^3 - p u - q). For q > 0 it has one positive root. For q < 0 it has two or none, of which
-    only the larger is a maximum, and zero may be a higher one.
+    The derivative is -alpha (u^3 - p u - q). For q > 0 it has one positive root. For q < 0 it has two or none; only the
+    larger root is a maximum, and zero may be higher.
     """
     p, q = c1 / alpha, c2 / alpha
     w = math.sqrt(abs(p) / 3)
@@ -203,7 +205,7 @@ def best_entry(alpha: float, c1: float, c2: float) -> float:
 
 
 def _pool(objective: NonnegativeObjective, n_nonzero: int, rng: np.random.Generator) -> Indices:
-    """The features that take part."""
+    """The features used in the ascent."""
     view, usable = objective.view, np.flatnonzero(objective.usable)
     size = max(SEARCH.nspca_features, min(2 * n_nonzero, SEARCH.nspca_most_features))
     if len(usable) <= size:

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.methods.solvers.base import check_counts
+from sparing.methods.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative
 from sparing.proof.sphere.spannogram import LowRank, leading_factors
 from sparing.results import Array, Component, Reference
-from sparing.run import SEARCH, Budget, Run
+from sparing.run import Budget, Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 
@@ -24,23 +25,23 @@ class Spannogram:
     rank : int
         Eigenpairs used, the paper's d.
     refit : bool
-        The optimum is improved on all of A. Otherwise it is the answer.
+        Improve the optimum on all of A. Otherwise return it as is.
     max_sets : int
-        Sets of ``rank`` features looked at, at most; ten million take half a minute. Few are left as a rule: most
-        features are settled beforehand by bounds on cells of directions.
+        Maximum number of sets of ``rank`` features to examine; ten million take half a minute. Usually few remain,
+        because bounds on cells of directions settle most features beforehand.
 
     Notes
     -----
     **Optimises** x'A_d x over unit x >= 0 with r nonzeros, where A_d keeps the ``rank`` leading eigenpairs of A, and
-    x'A'_d x, where these are lowered by the eigenvalue that follows; the better x on A is kept. The latter makes the
+    x'A'_d x, where A'_d lowers them by the next eigenvalue; the x that is better on A is kept. The latter makes the
     answer exact for A = sigma I + C with C positive semidefinite of that rank.
     **Guarantee.** At least ``approximation_factor`` of the optimum [asteris2014, Theorem 1], for either of them, and
-    with ``shifted=True`` for the latter. When time runs out the best found so far has no guarantee.
-    **Differs from the paper.** Sets are looked at one circle of directions at a time and most of them not at all, with
-    the same result. Line 11 of its Algorithm 2 leaves a row too many, and rows that tie at 0 belong to a support in any
-    number, not as many as there is room for: as printed it misses optima. An A that is not positive semidefinite is
-    cut to its positive eigenvalues. With a metric the low rank concerns the numerator, and the metric enters with
-    ``refit``.
+    with ``shifted=True`` for the latter. If time runs out, the best direction so far has no guarantee.
+    **Differs from the paper.** Sets are examined one circle of directions at a time, and most are skipped, with the
+    same result. Line 11 of its Algorithm 2 keeps one row too many, and any number of rows that tie at 0 can belong to a
+    support, not only the number that fits: as printed it misses optima. An A that is not positive semidefinite is
+    reduced to its positive eigenvalues. With a metric the low rank part is that of the numerator, and the metric is
+    used by ``refit``.
     """
 
     rank: int = 3
@@ -53,7 +54,7 @@ class Spannogram:
         check_counts(rank=self.rank, max_sets=self.max_sets)
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best direction for the leading eigenpairs, improved on the whole."""
+        """Return the best direction for the leading eigenpairs, improved on all of A."""
         objective = NonnegativeObjective(task.gram, task.metric, run.budget)
         plain, shifted = leading_factors(task.gram, self.rank, run.rng)
         found = [
@@ -69,7 +70,7 @@ class Spannogram:
             problem = problem.narrowed(budget)
         if problem.n_sets > self.max_sets and not budget.expired:
             raise ValueError(
-                f"Spannogram(rank={self.rank}) would look at {problem.n_sets:.3g} sets of features: of {len(V)} too "
+                f"Spannogram(rank={self.rank}) would examine {problem.n_sets:.3g} sets of features: of {len(V)} too "
                 f"many may belong to the best component. max_sets={self.max_sets} are allowed. Pass a lower rank or a "
                 "larger max_sets, or use solver='spannogram_net' or 'auto'."
             )

@@ -1,4 +1,4 @@
-"""Nonnegative directions by a random net of a low rank's directions."""
+"""Nonnegative sparse PCA by random directions in a low rank subspace."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from scipy.special import betainc
 
 from sparing import errors
-from sparing.methods.solvers.base import check_counts
+from sparing.methods.base import check_counts
 from sparing.objectives.nonnegative import NonnegativeObjective, best_nonnegative, positive_part
 from sparing.proof.sphere.spannogram import leading_factors
 from sparing.results import Array, Component, Reference
-from sparing.run import SEARCH, Run
+from sparing.run import Run
+from sparing.search_limits import SEARCH
 from sparing.task import Task
 
 
@@ -27,11 +28,11 @@ class SpannogramNet:
     rank : int
         Eigenpairs used, the paper's d.
     accuracy : float
-        Share of the optimum for these eigenpairs that may be missed, the paper's epsilon.
+        Allowed relative distance to the optimum for these eigenpairs, the paper's epsilon.
     failure : float, optional
-        How often more may be missed. By default once in as many runs as there are features.
+        Probability that the distance is larger. By default 1 / (number of features).
     refit : bool
-        The best direction is improved on all of A. Otherwise it is the answer.
+        Improve the best direction on all of A. Otherwise return it as is.
 
     Notes
     -----
@@ -39,9 +40,9 @@ class SpannogramNet:
     each draw c gives the r largest positive entries of Vc, and of -Vc.
     **Guarantee.** At least (1 - accuracy) times ``approximation_factor`` of the optimum, except with probability
     ``failure`` [asteris2014, Theorem 2].
-    **Differs from the paper.** As many draws as the guarantee needs, :func:`draws_needed`, instead of a multiple of
-    log(d) / accuracy^rank: 112 instead of 5889 for rank 3, accuracy 0.1 and 361 features. With a metric the draws
-    concern the numerator, and the metric enters with ``refit``.
+    **Differs from the paper.** The number of draws is what the guarantee needs, :func:`draws_needed`, instead of a
+    multiple of log(d) / accuracy^rank: 112 instead of 5889 for rank 3, accuracy 0.1 and 361 features. With a metric the
+    draws use the numerator, and the metric is used by ``refit``.
     """
 
     rank: int = 3
@@ -60,7 +61,7 @@ class SpannogramNet:
             raise errors.not_a_share("failure", self.failure, example, below_one=True)
 
     def solve(self, task: Task, run: Run) -> Component:
-        """The best of all draws, improved on the whole."""
+        """Return the best of all draws, improved on all of A."""
         view = task.gram
         objective = NonnegativeObjective(view, task.metric, run.budget)
         V = np.where(objective.usable[:, None], leading_factors(view, self.rank, run.rng)[0], 0.0)
@@ -79,11 +80,11 @@ class SpannogramNet:
 
 
 def draws_needed(rank: int, accuracy: float, failure: float) -> int:
-    """Draws of c after which none is near the best c* with at most this probability.
+    """Number of draws of c after which none is close to the best c* with at most this probability.
 
-    A c at the angle t to c* has the value cos(t)^2 times the optimum or more, so sin(t)^2 <= accuracy is near enough,
-    for c or for -c: both are tried. For c uniform on the sphere cos(t)^2 has the distribution
-    Beta(1/2, (rank - 1)/2), hence the chance is I_accuracy((rank - 1)/2, 1/2); for c alone it would be half of it.
+    A c at the angle t to c* has at least cos(t)^2 times the optimum, so sin(t)^2 <= accuracy is close enough, for c or
+    for -c: both are tried. For c uniform on the sphere cos(t)^2 has the distribution Beta(1/2, (rank - 1)/2), so the
+    probability is I_accuracy((rank - 1)/2, 1/2); for c alone it would be half of that.
     """
     if rank == 1 or accuracy >= 1:
         return 1

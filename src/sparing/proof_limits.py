@@ -1,82 +1,17 @@
-"""How much a proof may try: every count and size with its reason, and the benchmarks that show what it buys.
+"""Limits and inner steps of proofs that are the same at every effort, each with its reason.
 
-Names in brackets are parts of ``make bench``: ``efforts`` prints CPU seconds and gaps at every effort, ``exact`` and
-``nonnegative`` what searches prove, ``sparse_pca`` and ``shifted_low_rank`` what other bounds are worth. What has no
-brackets was set by hand, and no benchmark depends on it.
+Names in brackets are parts of ``make bench``. Limits without a name in brackets were set by hand; no benchmark depends
+on them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-
-@dataclass(frozen=True)
-class ProofEffort:
-    """What the search for a bound spends where no time limit ends it; counts, so that a seed gives one answer.
-
-    Where all steps of a bound would cost more than ``cost`` it takes a ``share`` of them that falls faster than their
-    price rises: neither time nor quality jumps at a number of features. ``least_share`` is where it ends.
-    """
-
-    cost: float = 0.5  # estimated seconds of one slow core that a bound may cost with all of its steps [efforts]
-    share: float = 1.0  # of the steps of the bound at hand; the policy sets it
-    least_share: float = 0.1  # where a bound ends: by then it takes a third of the time [efforts]
-
-    nodes: int = 500  # of a search through supports: half a second for a thousand features [efforts, exact]
-    pair_work: float = 1e10  # multiplications to list pairs of thousands of features: half a second in all [efforts]
-    tree_work: float = 1e8  # of nodes of the deletion tree: a fifth of a second for up to 450 features [gaps]
-    path_work: int = 3  # all proofs of a path spend so many times the nodes of one certificate
-    disjoint_nodes: int = 20_000  # of a search of disjoint supports, once they are listed
-
-    most_steps: int = 200  # of a semidefinite relaxation while features are few: half do on most data [efforts]
-    least_steps: int = 40  # of the same for many: a quarter of a second for 200 features [sparse_pca]
-    sharper_steps: int = 500  # of the sharper dual, from where the plain one ended: half a second for 64 features
-    optimality_steps: int = 10  # after the test of optimality; each costs as much as the test [efforts, exact]
-    optimality_work: float = 5e10  # n^2 d of all of these together: ten seconds [exact]
-    wedges: int = 24  # of the plane, where the test knows signs [nonnegative]
-    wedge_steps: int = 40  # in each wedge: every one gives a bound [nonnegative]
-    wedge_work: float = 4e9  # n^2 (n + d) of all of these together: five seconds [nonnegative]
-    sphere_cells: int = 50_000  # of a sphere in six or eight dimensions: a second [shifted_low_rank]
-
-    rounds: int = 0  # of the search for a shared part: ten take PitProps from 6.74% to 6.67%, wine nowhere [efforts]
-    orthogonal_rounds: int = 9  # of the same for orthogonal ones: breast_cancer from 2.6% to 0.6% [gaps]
-    list_rounds: int = 40  # lists of two supports that get a shared part of their own: 25 prove PitProps, wine [gaps]
-    shifts: int = 12  # shared parts (A - mu I)_+ that are tried, each by simple bounds [efforts]
-
-    def tree_nodes(self, n_features: int) -> int:
-        """Nodes of the deletion tree, of losses or of variances; none where a single one costs more than all may.
-
-        Decompositions cost d^3 each; to set up as many arrays as for one node takes as long as those of 44 features.
-        """
-        return int(self.tree_work / (44**3 + n_features**3))
-
-    def dual_steps(self, n_features: int, *, unhurried: int = 64) -> int:
-        """Steps of a relaxation: all of them up to so many features, a millisecond each, then fewer."""
-        steps = np.clip(self.most_steps * (unhurried / n_features) ** 3, self.least_steps, self.most_steps)
-        return self.part(float(steps))
-
-    def raising_steps(self, n_features: int) -> int:
-        """Steps to the matrix that makes a search of nonnegative directions sharp; none where each costs much."""
-        return int(self.most_steps / 2 * min((200 / n_features) ** 3, 1.0))
-
-    def part_rounds(self, rounds: int, n_features: int) -> int:
-        """Rounds of the search for a shared part: half a second for ten of them and 32 features."""
-        return int(rounds * min(self.cost / (0.5 * (n_features / 32) ** 3), 1.0))
-
-    def rounds_of_lists(self, n_components: int) -> int:
-        """Lists of as many supports that get a shared part: for more components each takes longer to find."""
-        return int(min(self.list_rounds * (2 / n_components) ** 4, 10**9))
-
-    def part(self, steps: float) -> int:
-        """The share of some steps, one at least."""
-        return max(int(self.share * steps), 1)
-
 
 @dataclass(frozen=True)
 class ProofLimits:
-    """Sizes that do not depend on the effort: a check repeats what the bound did, and has to come as far."""
+    """Sizes that do not depend on the effort: a check repeats the work of the bound and must reach the same result."""
 
     witness_features: int = 500  # a witness of features by features is kept in the certificate: two mebibytes
     row_features: int = 3000  # all rows of A are read: some seconds
@@ -90,6 +25,11 @@ class ProofLimits:
 
     direct_features: int = 1000  # with more, smaller sizes are proved first and leave few features [exact]
     dense_features: int = 1500  # a search of supports holds their matrix: 18 MB [exact]
+    most_for_parts: float = 0.2  # share of the time left that certificates of single components may have
+    unchanged_rounds: int = 3  # each with twice the steps of the one before: then more time changes nothing
+    proof_worth: float = 3.0  # a search that may end with a proof comes before bounds that cost so much less
+    free_share: float = 0.2  # of all that bounds may cost: what takes less is done without counting it [defaults]
+    fewest_lists: int = 8  # of two supports that a proof takes, eight times as many for each more; else none is begun
     probed_features: int = 500  # probed one by one where the search alone leaves a gap [exact]
     pair_features: int = 20_000  # all pairs are looked at [exact]
     pair_work: float = 3e11  # multiplications for one list of them: half a minute [exact]
@@ -98,6 +38,7 @@ class ProofLimits:
     single_nodes: int = 20_000  # to bound one of many matrices: a tenth of a second for 30 features [efforts]
     exact_features: int = 200  # selector="exact" refuses more: its tree would not end [exact]
     recheck_nodes: int = 10**7  # to refute a step again: far more than it took [exact]
+    tree_supports: int = 50  # that the last nodes of the deletion tree try at once, at least
     node_supports: int = 1000  # supports of one part of a node of the deletion tree that are all looked at [gaps]
     node_work: int = 200_000  # the same times the cube of their features: fewer are looked at from 6 features on; an
     # eighth where none can be passed over without an eigendecomposition [gaps]
@@ -111,12 +52,9 @@ class ProofLimits:
     listed_pairs: int = 2**22  # of features that may be together, each in both orders: 100 MiB
     gathered_entries: int = 2**24  # of the columns of the features left, or of their matrix: 128 MiB
     space_entries: float = 2e7  # of X in memory for the test of optimality: 160 MB
+    single_steps: int = 200  # of the relaxation that bounds one direction of several, up to so many features,
+    single_features: int = 48  # then fewer; none from 160 on
     located_cells: int = 10_000  # where more are left an optimum is too flat to be located
-
-    def single_steps(self, n_features: int) -> int:
-        """Steps of the relaxation that bounds one direction of several: 200 up to 48 features, none from 160 on."""
-        steps = int(200 * min((48 / n_features) ** 3, 1.0))
-        return steps if steps >= 5 else 0
 
 
 LIMITS = ProofLimits()
@@ -142,7 +80,6 @@ class Schedules:
     level_shares: tuple[float, float, float] = (0.05, 0.4, 0.3)  # of a gap between eigenvalues: where the level may be
     # at least, where it is if the bound cannot fall far enough above it, and in the gap below [gaps]
     missed_levels: tuple[float, ...] = (0.1, 0.5, 0.9)  # the same where one column goes
-    screened_supports: int = 20_000  # whose Cholesky factors are computed together: 10 MiB for 10 features
     # targets above the best, as shares of it, that are tried by turns from the middle
     target_gaps: tuple[float, ...] = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
     first_share: float = 0.1  # of the nodes, for the search alone where probing comes next
@@ -204,7 +141,8 @@ class Schedules:
     wedge_features: int = 10  # times r features are looked at by them
     wedge_rhos: tuple[float, ...] = (1.0, 2.0, 4.0, 16.0)  # multiples of the r-th (p_i'z)^2 where steps may begin
     wedge_spreads: tuple[float, ...] = (1e-2, 1e-1)  # and the share of all directions but z in X there
-    unsigned_steps: int = 10  # for the X without signs
+    unsigned_steps: int = 10  # for the X without signs,
+    unsigned_tests: int = 8  # and places where they may begin
     least_start: float = 1e-8  # least eigenvalues of an X to begin with: less would rise too slowly
     clear_share: float = 0.6  # a feature keeps p_i = a_i where a_i'z passes this share of the root of rho
     paid_share: float = 0.02  # u at first, by r rho and the width of the wedge
@@ -216,7 +154,52 @@ class Schedules:
     extra_rows: int = 64  # looked at first beside r of them; eight times as many where they do not do
     cell_rows: int = 1_000  # in one cell's worth of work
     small_angle: float = 1e-4  # at which cells locate an optimum
+    exact_ranks: tuple[int, ...] = (4, 6, 8, 10, 12, 16)  # of surrogates, one after the other until one proves the best
+    exact_gap: float = 1e-7  # how close each is searched
+    raised_steps: int = 200  # iterations for the matrix with raised entries before the search of its supports
+    raised_share: float = 0.6  # of the time, for that matrix and its search
+    incumbent_share: float = 0.3  # of the time, for the answer that a proof begins with
     sphere_starts: int = 32  # directions to climb from before the search, beside the axes and the longest rows
 
 
 SCHEDULES = Schedules()
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """What steps of proofs take on one slow core: how the policy compares bounds, never whether one of them holds.
+
+    Measured on the sets of ``make bench``; a factor of two either way changes what a certificate costs by as much.
+    """
+
+    eigen_setup: float = 2e-5  # of an eigendecomposition, and what goes with it,
+    eigen: float = 5e-9  # by the 2.5th power of the features: 30 ms for 500
+    node: float = 1.2e-4  # of a search through supports
+    nodes: float = 1 / 16  # of them, times the square of the features: most searches among few need no more
+    wide_node: float = 9e-7  # more for each feature; large nodes are counted several times
+    many_sizes: float = 25.0  # sizes, all of which come first where features are thousands, that take twice as long
+    pair: float = 5e-11  # a multiplication on the way to a list of pairs
+    tried_setup: float = 2e-3  # of a list of sets of shared features,
+    tried: float = 3e-6  # and each of them
+    tree_setup: float = 0.02  # of a deletion tree, whose first nodes come one by one
+    tree: float = 7.5e-8  # of a node of the deletion tree, for each unit of its work,
+    white_tree: float = 6e-8  # and of one of eigenvalues, where nothing is whitened
+    look_setup: float = 4e-4  # of a look in the space of samples,
+    look: float = 7e-11  # each of its operations,
+    long_look: float = 3.2e-10  # and more where many features are long
+    wedge_setup: float = 1.2e-3  # of a look at a wedge,
+    wedge: float = 1e-10  # and each of its operations where many features are long
+    sphere: float = 0.03  # of a search of the sphere for few features
+    space: float = 3e-11  # each of the n^2 d products for XX'
+    row: float = 1e-8  # an entry of A, sorted with its row
+    sharper: float = 6.5  # eigendecompositions that a step of the sharper dual takes as long as
+    list: float = 3e-3  # a list of supports and its shared part
+    listed: float = 3e-7  # more for each entry of the supports
+    more_lists: float = 6.0  # as often for each component beyond the second
+    smooth: float = 4.0  # eigendecompositions that a smooth step to a shared part takes as long as
+    cuts: float = 0.004  # the directions of most variance, once a round
+    single: float = 0.02  # searches of one direction that check a part
+    disjoint: float = 5e-6  # a disjoint support, listed and priced
+
+
+SECONDS = Seconds()

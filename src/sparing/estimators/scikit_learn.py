@@ -1,32 +1,33 @@
-"""Callbacks of scikit-learn 1.9 and later, such as its progress bar; nothing where scikit-learn has none."""
+"""Requirements of newer versions of scikit-learn: callbacks, such as its progress bar, and links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from typing import Any
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before 1.9
+except ImportError:  # before 1.9: nobody calls back
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's."""
+        """Substitute for scikit-learn's."""
 
     def with_callbacks(method: Any) -> Any:
-        """Stands in for scikit-learn's."""
+        """Substitute for scikit-learn's."""
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Stages", "callbacks_torn_down"]
+__all__ = ["CallbackSupportMixin", "LinksToReference", "Stages", "callbacks_torn_down"]
 
 STAGES = ("read", "search", "prove")
-"""What a fit does, one after the other."""
+"""The stages of a fit."""
 
 
 @contextmanager
 def callbacks_torn_down(estimator: Any) -> Iterator[None]:
-    """Tell the callbacks in the end, however that comes, that the fit is over."""
+    """Tell the callbacks that the fit is over, even after an error."""
     try:
         yield
     finally:
@@ -44,7 +45,7 @@ class Stages:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """One of them."""
+        """Run one stage."""
         if self._whole is None:
             yield
             return
@@ -54,6 +55,27 @@ class Stages:
         part.call_on_fit_task_end(estimator=self._estimator, **self._data)
 
     def end(self) -> None:
-        """All of them are done."""
+        """Report that all stages are done."""
         if self._whole is not None:
             self._whole.call_on_fit_task_end(estimator=self._estimator, **self._data)
+
+
+def guide_address() -> str:
+    """Where the guide is published, by ``Documentation`` in the package's ``[project.urls]``; empty if nowhere."""
+    try:
+        urls = metadata.metadata("sparing").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        return ""
+    addresses: dict[str, str] = dict(url.split(", ", 1) for url in urls)
+    return addresses.get("Documentation", "").rstrip("/")
+
+
+class LinksToReference:
+    """The link that scikit-learn shows for estimators of other packages; without an address there is none."""
+
+    _doc_link_module = "sparing"
+
+    @property
+    def _doc_link_template(self) -> str:
+        address = guide_address()
+        return f"{address}/api.html#sparing.{{estimator_name}}" if address else ""

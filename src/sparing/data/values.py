@@ -1,8 +1,8 @@
-"""A table in memory for clustering: standardized values, 0 where one is missing, dense or sparse as stored."""
+"""Standardized values in memory, dense or sparse as stored, for methods that need more of X than its Gram matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,27 +10,28 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sparing.data import ArrayRows, Imputed, InMemoryRows, Rows, standardized
-from sparing.errors import NotFiniteError, nan_or_infinity
+from sparing.data.imputed import Imputed
+from sparing.data.rows import ArrayRows, InMemoryRows, Rows
+from sparing.data.standardized import standardized
 from sparing.results import Array, Indices
 
 COLUMN_ENTRIES = 2**20
-"""Entries of a block of columns (8 MiB): what products need beside n x n matrices."""
+"""Entries of a block of columns (8 MiB), the memory of products in addition to n x n matrices."""
 
 SMALL_ENTRIES = 2**20
-"""Sparse tables of fewer entries than this, stored or not, are made dense: products are then quicker."""
+"""Sparse tables with fewer entries than this, zeros included, are made dense, because products are then faster."""
 
 SIZES = (1e-140, 1e140)
-"""Largest absolute values whose sums of squares, and dissimilarities, are ordinary numbers."""
+"""Range of largest absolute values for which sums of squares and dissimilarities neither overflow nor vanish."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """``values`` = (X - center) * unit / scale, n x p, 0 where X is missing and in features that are constant.
+    """``values`` = (X - center) * unit / scale, n x p, 0 for missing values and constant features.
 
     ``unit`` is a power of two that brings values near 1: fourth powers then stay in range. Sparse values are not
-    shifted. ``missing`` holds 1 where X has NaN, in the same storage, or is None. ``varying`` says which features are
-    not constant. ``block_entries`` is the size of blocks of columns that products take at a time.
+    shifted. ``missing`` holds 1 for each NaN of X, in the same storage, or is None. ``varying`` marks the features that
+    are not constant. ``block_entries`` is the size of the blocks of columns in products.
     """
 
     values: Any
@@ -49,11 +50,11 @@ class Table:
 
     @property
     def is_sparse(self) -> bool:
-        """Are the values in sparse storage, unshifted?"""
+        """Whether values are in sparse storage, not shifted."""
         return is_sparse(self.values)
 
     def blocks(self, features: Indices | None = None) -> Iterator[tuple[Any, Any, Any]]:
-        """Runs of features that fit a block: where they are, their values and where those are missing (or None)."""
+        """Blocks of features: their positions, their values and the mask of missing ones (or None)."""
         n, p = self.shape
         count, width = p if features is None else len(features), max(self.block_entries // n, 1)
         for first in range(0, count, width):
@@ -77,9 +78,9 @@ class Table:
         )
 
     def around_medians(self) -> Table:
-        """The same with the median of every feature at zero, so that no outlier takes the digits of the others.
+        """Shift the median of every feature to zero, so that an outlier does not cost the digits of other values.
 
-        The values themselves are shifted: tables are large. Sparse ones stay where they are.
+        Values are shifted in place, because tables are large. Sparse values are not shifted.
         """
         if self.is_sparse:
             return self
@@ -91,10 +92,10 @@ class Table:
 
     @contextmanager
     def permuted(self, rng: np.random.Generator) -> Iterator[Table]:
-        """The values of every feature in a random order of their own: nothing is left to be clustered.
+        """The values of every feature in an independent random order, which destroys all clusters.
 
-        Where no value is missing those of a dense table are moved, and moved back in the end, so that they are held
-        once: do not use the table itself meanwhile.
+        A dense table without missing values is permuted in place and restored afterwards, so that it is stored once. Do
+        not use the table itself meanwhile.
         """
         if not self.is_sparse and self.missing is None:
             state = rng.bit_generator.state
@@ -110,7 +111,7 @@ class Table:
         yield self._permuted_copy(rng)
 
     def _move_back(self, rng: np.random.Generator) -> None:
-        """Undo the permutations that this generator made."""
+        """Undo the permutations of this generator."""
         n, p = self.shape
         width = max(self.block_entries // n, 1)
         for first in range(0, p, width):
@@ -150,7 +151,6 @@ def read_table(
     missing: bool = False,
     plain: bool = False,
     keep: bool = False,
-    names: Sequence[object] = (),
     dense_entries: int = SMALL_ENTRIES,
     block_entries: int = COLUMN_ENTRIES,
 ) -> Table:
@@ -162,36 +162,24 @@ def read_table(
     scale : bool or ndarray
         Divide by standard deviations (n - 1 of the available values): those of the rows, or given ones.
     missing : bool
-        Is NaN a missing value rather than a mistake?
+        Whether NaN is a missing value; otherwise it is an error.
     plain : bool
-        Leave unit and origin alone, for a dissimilarity that may depend on them.
+        Keep unit and origin, for a dissimilarity that may depend on them.
     keep : bool
-        Keep the values of constant features, for new samples that are compared with others.
-    names : sequence
-        Names of features, for errors.
+        Keep the values of constant features, for new samples that are compared with the samples of the fit.
     dense_entries : int
-        Sparse rows of at most this many entries, stored or not, are made dense.
+        Sparse rows with at most this many entries, zeros included, are made dense.
     block_entries : int
         See :class:`Table`.
     """
     rows = InMemoryRows(rows)
     n, p = rows.shape
     if rows.is_dense or n * p <= dense_entries:
-        rows = ArrayRows(np.ascontiguousarray(dense(rows.source)))  # sums in one order, however X is stored
+        rows = ArrayRows(np.ascontiguousarray(dense(rows.source)))  # the same order of summation for every storage
     known = Imputed(rows) if missing else rows
-    try:
-        learned = standardized(known, scale=scale is True)
-    except NotFiniteError as flaw:
-        advice = (
-            "Mark values that are not known by NaN: pairs of samples are then compared by the features that both have."
-            if missing
-            else "Drop those rows, impute them with sklearn.impute.SimpleImputer, or use SparseHierarchicalClustering, "
-            "which compares pairs of samples by the features that both have."
-        )
-        what, feature = nan_or_infinity(flaw.value), flaw.named(names).column
-        raise ValueError(f"Input X contains {what} (first at row {flaw.row}, feature {feature!r}). {advice}") from None
+    learned = standardized(known, scale=scale is True)
     size = 1.0 / learned.unit
-    if size >= SIZES[1] or (size <= SIZES[0] and not keep):  # what is kept has the unit of other data
+    if size >= SIZES[1] or (size <= SIZES[0] and not keep):  # with keep, the unit is that of the fit
         raise ValueError(
             f"X holds values of size {size:.3g}; dissimilarities are sums of their squares, and leave the range of "
             "double precision. Change the unit of the data (multiply it by a constant) to values between 1e-140 and "
@@ -202,19 +190,19 @@ def read_table(
         absent = None
     varying = (learned.gram_diagonal() > 0) | keep
     scales = learned.scale if scale is True else np.ones(p) if scale is False else scale
-    if scale is True and absent is not None:  # a mean in place of a missing value adds nothing but to the count
+    if scale is True and absent is not None:  # a mean instead of a missing value adds to the count only
         there = n - np.asarray(absent.sum(axis=0)).ravel()
         scales = np.where(varying, scales * np.sqrt((n - 1) / np.maximum(there - 1, 1)), scales)
     unit = learned.unit if scale is False and not plain else 1.0
     center = learned.mean if rows.is_dense and not plain else np.zeros(p)
     values = _placed(rows.source, absent, center, np.where(varying, unit / scales, 0.0))
-    if plain and absent is not None and rows.is_dense:  # a user's function may not be made for zeros
+    if plain and absent is not None and rows.is_dense:  # a user's function may not accept zeros
         np.copyto(values, np.take_along_axis(values, np.argmin(absent, axis=0)[None, :], axis=0), where=absent > 0)
     return Table(values, absent, center, scales, unit, varying, block_entries)
 
 
 def _placed(stored: Any, absent: Any, center: Array, factor: Array) -> Any:
-    """(X - center) * factor, and 0 where a value is missing; of sparse X, which is not centred, X * factor."""
+    """(X - center) * factor, and 0 for missing values; X * factor for sparse X, which is not centred."""
     values: Any
     if is_sparse(stored):
         data = np.nan_to_num(stored.data * np.repeat(factor, np.diff(stored.indptr)))
@@ -229,31 +217,21 @@ def _placed(stored: Any, absent: Any, center: Array, factor: Array) -> Any:
     return values
 
 
-def check_varies(table: Table) -> Table:
-    """The table, if samples differ at all."""
-    if not table.varying.any():
-        raise ValueError(
-            "X has no feature in which two samples differ: every feature is constant (or its values are missing), so "
-            "no feature can separate clusters. Check that the right rows and columns were passed."
-        )
-    return table
-
-
 def is_sparse(matrix: Any) -> bool:
-    """Any storage of SciPy's."""
+    """Whether it is any sparse format of SciPy."""
     return bool(sparse.issparse(matrix))
 
 
 def dense(matrix: Any) -> Any:
-    """The same, dense."""
+    """Return a dense copy, or the array itself."""
     return matrix.toarray() if is_sparse(matrix) else matrix
 
 
 def scaled_columns(C: Any, factors: Array) -> Any:
-    """Columns multiplied by factors, in the storage of C."""
+    """Multiply columns by factors, in the storage of C."""
     return C.multiply(factors[None, :]).tocsc() if is_sparse(C) else C * factors
 
 
 def inner(A: Any, B: Any) -> Array:
-    """Sums of the columns of A.B, entry by entry."""
+    """Column sums of the elementwise product A.B."""
     return np.asarray((A * B).sum(axis=0) if is_sparse(A) else np.einsum("ij,ij->j", A, B))
