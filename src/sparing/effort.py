@@ -9,6 +9,7 @@ are the same at every effort stand in ``search_limits.py`` and ``proof_limits.py
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -20,9 +21,10 @@ from sparing.search_limits import SEARCH
 class ProofEffort:
     """Work spent on bounds if there is no time limit, in counts, so that a seed gives one answer.
 
-    All bounds of a problem share ``cost``, the cheapest first: one that would cost more with all of its steps than is
-    left takes as many steps as there is left for. So a certificate costs about the same whatever the data, and neither
-    time nor quality jumps at a number of features.
+    All bounds of a problem share ``cost``, those of all lower efforts included, which come first. Of each effort the
+    cheapest come first: one that would cost more with all of its steps than is left takes as many steps as there is
+    left for. So more effort never proves less, a certificate costs about the same whatever the data, and neither time
+    nor quality jumps at a number of features.
     """
 
     cost: float = 0.3  # estimated seconds of one slow core for all bounds of a problem [defaults, gaps]
@@ -214,6 +216,11 @@ class Effort:
     def levels(self) -> tuple[Effort, ...]:
         """This effort after all those whose answers it starts from, the least first."""
         return (*(self.below.levels if self.below else ()), self)
+
+    def proving(self, proof_of: Callable[[Effort], ProofEffort]) -> Effort:
+        """The same with other proofs, at this effort and at those below."""
+        below = None if self.below is None else self.below.proving(proof_of)
+        return replace(self, below=below, proof=proof_of(self))
 
     def share_of(self, n_nonzero: int) -> float:
         """Share of the starts that a search for one component of this size has."""

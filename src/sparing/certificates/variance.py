@@ -14,6 +14,7 @@ from sparing.certificates.loss import compared
 from sparing.certificates.rules import CONTRADICTION, error_agrees, fresh_spectrum
 from sparing.certificates.sentences import variance_bounded
 from sparing.data import Preprocessing
+from sparing.effort import Effort, ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import approximation_factor
@@ -177,9 +178,12 @@ def _for_parts(run: Run) -> float:
 
 def _proved_alone(sizes: set[int], inside: Task, among: Encoder, run: Run) -> dict[int, list[Bound]]:
     """Bounds for one component of each of these numbers of features: details of the whole."""
-    effort, used = run.effort, np.count_nonzero(among.loadings, axis=1)
-    cost = (effort.proof.parts + unspent(inside, effort.proof)) / len(sizes)
-    alone = replace(run, effort=replace(effort, proof=replace(effort.proof, cost=cost)))
+    used = np.count_nonzero(among.loadings, axis=1)
+
+    def shared_out(effort: Effort) -> ProofEffort:
+        return replace(effort.proof, cost=(effort.proof.parts + unspent(inside, effort)) / len(sizes))
+
+    alone = replace(run, effort=run.effort.proving(shared_out))
     known = dict[int, list[Bound]]()
     for size in sorted(sizes):
         problem = Problem(1, size, inside.gram.n_features, "variance", nonnegative=inside.problem.nonnegative)

@@ -39,13 +39,15 @@ TRIED_ROUNDING = 1e-7
 
 @dataclass(frozen=True)
 class Searched:
-    """The best support found, its captured variance, and an upper bound for supports of this size."""
+    """The best support found, its captured variance, and an upper bound for supports of this size; and where it
+    stopped."""
 
     support: Indices
     captured: float
     bound: float
     nodes: int
     proved: bool = True
+    stopped: _Stopped | None = None
 
 
 class _Node(NamedTuple):
@@ -78,6 +80,14 @@ class _Best:
         if judged.captured[at] > self.captured:
             self.support, self.captured = supports[at], float(judged.captured[at])
         self.settled = max(self.settled, float(judged.bound.max()), self.target)
+
+
+@dataclass(frozen=True)
+class _Stopped:
+    """Where a search can go on: the best support and the heap of open nodes."""
+
+    best: _Best
+    open_nodes: list[_Node]
 
 
 class DeletionTree:
@@ -118,10 +128,13 @@ class DeletionTree:
         gram = view.gram()
         return cls(gram, gram @ gram, rank, rules)
 
-    def search(self, size: int, incumbent: Indices, *, budget: Budget, max_nodes: int) -> Searched:
+    def search(
+        self, size: int, incumbent: Indices, *, budget: Budget, max_nodes: int, earlier: Searched | None = None
+    ) -> Searched:
         """The support of ``size`` columns that captures most, as far as nodes and time allow.
 
-        At the cap, the best open bound is returned with the incumbent: it is valid at every moment.
+        At the cap, the best open bound is returned with the incumbent: it is valid at every moment. An ``earlier``
+        search of the same support goes on, and ends as one search of all these nodes does.
         """
         alive, size = self.of.alive, size - len(self._constant)
         known = np.searchsorted(alive, incumbent[np.isin(incumbent, alive)])  # others capture nothing
@@ -129,23 +142,26 @@ class DeletionTree:
         if len(every) <= size and self.rules.within_limits(every[None])[0]:
             best = _Best(every, self.of)
             return Searched(np.union1d(alive, self._constant), best.captured, best.settled, 0)
-        order = np.append(self.rules.required, np.setdiff1d(every, self.rules.required))
-        shares = np.full(len(every), size / max(len(every), 1))
-        open_nodes, nodes = [_Node(-np.inf, 0, order, len(self.rules.required), shares)], 0
-        together = int(np.clip(SCHEDULES.tree_entries // max(len(every), 1) ** 2, 1, SCHEDULES.tree_nodes))
-        while open_nodes and nodes < max_nodes and not budget.expired:
-            if -open_nodes[0].priority <= best.target:
-                break
-            taken = [heapq.heappop(open_nodes) for _ in range(min(together, max_nodes - nodes, len(open_nodes)))]
+        if earlier is None or earlier.stopped is None:
+            order = np.append(self.rules.required, np.setdiff1d(every, self.rules.required))
+            shares = np.full(len(every), size / max(len(every), 1))
+            open_nodes, nodes = [_Node(-np.inf, 0, order, len(self.rules.required), shares)], 0
+        else:
+            best, open_nodes, nodes = earlier.stopped.best, earlier.stopped.open_nodes, earlier.nodes
+        most = int(np.clip(SCHEDULES.tree_entries // max(len(every), 1) ** 2, 1, SCHEDULES.tree_nodes))
+        while open_nodes and nodes < max_nodes and not budget.expired and -open_nodes[0].priority > best.target:
+            # whole dozens, even if they are a few more: so it does not matter where a search stopped
+            taken = [heapq.heappop(open_nodes) for _ in range(min(most, len(open_nodes)))]
             for part in self._branched(taken, size, best, first=nodes == 0):
                 heapq.heappush(open_nodes, part)
             nodes += len(taken)
             if open_nodes and nodes // SCHEDULES.report_nodes > (nodes - len(taken)) // SCHEDULES.report_nodes:
-                most = -open_nodes[0].priority
-                budget.say(f"{nodes} nodes, {len(open_nodes)} open: {best.captured:.6g} of at most {most:.6g}")
+                said = f"{best.captured:.6g} of at most {-open_nodes[0].priority:.6g}"
+                budget.say(f"{nodes} nodes, {len(open_nodes)} open: {said}")
         bound = max([best.settled, best.target, *(-node.priority for node in open_nodes)])
         proved = bound <= max(best.settled, best.target) and best.settled <= best.captured * (1 + TRIED_ROUNDING)
-        return Searched(np.union1d(alive[best.support], self._constant), best.captured, bound, nodes, proved)
+        support, stopped = np.union1d(alive[best.support], self._constant), _Stopped(best, open_nodes)
+        return Searched(support, best.captured, bound, nodes, proved, stopped)
 
     # -------------------------------------------------------------------------------------------------------- nodes
 
