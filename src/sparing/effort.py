@@ -148,8 +148,12 @@ class Effort:
         as they are say little, and the best swap may score far down the list.
     exchange_work : float
         Operations of all exchanges of features while nonnegative components improve by turns: half a second.
+    start_work : float
+        Multiplications of products with A in truncated steps from all starts of one nonnegative component, before only
+        the best go on.
     turn_work : float
-        Multiplications of products with A in these turns, from each start: about a second at 1e9.
+        Multiplications of products with A in these turns: half of what is left from each start. About a second for
+        each 1e9.
     restarts, restart_work : int, float
         Times that features are shared out anew among nonnegative components, at most; and times features times
         components, so that it takes about a second whatever their numbers.
@@ -189,7 +193,8 @@ class Effort:
     loss_starts: int = 16
     loss_refined: int = 96
     exchange_work: float = 2e8
-    turn_work: float = 1e9
+    start_work: float = 2e9
+    turn_work: float = 4e9
     restarts: int = 60
     restart_work: float = 1.5e5
     clusterings: int = 10
@@ -206,7 +211,7 @@ class Effort:
     def n_restarts(self, n_features: int, n_samples: int | None, n_components: int) -> int:
         """Restarts for data of this shape; a product with A takes longer where samples are many as well."""
         longer = max(1.0, min(n_samples or n_features, n_features) / 400)
-        return int(np.clip(self.restart_work / (n_features * n_components * longer), 1, self.restarts))
+        return int(np.clip(self.restart_work / (n_features * n_components * longer), 0, self.restarts))
 
     def joint_affordable(self, n_slots: int, n_features: int) -> float:
         """Starts of a joint search whose tables of swaps are affordable, for components with so many features."""
@@ -257,7 +262,8 @@ QUICK = Effort(
     joint_shared=4,
     limited=8,
     joint_transfers=4,
-    turn_work=2e8,
+    start_work=4e8,
+    turn_work=8e8,
     restarts=12,
     restart_work=3e4,
     clusterings=3,
@@ -299,7 +305,8 @@ THOROUGH = Effort(
     limited=100,
     joint_transfers=60,
     joint_working_sets=6,
-    turn_work=5e10,
+    start_work=1e11,
+    turn_work=2e11,
     restarts=600,
     restart_work=1.5e6,
     clusterings=50,

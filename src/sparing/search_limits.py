@@ -48,6 +48,7 @@ class SearchLimits:
 
     truncated_steps_long: int = 200  # the same of hundreds of features, one product each
     truncated_turns: int = 50  # truncated steps of one nonnegative direction
+    raced_steps: int = 8  # that those who go on should have left, where steps are too expensive for all
     truncated_steps: int = 40  # of all nonnegative starts together, before the best go on alone
     verified_exchanges: int = 6  # most promising exchanges of nonnegative features that are carried out
     exchange_entries: int = 4 * 10**6  # of their table; of more features only those with the largest gradient

@@ -59,6 +59,11 @@ class Derived(DataMatrix):
         """As for the base: the change is cheap."""
         return self.base.has_gram
 
+    @property
+    def product_work(self) -> float:
+        """That of the base."""
+        return self.base.product_work
+
     def unprojected_diagonal(self) -> Array:
         """That of the base, before deflation."""
         return self.base.unprojected_diagonal()

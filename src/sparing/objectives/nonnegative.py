@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
 from sparing.linalg.eigen import top_eigenpairs
-from sparing.linalg.metric import Metric, whitened
+from sparing.linalg.metric import Metric, top_quotients
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
@@ -272,9 +272,7 @@ def _eigenpairs(B: Array, M: Array | None) -> tuple[Array, Array]:
     """The two largest quotients, and their directions as columns."""
     if M is None:
         return top_eigenpairs(B, min(2, len(B)))
-    rotation = whitened(M)
-    values, vectors = np.linalg.eigh(rotation.T @ B @ rotation)
-    return values[::-1][:2], rotation @ vectors[:, ::-1][:, :2]
+    return top_quotients(B, M, 2)
 
 
 def _quotient_of(B: Array, M: Array | None, x: Array) -> tuple[float, Array]:

@@ -70,9 +70,9 @@ class SharedCapture:
 
     def fitted(self, supports: Indices, before: None = None) -> tuple[Array, SharedState]:
         """Captured variances, and quantities from which swaps are scored."""
-        rows, columns = supports[:, :, None], supports[:, None, :]
-        inverse = cast(Array, np.linalg.inv(_cholesky(self.gram[rows, columns])))
-        G = inverse @ self.weight[rows, columns] @ inverse.transpose(0, 2, 1)
+        places = supports[:, :, None] * self.size + supports[:, None, :]
+        inverse = cast(Array, np.linalg.inv(_cholesky(self.gram.take(places))))
+        G = inverse @ self.weight.take(places) @ inverse.transpose(0, 2, 1)
         values, vectors = np.linalg.eigh((G + G.transpose(0, 2, 1)) / 2)
         k = min(self.rank, supports.shape[1])
         leading = np.maximum(values[:, -k:], np.finfo(float).tiny)
@@ -90,8 +90,10 @@ class SharedCapture:
             np.put_along_axis(gains, taken, -np.inf, axis=2)
             return gains
         rows, columns = supports[:, :, None], candidates[:, None, :]
-        gains = captured_gains(state, self.gram[rows, columns], state.turned @ self.weight[rows, columns])
-        return np.where((rows == columns).any(axis=1)[:, None, :], -np.inf, gains)
+        places = rows * self.size + columns
+        gains = captured_gains(state, self.gram.take(places), state.turned @ self.weight.take(places))
+        gains[np.broadcast_to((rows == columns).any(axis=1)[:, None, :], gains.shape)] = -np.inf
+        return gains
 
     def sharper_values(self, supports: Indices, state: SharedState, slots: Indices, taken: Indices) -> Array:
         """Lower bounds of the values after some swaps (S, c), sharper than their scores.
@@ -413,19 +415,21 @@ def captured_gains(state: SharedState, gram: Array, images: Array) -> Array:
     bound that is tight at S, and its change under a swap is closed: along is what column j has of the direction y_i
     that only feature i spans, left what it has beyond S.
     """
-    inverse, turned = state.inverse, state.turned
-    root = np.sqrt(state.values)[:, :, None]
-    known = inverse @ gram
+    turned, root = state.turned, np.sqrt(state.values)[:, :, None]
+    known = state.inverse @ gram
     left = 1.0 - np.einsum("src,src->sc", known, known)
-    independent = left > LEFT_OF_SWAP
-    lengths = np.sqrt(np.einsum("sij,sij->sj", inverse, inverse))  # roots of (A_SS^-1)_ii
-    along = (inverse.transpose(0, 2, 1) @ known) / lengths[:, :, None]
+    left[left <= LEFT_OF_SWAP] = 0.0
+    lengths = np.sqrt(np.einsum("sij,sij->sj", state.inverse, state.inverse))[:, None, :]  # roots of (A_SS^-1)_ii
+    along = (state.inverse / lengths).transpose(0, 2, 1) @ known
     of_j = images / root - root * (turned @ gram)
-    of_i = root * turned / lengths[:, None, :]
+    of_i = root * turned / lengths
     own = np.einsum("skr,skr->sr", of_i, of_i)[:, :, None]
-    squared = np.square(along)
-    gained = (
-        np.einsum("skc,skc->sc", of_j, of_j)[:, None, :] + 2 * along * (of_i.transpose(0, 2, 1) @ of_j) + squared * own
-    )
-    beside = np.where(independent, left, 0.0)[:, None, :] + squared
-    return np.where(beside > LEFT_OF_SWAP, gained / np.maximum(beside, LEFT_OF_SWAP) - own, -np.inf)
+    gains = (2.0 * of_i).transpose(0, 2, 1) @ of_j
+    gains *= along
+    gains += np.einsum("skc,skc->sc", of_j, of_j)[:, None, :]
+    gains -= np.multiply(own, left[:, None, :], out=known)
+    beside = np.square(along, out=along)
+    beside += left[:, None, :]
+    gains /= np.maximum(beside, LEFT_OF_SWAP, out=known)
+    gains[beside <= LEFT_OF_SWAP] = -np.inf
+    return cast(Array, gains)

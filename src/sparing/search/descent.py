@@ -69,6 +69,8 @@ class Descent:
         Share of its value that a step must gain.
     rules : Rules
         Which features a support may have, and which it must: swaps that break them are not made.
+    optima : set of bytes, optional
+        Supports of one component known to be local optima of this objective; those found now are added.
     """
 
     def __init__(
@@ -81,8 +83,11 @@ class Descent:
         refined: int,
         growth: float = STEP_GAIN,
         rules: Rules = NO_RULES,
+        optima: set[bytes] | None = None,
     ) -> None:
         self.objective, self.refined, self.growth, self.rules = objective, refined, growth, rules
+        self._optima: set[bytes] = set() if optima is None else optima
+        self._twins = dict[int, int]()
         self.supports = supports.copy()
         self.values, self._state = objective.fitted(self.supports, before)
         n_supports, n_slots = supports.shape
@@ -113,7 +118,28 @@ class Descent:
             stuck = self._stuck[active]
             if stuck.all() or (race and steps <= max(SEARCH.halved)):
                 self._look_closer(active[stuck])
-                active = active[~self.arrived[active]]
+            active = self._apart(active)
+        for twin, first in reversed(self._twins.items()):
+            self.supports[twin], self.values[twin], self.arrived[twin] = (
+                part[first] for part in (self.supports, self.values, self.arrived)
+            )
+
+    def _apart(self, active: Indices) -> Indices:
+        """Those that still climb, without those that have met another or a known optimum: these end alike."""
+        if self.objective.blocks > 1:  # of several components loadings count as well
+            return active[~self.arrived[active]]
+        going, met = list[int](), dict[bytes, int]()
+        for one, support in zip(active.tolist(), np.sort(self.supports[active], axis=1), strict=True):
+            place = support.tobytes()
+            if self.arrived[one] or place in self._optima:
+                self.arrived[one] = True
+                self._optima.add(place)
+            elif place in met:
+                self._twins[one] = met[place]
+            else:
+                met[place] = one
+                going.append(one)
+        return np.array(going, dtype=np.intp)
 
     @property
     def kept(self) -> Any:

@@ -150,6 +150,7 @@ class _WorkingSet:
     def __init__(self, problem: Problem, features: Indices, elite: Elite, plan: Plan, run: Run) -> None:
         self.features, self.elite, self.plan, self.run = features, elite, plan, run
         self.objective, self.rules = problem.on(features), problem.rules.restricted(features, problem.n_features)
+        self.optima = set[bytes]()
 
     def descend(
         self, starts: Indices, loadings: Array | None, ways: Sequence[Softer] = (DIRECTLY,), *, race: bool = False
@@ -170,7 +171,7 @@ class _WorkingSet:
                 descent = Descent(easier, supports, x, **limits)
                 descent.run(budget, at_most=SEARCH.soft_steps)
                 supports, x = descent.supports, descent.kept
-            descent = Descent(self.objective, supports, x, **limits)
+            descent = Descent(self.objective, supports, x, optima=self.optima, **limits)
             descent.run(
                 budget, race=race, at_most=max(SEARCH.least_steps, self.plan.work / (starts.size * len(self.features)))
             )
