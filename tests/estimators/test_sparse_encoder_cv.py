@@ -1,6 +1,5 @@
 """Numbers of components and features and the noise, chosen together by paths."""
 
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -6,6 +6,7 @@ import networkx
 import numpy as np
 import pytest
 
+from laws import mostly_long
 from sparing import SparsePCA, certify
 from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
@@ -47,8 +48,10 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("r", [5, 10, 20])
-@pytest.mark.parametrize("name", BCP)
+CASES = [(name, r) for name in BCP for r in (5, 10, 20)]
+
+
+@pytest.mark.parametrize(("name", "r"), mostly_long(CASES, *KNOWN, *CASES[2::3]))
 def test_matrices_of_the_literature(shared, name, r):
     A = np.nan_to_num(shared("bcp_covariances.npz", name))
     model = exact((A + A.T) / 2, r)
