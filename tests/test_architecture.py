@@ -46,20 +46,19 @@ def test_the_walk_names_what_is_there_in_at_most_a_dozen_hops():
 
 def files_run_by(model, X):
     """The files that a fit passes through; what is imported on the way does not count."""
-    ran = {}
+    ran = set()
     model.fit(X)
 
-    def note(frame, event, _):
-        if event == "call" and str(PACKAGE) in frame.f_code.co_filename:
-            ran.setdefault(Path(frame.f_code.co_filename).relative_to(PACKAGE).as_posix(), len(ran))
+    def note(frame, *_):
+        ran.add(frame.f_code.co_filename)  # calls alone: what happens inside of each is not followed
 
-    before = sys.getprofile()
-    sys.setprofile(note)
+    before = sys.gettrace()
+    sys.settrace(note)
     try:
         model.fit(X)
     finally:
-        sys.setprofile(before)
-    return set(ran)
+        sys.settrace(before)
+    return {Path(name).relative_to(PACKAGE).as_posix() for name in ran if name.startswith(str(PACKAGE))}
 
 
 def test_the_walk_is_what_a_fit_does():

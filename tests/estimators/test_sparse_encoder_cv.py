@@ -1,8 +1,5 @@
 """Numbers of components and features and the noise, chosen together by paths."""
 
-from itertools import count
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,11 +123,10 @@ def test_a_fold_of_the_grid_is_the_path_of_its_rows():
         assert found.unread[1, level, 3, 1] == pytest.approx(share, abs=1e-8)
 
 
-def test_folds_that_ended_in_time_decide(monkeypatch):
+def test_folds_that_ended_in_time_decide(ticking):
     view, levels, folds = as_view(planted(30)), [NoiseLevel(), NoiseLevel(0.3)], folds_of(5, 30)
     every = path_grid(view, folds, levels, 2, 4, Run(np.random.default_rng(0)))
-    ticks = count()
-    monkeypatch.setattr("sparing.run.time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    ticking(1.0)
     with pytest.warns(SparingWarning, match="3 of 5 folds are used, each with 2 of 2 levels of noise"):
         some = path_grid(view, folds, levels, 2, 4, Run(np.random.default_rng(0), Budget(deadline=5.5)))
     np.testing.assert_array_equal(some.unread, every.unread[:3])  # the fourth ended between its two noises

@@ -20,6 +20,7 @@ from sklearn.datasets import load_wine
 import sparing
 import sparing.datasets
 import sparing.plots
+from laws import mostly_long
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -56,9 +57,7 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize(
-    "page", [page if STORIES[page][1] is None else pytest.param(page, marks=pytest.mark.long) for page in STORIES]
-)
+@pytest.mark.parametrize("page", mostly_long(STORIES, "pictures.md"))
 def test_a_page_quotes_what_its_story_prints(page, shared_path, tmp_path, monkeypatch):
     script, data = STORIES[page]
     if not (ROOT / "examples" / script).exists():
@@ -117,7 +116,7 @@ def stand_ins(folder: Path) -> dict[str, object]:
 
 @pytest.mark.filterwarnings("ignore::sparing.errors.SparingWarning")  # small data for so many features
 @pytest.mark.parametrize(
-    "page", [page if page != "nonnegative.md" else pytest.param(page, marks=pytest.mark.long) for page in WITH_DATA]
+    "page", mostly_long(WITH_DATA, *[page for page in WITH_DATA if page not in ("nonnegative.md", "clustering.md")])
 )
 def test_the_code_of_a_story_runs_as_it_stands(page, tmp_path, monkeypatch):
     """On a stand-in for the story's data: every other name is imported or made on the page itself."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import count, product
-from types import SimpleNamespace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -283,19 +282,18 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_time_is_spent_on_every_kind_of_problem_and_no_gap_is_larger_for_it(kind, rng, monkeypatch):
+def test_time_is_spent_on_every_kind_of_problem_and_no_gap_is_larger_for_it(kind, rng, monkeypatch, ticking):
     """The clock goes on by a millisecond whenever it is looked at."""
     proofs = []
 
     def followed(task, incumbent, run):
         without = prove(task, incumbent, replace(run, budget=Budget()))
-        ticks = count()
-        monkeypatch.setattr("sparing.run.time", SimpleNamespace(monotonic=lambda: 0.001 * next(ticks)))
+        looks = ticking(0.001)
         turns, compute = [], policy._Proof.compute
         with monkeypatch.context() as patched:
             patched.setattr(policy._Proof, "compute", lambda self, *a, **b: turns.append(a) or compute(self, *a, **b))
             proofs.append(
-                (task, without, prove(task, incumbent, replace(run, budget=Budget.of(0.1))), turns, next(ticks))
+                (task, without, prove(task, incumbent, replace(run, budget=Budget.of(0.1))), turns, next(looks))
             )
         return without
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,6 @@ from sparing.show.wording import equation, shown
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = [
     "<script>window.hacked = 1</script>",
     "\"double\" and 'single' & co",
@@ -42,18 +39,6 @@ HOSTILE = [
 LABELS = ["<b>bold</b>", "مرحبا", None]
 X = make_spiked(90, 12, n_nonzero=4, random_state=5).X
 K = 2
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program, args=root)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
