@@ -22,7 +22,7 @@ from sparing.errors import listed
 from sparing.estimators.inputs import features_called
 from sparing.estimators.saving import HEADER
 from sparing.results import Array
-from sparing.show.cli import options, records, text
+from sparing.show.cli import records, text
 from sparing.show.cli.opening import Table, asked_for, opened, reading_of
 from sparing.show.wording import shown
 
@@ -31,35 +31,8 @@ NOT_HELD = 1
 """The exit code if a certificate does not hold for the data."""
 
 
-@click.command()
-@click.argument("loadings", type=click.Path())
-@options.data
-@click.option(
-    "--objective",
-    type=click.Choice(["loss", "variance"]),
-    default="loss",
-    show_default=True,
-    help="loss: the variance that the best decoder cannot rebuild; variance: the variance of the span of the loadings.",
-)
-@options.fitting
-def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
-    """Report how good the LOADINGS of any program are for DATA, and bound how much better others could be.
-
-    LOADINGS has one row per component and one column per feature. It is a table whose header has the feature names of
-    DATA in any order (a feature without a column has loading zero), or an array with all features in the order of
-    DATA. Non-numeric columns, such as names of components, and a column called component or index are ignored. --drop
-    applies to both files. A table with one row per feature and a column of feature names is transposed.
-
-    LOADINGS may also be a model saved by `sparing fit --save` or save_model. Its certificate is then checked again
-    from DATA, preprocessed as in the fit, and the exit code is 1 if it does not hold.
-
-    \b
-    Examples:
-      sparing certify loadings.csv wine.csv --scale
-      sparing certify loadings.csv wine.csv --scale --objective variance --json
-      sparing fit wine.csv -k 2 -r 5 --scale --save certified.model
-      sparing certify certified.model wine.csv
-    """
+def run(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
+    """Run ``sparing certify``."""
     if is_model(loadings):
         _recheck(loadings, data, as_json, chosen)
         return

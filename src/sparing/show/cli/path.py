@@ -13,7 +13,7 @@ from sparing import SparsityPath, sparsity_path
 from sparing.certificates.sentences import counted, percent, percent_kept
 from sparing.estimators.validation.folds import with_error
 from sparing.results import PROVED
-from sparing.show.cli import options, records, rules
+from sparing.show.cli import records, rules
 from sparing.show.cli.opening import Table, asked_for, progress
 from sparing.show.cli.text import NARROWEST, shortened, terminal_width
 
@@ -35,35 +35,8 @@ PASSED_ON = (
 )
 
 
-@click.command()
-@options.data
-@options.components
-@click.option(
-    "--max-features",
-    type=click.IntRange(min=1),
-    help="Largest number of features; by default 100, or all if there are fewer.",
-)
-@click.option("--min-variance", type=float, help="Stop when this share of PCA's variance is kept.")
-@click.option("--max-loss", type=float, help="Stop when the loss is at most this multiple of PCA's loss.")
-@rules.reading
-@rules.limits
-@options.held_out
-@options.fitting
-@click.option("--csv", "as_csv", is_flag=True, help="Output CSV.")
-@options.quiet
-def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> None:
-    """Report the share of PCA's variance that each number of features of DATA keeps, and its upper bound.
-
-    The bound holds for every choice of the same number of features. All components share their features.
-
-    \b
-    Examples:
-      sparing path wine.csv -k 2 --scale
-      sparing path wine.csv -k 2 --scale --min-variance 0.95
-      sparing path wine.csv -k 3 --max-features 6 --csv
-      sparing path wine.csv -k 2 --scale --cv 5
-      sparing path wine.csv -k 2 --scale --include ash,hue --exclude proline
-    """
+def run(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> None:
+    """Run ``sparing path``."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv both say how to print; give one of them.")
     rules.check_pairs(chosen)
