@@ -315,6 +315,7 @@ function writeAnswer(step) {
   at("sentence").replaceChildren(...step.sentence.map((line) => element("p", line)));
   const [headline, note] = heldOut(step);
   at("held-out").textContent = headline;
+  at("held-out").classList.toggle("unknown", step.held === undefined);
   at("held-note").textContent = note;
   at("equations").replaceChildren(...step.equations.map((line) => element("li", line, { dir: "auto" })));
   at("equations-details").open ||= step.equations.every((line) => line.length <= LONG_EQUATION) && !narrow.matches;
