@@ -53,7 +53,7 @@ class ProofEffort:
     shifts: int = 12  # shared parts (A - mu I)_+ that are tried, each by simple bounds [efforts]
 
     def times(self, factor: int) -> ProofEffort:
-        """So many times all steps, whatever they cost: what comes next where a time limit leaves time."""
+        """All steps times a factor, without a limit on cost: the next round of a proof with a time limit."""
         fixed = ("cost", "parts", "share", "least_share")
         more = {each.name: factor * getattr(self, each.name) for each in fields(self) if each.name not in fixed}
         return replace(self, cost=math.inf, parts=math.inf, **more)

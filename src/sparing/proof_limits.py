@@ -167,7 +167,7 @@ SCHEDULES = Schedules()
 
 @dataclass(frozen=True)
 class Seconds:
-    """What steps of proofs take on one slow core: how the policy compares bounds, never whether one of them holds.
+    """Seconds that steps of proofs take on one slow core. They order the bounds and never decide whether one holds.
 
     Measured on the sets of ``make bench``; a factor of two either way changes what a certificate costs by as much.
     """

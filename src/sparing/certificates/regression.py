@@ -66,7 +66,7 @@ class RegressionCertificate:
 
     @property
     def problem(self) -> str:
-        """What was fitted."""
+        """The problem that was solved."""
         return (
             f"the in-sample residual norm of {counted(len(self.coefficients), 'target')}, "
             f"{'with' if self.fit_intercept else 'without'} an intercept, by linear fits of rank at most "
@@ -80,7 +80,7 @@ class RegressionCertificate:
 
     @property
     def bound(self) -> float:
-        """No residual is negative; nothing more is proved."""
+        """Zero: a residual sum of squares is not negative, and no tighter bound is proved."""
         return 0.0
 
     @property

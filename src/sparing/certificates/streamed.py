@@ -153,6 +153,6 @@ def certify_stream(
 
 
 def singular_values(H: Array, G: Array) -> Array:
-    """Of the d x d product H G, from its two thin factors."""
+    """Singular values of the d x d product H G, computed from its two thin factors."""
     R, S = np.linalg.qr(H)[1], np.linalg.qr(G.T)[1]
     return np.asarray(np.linalg.svd(R @ S.T, compute_uv=False))

@@ -239,7 +239,7 @@ def _copies(view: DataMatrix, found: Encoder, value: float) -> tuple[str, ...]:
 
 
 def single(found: Encoder, number: int) -> Encoder:
-    """One component of several, as a separate encoder without a decoder."""
+    """One of several components, as an encoder without a decoder."""
     loadings: Array = found.loadings[number : number + 1]
     used = loadings[0] != 0
     return Encoder(

@@ -43,7 +43,7 @@ class Alternation(ABC):
 
     @abstractmethod
     def captured(self, H: Array) -> float:
-        """What all directions capture together."""
+        """Variance that all directions capture together."""
 
     @abstractmethod
     def without(self, H: Array) -> RayleighObjective:
@@ -132,7 +132,7 @@ class LossAlternation(Alternation):
         return float(np.einsum("ij,ij->", rotation, (H.T @ self.squared @ H) @ rotation))
 
     def gains(self, before: Array, after: Array, growth: float) -> bool:
-        """By a share of the loss, which rows give to full precision."""
+        """Compare losses computed from the rows, which are precise where variances cancel."""
         if self._rows is None or self._core is None:
             return super().gains(before, after, growth)
         scores = (self._rows[:, self._core] @ H for H in (before, after))

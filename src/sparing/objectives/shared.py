@@ -79,7 +79,7 @@ class SharedCapture:
         return leading.sum(axis=1), SharedState(inverse, leading, vectors[:, :, -k:])
 
     def kept(self, state: SharedState, same: NDArray[np.bool_]) -> None:
-        """Nothing: a support has one value."""
+        """Do nothing: a support has only one value."""
 
     def swap_gains(self, supports: Indices, state: SharedState, candidates: Indices | None = None) -> Array:
         """Lower bounds of the gains of all swaps."""
@@ -111,7 +111,7 @@ class SharedCapture:
         return np.append(support, first_largest(gains)) if gains.max() > -np.inf else support
 
     def pruned(self, support: Indices, required: Indices | tuple[()] = ()) -> Indices:
-        """All features but the one that is missed least, of those that are not required."""
+        """The support without the feature whose removal costs least; required features stay."""
         fewer = np.array([np.delete(support, slot) for slot in np.flatnonzero(~np.isin(support, required))])
         return cast(Indices, fewer[first_largest(self.fitted(fewer)[0])])
 

@@ -43,13 +43,13 @@ def prove(task: Task, incumbent: Encoder, run: Run) -> list[Bound]:
 
 
 def unspent(task: Task, effort: ProofEffort) -> float:
-    """What the effort has left where all bounds of a problem are computed: among thousands of features nearly all."""
+    """Cost that remains of the effort after all bounds of a problem: nearly all with thousands of features."""
     methods = [method for kind in BOUNDS.values() if kind.objective == task.problem.objective for method in (kind(),)]
     return max(effort.cost - sum(method.cost(task, effort) for method in methods if method.applies(task)), 0.0)
 
 
 class _Proof:
-    """What is proved so far about a result."""
+    """Bounds that are proved so far about a result."""
 
     def __init__(self, task: Task, incumbent: Encoder, run: Run) -> None:
         self.task, self.incumbent, self.run, self.bounds = task, incumbent, run, _known(task, incumbent)
@@ -63,7 +63,7 @@ class _Proof:
         return self.run.budget.expired or any(map(self._is_enough, self.bounds))
 
     def compute(self, effort: ProofEffort, skipped: Collection[str] = ()) -> bool:
-        """All bounds that the effort pays for, the cheapest first; is any of them tighter than it was?
+        """Compute the bounds that the effort allows, the cheapest first; return whether any is tighter than before.
 
         A bound that would cost more than is left takes a share of its steps, where it can do with fewer.
         """
@@ -92,7 +92,7 @@ class _Proof:
         return tighter
 
     def _is_enough(self, bound: Bound) -> bool:
-        """Does a bound leave nothing to be better: neither results nor other bounds?"""
+        """Whether a bound proves the result optimal, so that no other bound is needed."""
         if math.isnan(self.value):
             view, H = self.task.gram, self.incumbent.components.T
             self.value = self.incumbent.loss if self.is_loss else symmetric_total(view, H)

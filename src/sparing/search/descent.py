@@ -210,7 +210,7 @@ class Descent:
 
 
 def local_optimum(objective: SwapObjective, support: Indices, run: Run, rules: Rules = NO_RULES) -> Indices:
-    """Where the steepest swaps of one support lead to."""
+    """The local optimum that the steepest swaps lead to from one support."""
     effort = run.effort
     descent = Descent(objective, support[None], shortlist=effort.shortlist, refined=effort.refined, rules=rules)
     descent.run(run.budget)

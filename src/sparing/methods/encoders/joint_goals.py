@@ -157,7 +157,7 @@ class JointVariances:
         return [int(size) for size in sizes]
 
     def cut(self, loadings: Array) -> Array:
-        """Each column to its size, or all of them together to the total; each keeps its largest."""
+        """Each column truncated to its count, or all columns together to the total."""
         if not self.in_all:
             return keep_largest(loadings, self.sizes)
         surely = keep_largest(loadings, 1)
@@ -209,7 +209,7 @@ class JointVariances:
         return [trial for trial in moved if trial.shape == H.shape]
 
     def feasible(self, answers: list[Array]) -> list[Array]:
-        """Those directions that may be an answer."""
+        """The directions that satisfy the constraints of the goal."""
         return answers
 
     def captured(self, H: Array, images: Array, ridge: float | None = None) -> float:
@@ -303,7 +303,7 @@ class ConstrainedVariances(JointVariances):
         return ConstrainedVariances(self.view, sizes, self.constraint, self.level, in_all=self.in_all)
 
     def feasible(self, answers: list[Array]) -> list[Array]:
-        """Those of which all pairs keep the constraint."""
+        """The directions of which all pairs satisfy the constraint."""
         out = []
         for H in answers:
             products = H.T @ (self.view.gram_matmat(H) if self.uncorrelated else H)
@@ -331,7 +331,7 @@ class ConstrainedVariances(JointVariances):
         return out if out.shape == H.shape else H
 
     def best(self, answers: list[Array], spectrum: Spectrum, at_least: Sequence[Array] = ()) -> Array:
-        """What captures most."""
+        """The directions that capture most."""
         answers = [*at_least, *answers]
         images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
         return answers[first_largest(np.array([self.captured(*pair) for pair in zip(answers, images, strict=True)]))]

@@ -33,7 +33,7 @@ class BoundMethod(Protocol):
         """Is its hypothesis met, and is it the one to ask?"""
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """Seconds of one slow core with all of its steps, estimated from counts; the policy shares them out by it."""
+        """Estimated seconds of all steps on one slow core; the policy shares out the effort by it."""
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
         """The bound with its witness; None if it cannot help."""
@@ -43,7 +43,7 @@ class BoundMethod(Protocol):
 
 
 def eigen_seconds(n_features: int) -> float:
-    """One eigendecomposition of a matrix of so many features, with what goes with it."""
+    """Seconds of one eigendecomposition of a matrix of this size, with the work around it."""
     return SECONDS.eigen_setup + SECONDS.eigen * math.pow(n_features, 2.5)
 
 

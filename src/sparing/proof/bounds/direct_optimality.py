@@ -83,7 +83,7 @@ class DirectOptimality:
         return task.problem.is_single
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By the size of a look, n x n x d, and eigenvalues; more where many features need a Y_i.
+        """Seconds of steps of size n x n x d and of eigenvalues; more if many features need a Y_i.
 
         The same in wedges comes first where loadings are nonnegative.
         """

@@ -51,7 +51,7 @@ def sizes_in_turn(problem: Any, n_features: int) -> list[int]:
 
 
 def most_absolute(problem: Any, n_features: int) -> float:
-    """What the sum of all |P_ij| can be, for the projection P on the span of any components."""
+    """Upper bound of the sum of all |P_ij|, for the projection P on the span of any components."""
     k, r = int(problem.n_components), int(problem.n_nonzero)
     u = max(min(r if problem.shared_support else k * r, n_features), k)
     flat = (k + math.sqrt(k * (u - 1) * (u - k))) * (1 + 8 * EPS)
@@ -92,7 +92,7 @@ def part_seconds(task: Task, effort: ProofEffort, rounds: int) -> float:
 
 
 def affordable_rounds(task: Task, effort: ProofEffort, rounds: int) -> int:
-    """As many of these rounds as there is room for beside the relaxation, which comes first."""
+    """Number of rounds that fit beside the relaxation, which comes first."""
     relaxation, each = _relaxation_and_round(task, effort)
     return int(effort.share * min(max((effort.cost - relaxation) / each, 0.0), rounds))
 
@@ -176,7 +176,7 @@ class SharedPart:
         )
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step, of the relaxation and of those of each direction.
+        """Seconds of one eigendecomposition per step, of the relaxation and of each direction.
 
         Others come first where cosines are limited.
         """
@@ -187,7 +187,7 @@ class SharedPart:
         return part_seconds(task, effort, rounds) - SECONDS.single + 1.5 * k * single_steps(d) * eigen_seconds(d)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
-        """The best of all with its W or Y; for several components and not too many features."""
+        """The best bound of all W or Y; for several components and a limited number of features."""
         view, problem = task.gram, task.problem
         if not problem.is_several or view.n_features > LIMITS.witness_features:
             return None

@@ -139,7 +139,7 @@ class Columns:
 
     @property
     def open_places(self) -> Indices:
-        """How many of them may be chosen."""
+        """Number of undecided features that may still be chosen."""
         return np.asarray(np.maximum(self.size - self.kept.sum(axis=1), 0))
 
 
@@ -228,7 +228,7 @@ def _levels(values: Array, rank: int, needed: Array) -> Array:
 
 
 def _missed(values: Array, back: Array, rank: int) -> Array:
-    """By how much the k largest eigenvalues fall at least when one column goes.
+    """Lower bound of the decrease of the k largest eigenvalues when one column is removed.
 
     The same regression on all columns but one. The level is anywhere between two eigenvalues, the best for each column.
     """

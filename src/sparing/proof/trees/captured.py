@@ -95,7 +95,7 @@ class Captured:
         return np.asarray(np.linalg.eigvalsh(self._whole))
 
     def _judged_alone(self, support: Indices) -> tuple[float, float]:
-        """One support, whose columns may be collinear: those that are add as much as anything could."""
+        """Evaluate one support, whose columns may be collinear: dependent columns count as much as any could."""
         parts = self._apart(support)
         return self._captured_apart(parts), self._beside(parts, len(support) - len(parts))
 

@@ -258,5 +258,5 @@ def _largest(gains: Array, places: int) -> float:
 
 @lru_cache(maxsize=256)
 def _subsets(among: int, size: int) -> Indices:
-    """All sets of so many of the first numbers."""
+    """All subsets of this size of the first numbers."""
     return np.array(list(combinations(range(among), size)), dtype=np.intp).reshape(comb(among, size), size)

@@ -55,7 +55,7 @@ USUAL_LIMITS = ProbingLimits()
 
 @dataclass
 class _Meter:
-    """What one call may spend."""
+    """Remaining work of one call."""
 
     max_nodes: int
     budget: Budget

@@ -142,7 +142,7 @@ class Refuter:
     def _by_leaders(
         self, features: Indices, size: int, target: float, floors: Array, max_nodes: int, budget: Budget
     ) -> Outcome:
-        """One search for each feature with its partners, the strongest first; it is gone from those that follow."""
+        """One search for each feature with its partners, the strongest first; later searches leave it out."""
         table = self._pairs(features, target if size == 2 else floors[2], budget)
         if table is None:
             return Outcome(None, False, 0)

@@ -222,7 +222,7 @@ def _unknown_features_error(path: object, names: list[str], data: object) -> Val
 
 
 def _matrix(given: Any) -> Array:
-    """All numbers of the file, each of them finite."""
+    """All numbers of the file as a matrix of finite values."""
     stored = given.source if given.is_dense else given.source.toarray()
     try:
         with features_called(given.feature_names or []):
