@@ -317,7 +317,7 @@ class Certificate:
         return self.bound <= pca.least_loss * unit * (1 + 1e-6) + 1e-10 * self.total
 
     def _pca_agrees(self, pca: Spectrum, unit: float) -> bool:
-        """Does PCA lose as much as is claimed, and no more? Its loss as computed is never too small."""
+        """Whether PCA's loss is the claimed one. Its loss as computed is never too small."""
         rounding = 1e-10 * self.total
         not_more = pca.least_loss * unit <= (self.pca_value + self.pca_error) * (1 + 1e-6) + rounding
         not_less = self.pca_value <= pca.tail * unit * (1 + 1e-6) + rounding

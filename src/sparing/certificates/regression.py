@@ -85,7 +85,7 @@ class RegressionCertificate:
 
     @property
     def gap(self) -> float:
-        """1, nothing known, unless nothing is left to explain."""
+        """1, which says nothing, unless the residual is zero."""
         return 0.0 if self.value <= EXPLAINED * self.total else 1.0
 
     def recheck(self, X: Any, y: Any, sample_weight: Any = None) -> Recheck:

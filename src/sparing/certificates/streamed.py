@@ -111,7 +111,7 @@ def certify_stream(
 
     With M = I - HG for encoder H and decoder G the loss is at most tr(M'X'XM) = |BM|^2 + tr(M'EM), and
     tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2; PCA keeps at most sum(values of B'B) + k e.
-    Neither e nor k e need exceed tr E, which is known.
+    Both e and k e are at most tr E, which is known.
     """
     view, problem, asked = task.gram, task.problem, task.spectrum
     total, unit = view.total, view.square_unit

@@ -58,7 +58,7 @@ class VarianceCertificate(Certificate):
 
     @property
     def bound_ratio(self) -> float:
-        """Share of PCA's variance that nothing can pass; nothing has more than PCA."""
+        """Upper bound of the share of PCA's variance; nothing has more than PCA."""
         least = self.pca_value - self.pca_error
         return 1.0 if self.bound >= least else self.bound / least
 
@@ -75,7 +75,7 @@ class VarianceCertificate(Certificate):
         return self.bound >= pca.most_variance * unit * (1 - 1e-6)
 
     def _pca_agrees(self, pca: Spectrum, unit: float) -> bool:
-        """Does PCA have as much as is claimed? Its variance as computed is never too large."""
+        """Whether PCA's variance is the claimed one. Its variance as computed is never too large."""
         variance, most = float(pca.values.sum()) * unit, pca.most_variance * unit
         least = (self.pca_value - self.pca_error) * (1 - 1e-6)
         value_agrees = variance * (1 - 1e-6) <= self.pca_value <= most * (1 + TOO_MUCH) and least <= most

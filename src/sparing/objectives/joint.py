@@ -35,7 +35,7 @@ IN_FULL = 512
 class Alternation(ABC):
     """Directions (u x k, columns) and the moves that let them capture more together.
 
-    Moves end, wherever they are, when the budget is spent: what they return is never worse than what they were given.
+    Moves end, wherever they are, when the budget is spent: their result is never worse than their argument.
     """
 
     def __init__(self, n_features: int, budget: Budget | None) -> None:

@@ -55,7 +55,7 @@ class SharedCapture:
         Number of components k.
     rounding : ndarray of shape (u,), optional
         Share of each column's square that may be rounding, where that is more than usual: it is added to the ridge, so
-        that nothing is captured by directions that only rounding makes.
+        that directions made of rounding errors capture nothing.
     """
 
     def __init__(self, gram: Array, weight: Array, rank: int, rounding: Array | None = None) -> None:
@@ -147,7 +147,7 @@ class _Swaps:
         self.beside = directions[number, slots] * np.where(alike == 0, 1.0, alike)[:, :, None]
 
     def values(self, steps: int) -> Array:
-        """Captured by the directions after so many steps (S, c)."""
+        """Captured variance after these steps (S, c)."""
         for _ in range(steps):
             self._solve(*self._weighted())
         scale = np.einsum("sckk->sc", below := self._inner(*self._spanned()))[:, :, None, None]
@@ -198,8 +198,8 @@ class CapturedVariance:
     target : Target
         What is to be spanned.
     by_loss : bool
-        Where the target are the k principal components: the variance of X that k components capture counts. Else what
-        is spanned of the target, which is less but needs no column of A @ A.
+        Where the target are the k principal components: the variance of X that k components capture counts. Otherwise
+        the part of the target that is spanned, which is less but needs no column of A @ A.
     rules : Rules
         Which features supports may and must have.
     empty : int

@@ -62,7 +62,7 @@ class Descent:
     before : array, optional
         What was kept of the states that they came from.
     shortlist : int
-        Candidates that a support keeps looking at after one look at all of them, until they fail.
+        Candidates that a support tries again after one evaluation of all features, until they fail.
     refined : int
         Swaps that are looked at more closely before a support counts as a local optimum.
     growth : float

@@ -165,7 +165,7 @@ class JointVariances:
         return surely + rest.reshape(loadings.shape)
 
     def fitting(self, starts: Sequence[Array]) -> JointVariances:
-        """The same goal with room for all of these directions."""
+        """The same goal with tables wide enough for all of these directions."""
         if not self.in_all:
             return self
         room, sizes = copy(self), [size for H in starts for size in self.sizes_of(H)]
@@ -174,7 +174,7 @@ class JointVariances:
         return room
 
     def fewer(self, n_components: int) -> JointVariances:
-        """The same goal for so many components, which are all there is."""
+        """The same goal for this number of components, if there are no more."""
         return self
 
     def transfers(self, H: Array, rng: np.random.Generator) -> list[Array]:
@@ -246,7 +246,7 @@ class JointVariances:
         return answers[first_largest(np.where(apart, free, -np.inf)) if apart.any() else best]
 
     def ordered(self, H: Array) -> Array:
-        """The direction that captures most first, then the one that adds most; of equals that of earlier features."""
+        """The direction that captures most first, then the one that adds most; ties go to earlier features."""
         C, W = H.T @ H + self.ridge * np.eye(H.shape[1]), H.T @ self.view.gram_matmat(H)
         left, chosen = sorted(range(H.shape[1]), key=lambda j: list(np.flatnonzero(H[:, j]))), list[int]()
         while left:
@@ -298,7 +298,7 @@ class ConstrainedVariances(JointVariances):
         return Beside(supports, state, self._diagonal, self.level)
 
     def fewer(self, n_components: int) -> JointVariances:
-        """The same goal for so many components."""
+        """The same goal for this number of components."""
         sizes = equal_shares(sum(self.sizes), n_components) if self.in_all else self.sizes[:n_components]
         return ConstrainedVariances(self.view, sizes, self.constraint, self.level, in_all=self.in_all)
 

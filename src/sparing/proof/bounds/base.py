@@ -19,10 +19,10 @@ from sparing.task import Task
 class BoundMethod(Protocol):
     """A frozen dataclass whose fields are its settings; all of them have defaults, with which ``check`` is run.
 
-    ``objective`` is the quantity that it bounds: ``loss`` or ``variance``. ``witnesses``, where it is there, are the
-    records that its witness is made of; ``iterates``, where it is there and true, says that a check rests on an
-    iteration where the spectrum is not exact; ``scales``, likewise, that it takes a share of its steps where the effort
-    has only that, and ``proves`` that it is a search that may end with the value proved.
+    ``objective`` is the quantity that it bounds: ``loss`` or ``variance``. ``witnesses``, if present, are the record
+    types of its witness; ``iterates``, if present and true, says that a check rests on an iteration unless the spectrum
+    is exact; ``scales``, likewise, that it takes a share of its steps where the effort has only that, and ``proves``
+    that it is a search that may end with the value proved.
     """
 
     name: ClassVar[str]

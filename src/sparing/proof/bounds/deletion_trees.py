@@ -26,9 +26,9 @@ from sparing.task import Task
 class AllSupports:
     """The least loss of all sets of r features, by trying them all [magdonismail2015, Sec. 1].
 
-    For features that all components share, where sets are few. Sets of collinear features count for as much as any
-    others could add: no rounding makes the bound too high. The witness is the number of sets, all of which are tried
-    again, and the largest captured variance.
+    For features that all components share, where sets are few. A set of collinear features counts as much as any other
+    could: no rounding makes the bound too high. The witness is the number of sets, all of which are tried again, and
+    the largest captured variance.
     """
 
     name: ClassVar = "all_supports"

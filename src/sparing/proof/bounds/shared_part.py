@@ -62,7 +62,7 @@ def most_absolute(problem: Any, n_features: int) -> float:
 
 
 def largest_gram(problem: Any) -> float:
-    """gamma: what no eigenvalue of H'H exceeds, for unit columns H whose cosines keep their limit; rounded up.
+    """gamma: an upper bound of the eigenvalues of H'H, for unit columns H whose cosines satisfy the limit; rounded up.
 
     The diagonal of H'H is 1, and its other entries are the cosines; its trace is k.
     """

@@ -147,8 +147,8 @@ def relaxed(A: Array | None, C: Array, rank: int, nodes: Columns, shares: Array,
     """The relaxation of nodes whose columns have matrices A and C, (N, Q, Q).
 
     A has unit diagonal, and is the identity where there is no column; None stands for the identity everywhere. C is 0
-    where there is no column. ``shares`` is where the steps to the best choice in part begin, ``target`` what is to be
-    refuted. Bounds of nearly collinear columns are infinite.
+    where there is no column. ``shares`` is the fractional choice to start from, ``target`` the value to be refuted.
+    Bounds of nearly collinear columns are infinite.
     """
     size, inverse, factor = C.shape[1], None, None
     if A is None:

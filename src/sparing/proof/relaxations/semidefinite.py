@@ -68,8 +68,8 @@ def alternating(
     """The best M and Y of all iterates, for any two sets of matrices of this trace with computable projections.
 
     ``project(W, guess)`` is the nearest matrix of the first set and its rank, ``shrink(W)`` that of the second one,
-    ``feasible(M)`` is in both for M in the first, ``bound(Y)`` is what no such M exceeds by this Y. ``reached`` is a
-    value that some feasible matrix is known to have.
+    ``feasible(M)`` is in both for M in the first, ``bound(Y)`` is an upper bound of the value of every such M, given Y.
+    ``reached`` is a value that some feasible matrix is known to have.
     """
     d, values = len(A), np.linalg.eigvalsh(A)
     size = float(np.abs(values).max())
@@ -157,7 +157,7 @@ def relaxed_nonnegative(
     max_iter : int
         Iterations at most, one eigendecomposition each.
     tolerance : float
-        Stops when the dual value exceeds tr(AM), or what is reached, by at most this share.
+        Stops when the dual value exceeds tr(AM), or the best known value, by at most this share.
     budget : Budget
     reached : float
         The variance of some feasible x, where one is known.

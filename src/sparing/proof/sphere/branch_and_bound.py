@@ -62,7 +62,7 @@ class Cells(NamedTuple):
         return Cells(centres, faces, levels, bounds)
 
     def halves(self) -> Cells:
-        """Both halves of every cell, cut across the free coordinate whose turn it is."""
+        """Both halves of every cell, cut across its free coordinates in turn."""
         count, m = self.centres.shape
         rotation, rounds = self.levels % (m - 1), self.levels // (m - 1)
         step = np.zeros_like(self.centres)
@@ -192,7 +192,7 @@ def highest(
     Notes
     -----
     **Differs from the paper.** Its net of directions is drawn at random and equally fine everywhere; this one is
-    refined only where the optimum can be, and what it proves holds always.
+    refined only where the optimum can be, and its bounds always hold.
     """
     rows, m = Rows(V, size, nonnegative, climbs=climbs), V.shape[1]
     ends = np.concatenate([np.eye(m), -np.eye(m)]) if nonnegative else np.eye(m)  # g(c) = g(-c) otherwise

@@ -31,8 +31,8 @@ class Captured:
     Parameters
     ----------
     gram, squared : ndarray of shape (d, d)
-        A and C. With A @ A in place of C J is what the best encoder captures; with the identity in place of A it is the
-        sum of the largest eigenvalues of C_SS.
+        A and C. With A @ A in place of C, J is the variance that the best encoder captures; with the identity in place
+        of A it is the sum of the largest eigenvalues of C_SS.
     rank : int
         Number of components k.
     alive : ndarray of int

@@ -186,7 +186,7 @@ def _place(given: FileRows, table: Table, columns: list[int]) -> Place:
 
 
 def _transposed(given: FileRows, table: Table, columns: list[int]) -> Place:
-    """A text column with feature names shows that rows are features; without one nothing is guessed."""
+    """A text column with feature names shows that rows are features; without one the table is not transposed."""
     by_name = {name: j for names in (table.labels, table.feature_names or []) for j, name in enumerate(names)}
     for column in given.left_out:
         cells = read_column(given.path, column)
