@@ -55,7 +55,7 @@ class ProofEffort:
     shifts: int = 12  # shared parts (A - mu I)_+ that are tried, each by simple bounds [efforts]
 
     def times(self, factor: int) -> ProofEffort:
-        """So many times all steps, whatever they cost: what comes next where a time limit leaves time."""
+        """All steps times a factor, without a limit on cost: the next round of a proof with a time limit."""
         fixed = ("cost", "parts", "share", "least_share")
         more = {each.name: factor * getattr(self, each.name) for each in fields(self) if each.name not in fixed}
         return replace(self, cost=math.inf, parts=math.inf, **more)
@@ -65,11 +65,11 @@ class ProofEffort:
         return int(self.share * self.tree_work / self.tree_node(n_features))
 
     def tree_node(self, n_features: int) -> float:
-        """The work of one node: decompositions, and what goes with them."""
+        """The work of one node: decompositions, and the work around them."""
         return float(500 + n_features**2.25)
 
     def dual_steps(self, n_features: int, *, unhurried: int = 64) -> int:
-        """Steps of a relaxation: all of them up to so many features, a millisecond each, then fewer."""
+        """Steps of a relaxation: all of them up to this number of features, a millisecond each, then fewer."""
         most = float(self.most_steps)
         steps = np.clip(most * (unhurried / n_features) ** 3, min(self.least_steps, most), most)
         return self.part(float(steps))
@@ -94,8 +94,9 @@ class Effort:
     worthwhile : float
         Share of PCA's loss that the search must be able to gain, or it does not start.
     by_loss : bool
-        Supports are compared by what they capture, not only by what they span of the principal components. That needs
-        products with A @ A, which cost nothing where one working set has all features: there it is always so.
+        Supports are compared by the variance that they capture, not only by the part of the principal components that
+        they span. That needs products with A @ A, which cost nothing where one working set has all features: there it
+        is always so.
     populations, starts : int
         Searches whose ends are searched together at last, and starts of each of them.
     working_sets, patience : int
@@ -118,7 +119,7 @@ class Effort:
     enumerated : int
         Supports that are all tried, where there are no more.
     joint_table : float
-        Entries of tables of swaps that the joint search looks at from each of its starts and perturbations, together:
+        Entries of tables of swaps that the joint search evaluates from all of its starts and perturbations:
         fewer of them where features are many and each costs more. At 2e5 the first starts, and hardly a perturbation,
         are affordable for ten components of 15 genes.
     joint_work : float
@@ -214,7 +215,7 @@ class Effort:
         return int(np.clip(self.restart_work / (n_features * n_components * longer), 0, self.restarts))
 
     def joint_affordable(self, n_slots: int, n_features: int) -> float:
-        """Starts of a joint search whose tables of swaps are affordable, for components with so many features."""
+        """Number of starts of a joint search whose tables of swaps are affordable, for components of this size."""
         return self.joint_table / (n_slots * min(n_features, SEARCH.places * n_slots))
 
     @property

@@ -66,7 +66,7 @@ class Schedules:
     """Inner steps of the algorithms behind the bounds, the same at every effort.
 
     They decide how tight a bound becomes and how long that takes, never whether it holds. No benchmark varies one of
-    them alone; the names in brackets show what they give together.
+    them alone; the names in brackets are benchmarks of all of them together.
     """
 
     # proof/trees: targets, pairs of features and nodes [exact]
@@ -169,9 +169,9 @@ SCHEDULES = Schedules()
 
 @dataclass(frozen=True)
 class Seconds:
-    """What steps of proofs take on one slow core: how the policy compares bounds, never whether one of them holds.
+    """Seconds that steps of proofs take on one slow core. They order the bounds and never decide whether one holds.
 
-    Measured on the sets of ``make bench``; a factor of two either way changes what a certificate costs by as much.
+    Measured on the sets of ``make bench``; a factor of two either way changes the cost of a certificate by that factor.
     """
 
     eigen_setup: float = 2e-5  # of an eigendecomposition, and what goes with it,

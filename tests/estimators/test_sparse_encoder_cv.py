@@ -84,7 +84,7 @@ def test_the_path_has_what_is_kept_of_new_samples(model):
     assert path.held_out[model.n_nonzero_ - 1] == pytest.approx(model.held_out_)
     assert path.held_out_se[model.n_nonzero_ - 1] == pytest.approx(model.held_out_se_)
     display = SparsityPathDisplay.from_path(path)
-    np.testing.assert_array_equal(display.held_out_.get_ydata(), path.held_out)
+    np.testing.assert_array_equal(display.held_out_.get_ydata(), path.held_out / path.held_out_pca)
     alone = sparsity_path(planted(40), 2, max_features=6, cv=5, effort="quick", certify=False)
     assert alone.held_out.shape == alone.held_out_se.shape == (6,)
     assert sparsity_path(planted(40), 2, max_features=6, effort="quick", certify=False).held_out is None

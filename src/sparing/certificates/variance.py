@@ -59,7 +59,7 @@ class VarianceCertificate(Certificate):
 
     @property
     def bound_ratio(self) -> float:
-        """Share of PCA's variance that nothing can pass; nothing has more than PCA."""
+        """Upper bound of the share of PCA's variance; nothing has more than PCA."""
         least = self.pca_value - self.pca_error
         return 1.0 if self.bound >= least else self.bound / least
 
@@ -76,7 +76,7 @@ class VarianceCertificate(Certificate):
         return self.bound >= pca.most_variance * unit * (1 - 1e-6)
 
     def _pca_agrees(self, pca: Spectrum, unit: float) -> bool:
-        """Does PCA have as much as is claimed? Its variance as computed is never too large."""
+        """Whether PCA's variance is the claimed one. Its variance as computed is never too large."""
         variance, most = float(pca.values.sum()) * unit, pca.most_variance * unit
         least = (self.pca_value - self.pca_error) * (1 - 1e-6)
         value_agrees = variance * (1 - 1e-6) <= self.pca_value <= most * (1 + TOO_MUCH) and least <= most
@@ -243,7 +243,7 @@ def _copies(view: DataMatrix, found: Encoder, value: float) -> tuple[str, ...]:
 
 
 def single(found: Encoder, number: int) -> Encoder:
-    """One component of several, as a separate encoder without a decoder."""
+    """One of several components, as an encoder without a decoder."""
     loadings: Array = found.loadings[number : number + 1]
     used = loadings[0] != 0
     return Encoder(

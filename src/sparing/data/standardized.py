@@ -211,12 +211,12 @@ class StandardizedRows(DataMatrix):
 
     @property
     def rows_in_memory(self) -> bool:
-        """As for the rows."""
+        """The same as for the rows."""
         return self.rows.is_resident
 
     @property
     def imputation(self) -> Array | None:
-        """As for the rows."""
+        """The values for missing entries, as for the rows."""
         return self.rows.imputation
 
     @property

@@ -257,7 +257,7 @@ class ViewEstimator(FittingEstimator[Fit[Algorithm], Task, Found], Generic[Algor
             raise errors.NotFiniteError(flaw.value, flaw.row, label) from None
 
     def _reading(self, rows: Rows, algorithm: Algorithm, preprocessing: Preprocessing, run: Run) -> Reading:
-        """How often the rows are read."""
+        """How the rows are read: in any number of passes, or in few."""
         passes = getattr(self, "passes", "any")
         return gram_or_rows(rows, passes=passes, precomputed=preprocessing.precomputed)
 

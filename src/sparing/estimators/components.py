@@ -74,7 +74,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_", "row_components_")
 
     def _reading(self, rows: Rows, algorithm: Any, preprocessing: Preprocessing, run: Run) -> Reading:
-        """How often the rows are read."""
+        """How the rows are read: in any number of passes, or in few."""
         k, n_nonzero = self._counts(*rows.shape[::-1])
         possible = n_nonzero is not None and not isinstance(algorithm, TwoSided) and self.exclude is None
         together = 0 if n_nonzero is None else self._together(k, n_nonzero)

@@ -198,7 +198,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
             certify=False,
             **kept,
         )
-        return path.with_held_out(grid.mean[level, :, rank], grid.error[level, :, rank])
+        return path.with_held_out(*grid.curve(level, rank))
 
 
 def _check(estimator: SparseEncoderCV) -> None:

@@ -212,7 +212,7 @@ class _Turns:
         return np.asarray(np.trace(np.linalg.solve(_defined(self.C), self.W), axis1=1, axis2=2))
 
     def sweep(self, changed: NDArray[np.bool_]) -> None:
-        """Turns of all components; those that changed come first, so that what a swap promises is kept."""
+        """Turns of all components; changed components come first, so that the promised gain of a swap is realised."""
         order = np.argsort(~changed, axis=1, kind="stable")
         for turn in range(changed.shape[1]):
             self.turn(order[:, turn])

@@ -55,7 +55,7 @@ class SharedCapture:
         Number of components k.
     rounding : ndarray of shape (u,), optional
         Share of each column's square that may be rounding, where that is more than usual: it is added to the ridge, so
-        that nothing is captured by directions that only rounding makes.
+        that directions made of rounding errors capture nothing.
     """
 
     def __init__(self, gram: Array, weight: Array, rank: int, rounding: Array | None = None) -> None:
@@ -79,7 +79,7 @@ class SharedCapture:
         return leading.sum(axis=1), SharedState(inverse, leading, vectors[:, :, -k:])
 
     def kept(self, state: SharedState, same: NDArray[np.bool_]) -> None:
-        """Nothing: a support has one value."""
+        """Do nothing: a support has only one value."""
 
     def swap_gains(self, supports: Indices, state: SharedState, candidates: Indices | None = None) -> Array:
         """Lower bounds of the gains of all swaps."""
@@ -113,7 +113,7 @@ class SharedCapture:
         return np.append(support, first_largest(gains)) if gains.max() > -np.inf else support
 
     def pruned(self, support: Indices, required: Indices | tuple[()] = ()) -> Indices:
-        """All features but the one that is missed least, of those that are not required."""
+        """The support without the feature whose removal costs least; required features stay."""
         fewer = np.array([np.delete(support, slot) for slot in np.flatnonzero(~np.isin(support, required))])
         return cast(Indices, fewer[first_largest(self.fitted(fewer)[0])])
 
@@ -149,7 +149,7 @@ class _Swaps:
         self.beside = directions[number, slots] * np.where(alike == 0, 1.0, alike)[:, :, None]
 
     def values(self, steps: int) -> Array:
-        """Captured by the directions after so many steps (S, c)."""
+        """Captured variance after these steps (S, c)."""
         for _ in range(steps):
             self._solve(*self._weighted())
         scale = np.einsum("sckk->sc", below := self._inner(*self._spanned()))[:, :, None, None]
@@ -200,8 +200,8 @@ class CapturedVariance:
     target : Target
         What is to be spanned.
     by_loss : bool
-        Where the target are the k principal components: the variance of X that k components capture counts. Else what
-        is spanned of the target, which is less but needs no column of A @ A.
+        Where the target are the k principal components: the variance of X that k components capture counts. Otherwise
+        the part of the target that is spanned, which is less but needs no column of A @ A.
     rules : Rules
         Which features supports may and must have.
     empty : int

@@ -62,7 +62,7 @@ class Descent:
     before : array, optional
         What was kept of the states that they came from.
     shortlist : int
-        Candidates that a support keeps looking at after one look at all of them, until they fail.
+        Candidates that a support tries again after one evaluation of all features, until they fail.
     refined : int
         Swaps that are looked at more closely before a support counts as a local optimum.
     growth : float
@@ -236,7 +236,7 @@ class Descent:
 
 
 def local_optimum(objective: SwapObjective, support: Indices, run: Run, rules: Rules = NO_RULES) -> Indices:
-    """Where the steepest swaps of one support lead to."""
+    """The local optimum that the steepest swaps lead to from one support."""
     effort = run.effort
     descent = Descent(objective, support[None], shortlist=effort.shortlist, refined=effort.refined, rules=rules)
     descent.run(run.budget)

@@ -56,7 +56,7 @@ class Problem(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How one search goes about it.
+    """Settings of one search.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class _WorkingSet:
         return softer
 
     def iterate(self, counts: Iterator[int], *, settle: bool) -> None:
-        """Climb from crossovers and perturbations of the best, a batch at a time; until little is new.
+        """Climb in batches from crossovers and perturbations of the best supports, until few new optima are found.
 
         Every other batch comes to a constraint by softer objectives.
         """

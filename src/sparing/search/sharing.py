@@ -166,6 +166,6 @@ def _with_room(gains: Array, room: int) -> Array:
 
 
 def _ranks(gains: Array, count: int, n_features: int, room: int) -> int:
-    """How many of the first ``count`` gains are those of features, not of free places."""
+    """Number of features, not empty places, among the first ``count`` gains."""
     positive = int(np.count_nonzero(gains > 0))
     return min(count, positive) + max(count - positive - max(room, 0), 0)

@@ -86,7 +86,7 @@ def pool_of(view: DataMatrix, size: int, leading: Array) -> Indices:
 
 
 def distinct_ranks(scores: Array) -> Array:
-    """0 for the largest score, 1 for the next; of equals, to a billionth, the first."""
+    """0 for the largest score, 1 for the next; ties, up to a billionth, go to the first."""
     level = np.abs(scores).max(initial=0.0)
     order = np.argsort(-np.round(scores / level, 9) if level > 0 else scores, kind="stable")
     ranks = np.empty(len(scores))

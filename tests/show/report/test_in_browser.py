@@ -372,11 +372,19 @@ def test_the_slider_opens_at_a_suggestion_with_a_reason(opened):
 
 def test_new_samples_have_a_curve_where_they_were_computed(opened, tmp_path):
     page = opened()
-    assert "New samples: keeps" in page.locator("#held-out").inner_text()
-    assert page.locator("#held-chart .role-mark.mark-area path").count() == 1
+    bands = "#kept-chart .role-mark.mark-area path[fill='#8560c0']"
+    page.locator("#features").fill("4")
+    assert page.locator("#held-out").inner_text().endswith("on new samples.")
+    assert page.locator(bands).count() == 1
+    assert "on new samples" in page.locator("#kept-legend").inner_text()
+    page.locator("#features").fill("12")
+    assert page.locator("#held-out").inner_text() == "New samples: not computed."
     without = opened(file=written(tmp_path / "without.html"))
-    assert "Add --cv 5" in without.locator("#held-out").inner_text()
-    assert not without.locator("#held-chart").is_visible()
+    assert "Add --cv 5" in without.locator("#held-note").inner_text()
+    assert without.locator(bands).count() == 0
+    noise = np.random.default_rng(0).standard_normal((60, 30))
+    nothing = opened(file=explore(noise, tmp_path / "noise.html", max_features=4))
+    assert "nothing transfers" in nothing.locator("#held-out").inner_text()
 
 
 def test_long_equations_are_folded_and_short_ones_shown(opened, tmp_path):

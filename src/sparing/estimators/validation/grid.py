@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparing import errors
-from sparing.estimators.validation.folds import Fold, held_out_shares, over_folds, pca_shares, standard_error
+from sparing.estimators.validation.folds import Fold, explained_by_pca, held_out_shares, over_folds, standard_error
 from sparing.estimators.validation.noise import Noise, mean_variance
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
@@ -21,8 +21,9 @@ from sparing.rules import NO_RULES, Rules
 from sparing.run import Budget, Run
 from sparing.search_limits import SEARCH
 
-Judged = tuple[Array, Array, Array]
-"""Shares that a fold keeps of unread and of all features, for each completed noise level, and those of PCA."""
+Judged = tuple[Array, Array, Array, Array]
+"""Shares that a fold keeps of unread and of all features, and PCA of the same unread ones, for each completed noise
+level; and the shares that PCA keeps of all features."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,15 @@ class PathGrid:
     ----------
     unread, everything : ndarray of shape (n_folds, n_levels, R, K)
         Shares of features that are not read, and of all features.
+    pca_unread : ndarray of shape (n_folds, n_levels, R, K)
+        Shares of the same unread features by PCA, which reads them.
     pca : ndarray of shape (n_folds, K)
         Shares of all features by PCA.
     """
 
     unread: Array
     everything: Array
+    pca_unread: Array
     pca: Array
     folds: list[Fold]
     levels: list[NoiseLevel]
@@ -72,6 +76,10 @@ class PathGrid:
     def error(self) -> Array:
         """Standard errors of these means."""
         return standard_error(self.unread, self.folds)
+
+    def curve(self, level: int, rank: int) -> tuple[Array, Array, Array]:
+        """For each number of features: the mean share of unread features, its standard error, and PCA's share."""
+        return self.mean[level, :, rank], self.error[level, :, rank], self.pca_unread[:, level, :, rank].mean(axis=0)
 
 
 def path_grid(
@@ -116,9 +124,9 @@ def _complete(found: list[Judged | None], folds: list[Fold], levels: list[NoiseL
             errors.SparingWarning,
             stacklevel=5,
         )
-    unread, everything = (np.array([part[which][:reached] for part, _ in known]) for which in (0, 1))
-    pca = np.array([part[2] for part, _ in known])
-    return PathGrid(unread, everything, pca, [fold for _, fold in known], levels[:reached])
+    unread, everything, pca_unread = (np.array([part[which][:reached] for part, _ in known]) for which in (0, 1, 2))
+    pca = np.array([part[3] for part, _ in known])
+    return PathGrid(unread, everything, pca_unread, pca, [fold for _, fold in known], levels[:reached])
 
 
 def _fold(
@@ -133,29 +141,26 @@ def _fold(
 ) -> Judged:
     train, test = view.split(*fold)
     shape = (len(levels), n_features, n_components)
-    unread, everything = np.zeros(shape), np.zeros(shape)
+    found = np.zeros((3, *shape))
     if train.total <= 0 or test.total <= 0:
-        return unread, everything, np.zeros(n_components)
+        return *found, np.zeros(n_components)
     spectrum = top_spectrum(train, n_components, np.random.default_rng(seed))
+    by_pca = explained_by_pca(spectrum.basis, test, n_components)
+    pca = by_pca.sum(axis=0) / max(float(test.total), np.finfo(float).tiny)
     known = train.cached()  # Gram columns are the same for all noise levels, except the diagonal
     for place, level in enumerate(levels):
         if place > 0 and budget.expired:
-            return unread[:place], everything[:place], _pca(spectrum, test, n_components)
+            return *found[:, :place], pca
         noise = level.of(train)
         noisy = known if noise is None else known.noisy(noise)
         target = _target(noisy, spectrum, n_components, seed)
         order = nested_order(noisy, target, n_features, np.random.default_rng(seed), rules)
         if len(order) == 0:
             continue
-        shares = held_out_shares(noisy, test, order, n_components)
-        for out, part in ((unread, shares.unread), (everything, shares.everything)):
-            out[place] = np.pad(part, ((0, n_features - len(part)), (0, 0)), mode="edge")
-    return unread, everything, _pca(spectrum, test, n_components)
-
-
-def _pca(spectrum: Spectrum, test: DataMatrix, n_components: int) -> Array:
-    shares = pca_shares(spectrum.basis, test)
-    return np.pad(shares, (0, n_components - len(shares)), mode="edge")
+        shares = held_out_shares(noisy, test, order, n_components, by_pca)
+        parts = np.stack([shares.unread, shares.everything, shares.by_pca])
+        found[:, place] = np.pad(parts, ((0, 0), (0, n_features - parts.shape[1]), (0, 0)), mode="edge")
+    return *found, pca
 
 
 def _target(noisy: DataMatrix, spectrum: Spectrum, n_components: int, seed: int) -> Spectrum:

@@ -157,7 +157,7 @@ class JointVariances:
         return [int(size) for size in sizes]
 
     def cut(self, loadings: Array) -> Array:
-        """Each column to its size, or all of them together to the total; each keeps its largest."""
+        """Each column truncated to its count, or all columns together to the total."""
         if not self.in_all:
             return keep_largest(loadings, self.sizes)
         surely = keep_largest(loadings, 1)
@@ -165,7 +165,7 @@ class JointVariances:
         return surely + rest.reshape(loadings.shape)
 
     def fitting(self, starts: Sequence[Array]) -> JointVariances:
-        """The same goal with room for all of these directions."""
+        """The same goal with tables wide enough for all of these directions."""
         if not self.in_all:
             return self
         room, sizes = copy(self), [size for H in starts for size in self.sizes_of(H)]
@@ -174,7 +174,7 @@ class JointVariances:
         return room
 
     def fewer(self, n_components: int) -> JointVariances:
-        """The same goal for so many components, which are all there is."""
+        """The same goal for this number of components, if there are no more."""
         return self
 
     def transfers(self, H: Array, rng: np.random.Generator) -> list[Array]:
@@ -209,7 +209,7 @@ class JointVariances:
         return [trial for trial in moved if trial.shape == H.shape]
 
     def feasible(self, answers: list[Array]) -> list[Array]:
-        """Those directions that may be an answer."""
+        """The directions that satisfy the constraints of the goal."""
         return answers
 
     def captured(self, H: Array, images: Array, ridge: float | None = None) -> float:
@@ -246,7 +246,7 @@ class JointVariances:
         return answers[first_largest(np.where(apart, free, -np.inf)) if apart.any() else best]
 
     def ordered(self, H: Array) -> Array:
-        """The direction that captures most first, then the one that adds most; of equals that of earlier features."""
+        """The direction that captures most first, then the one that adds most; ties go to earlier features."""
         C, W = H.T @ H + self.ridge * np.eye(H.shape[1]), H.T @ self.view.gram_matmat(H)
         left, chosen = sorted(range(H.shape[1]), key=lambda j: list(np.flatnonzero(H[:, j]))), list[int]()
         while left:
@@ -298,12 +298,12 @@ class ConstrainedVariances(JointVariances):
         return Beside(supports, state, self._diagonal, self.level)
 
     def fewer(self, n_components: int) -> JointVariances:
-        """The same goal for so many components."""
+        """The same goal for this number of components."""
         sizes = equal_shares(sum(self.sizes), n_components) if self.in_all else self.sizes[:n_components]
         return ConstrainedVariances(self.view, sizes, self.constraint, self.level, in_all=self.in_all)
 
     def feasible(self, answers: list[Array]) -> list[Array]:
-        """Those of which all pairs keep the constraint."""
+        """The directions of which all pairs satisfy the constraint."""
         out = []
         for H in answers:
             products = H.T @ (self.view.gram_matmat(H) if self.uncorrelated else H)
@@ -331,7 +331,7 @@ class ConstrainedVariances(JointVariances):
         return out if out.shape == H.shape else H
 
     def best(self, answers: list[Array], spectrum: Spectrum, at_least: Sequence[Array] = ()) -> Array:
-        """What captures most."""
+        """The directions that capture most."""
         answers = [*at_least, *answers]
         images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
         return answers[first_largest(np.array([self.captured(*pair) for pair in zip(answers, images, strict=True)]))]

@@ -128,7 +128,7 @@ class JointSearch:
                 yield start
 
     def _from_anywhere(self, number: int, run: Run) -> list[Array]:
-        """Components that principal components do not lead to; for the first effort above the least."""
+        """Components that principal components do not lead to; used from the second effort level on."""
         if number != 1:
             return []
         goal = self.goal

@@ -66,7 +66,7 @@ class JointStarts:
         self._turned, self._rotations = list[Array](), rotations(basis, goal.cut, np.random.default_rng(seed))
 
     def of(self, goal: JointVariances, spectrum: Spectrum) -> JointStarts:
-        """Those for another goal."""
+        """The same starts for another goal."""
         return JointStarts(goal, self.solver.solver, spectrum, self.seed)
 
     def sequential(self, deflation: Deflation, run: Run) -> Array:

@@ -19,7 +19,7 @@ from sparing.task import Task
 
 
 def nodes_seconds(n_features: int, effort: ProofEffort) -> float:
-    """All nodes of a search through supports; where features are few it ends after fewer."""
+    """Seconds of all nodes of a search through supports; with few features it ends earlier."""
     nodes = min(effort.nodes, SECONDS.nodes * n_features**2)
     return nodes * (SECONDS.node + SECONDS.wide_node * n_features)
 
@@ -50,7 +50,7 @@ class BranchAndBound:
         return task.problem.is_single
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By nodes; others come first where loadings are nonnegative.
+        """Seconds of all nodes; if loadings are nonnegative, other bounds come first.
 
         With many features all smaller sizes come first, each with a search of its own that lists pairs.
         """
@@ -79,7 +79,7 @@ class BranchAndBound:
 
     @valid_for(one=True)
     def check(self, task: Task, witness: Any) -> float:
-        """Every target is refuted once more, and one that cannot be counts for nothing."""
+        """Refute every target again; a target that cannot be refuted is dropped."""
         return refuted_again(task.gram, task.n_nonzero, witness)
 
 
@@ -114,7 +114,7 @@ class NonnegativeBranchAndBound:
         )
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By nodes, and by steps to N."""
+        """Seconds of all nodes, and of the steps to N."""
         d = task.gram.n_features
         return nodes_seconds(d, effort) + effort.raising_steps(d) * eigen_seconds(d)
 

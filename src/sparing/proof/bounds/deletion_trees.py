@@ -26,9 +26,9 @@ from sparing.task import Task
 class AllSupports:
     """The least loss of all sets of r features, by trying them all [magdonismail2015, Sec. 1].
 
-    For features that all components share, where sets are few. Sets of collinear features count for as much as any
-    others could add: no rounding makes the bound too high. The witness is the number of sets, all of which are tried
-    again, and the largest captured variance.
+    For features that all components share, where sets are few. A set of collinear features counts as much as any other
+    could: no rounding makes the bound too high. The witness is the number of sets, all of which are tried again, and
+    the largest captured variance.
     """
 
     name: ClassVar = "all_supports"
@@ -42,7 +42,7 @@ class AllSupports:
         return _is_shared(task.problem) and few and task.n_nonzero < task.gram.n_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By the number of sets."""
+        """Seconds of all sets."""
         return SECONDS.tried_setup + SECONDS.tried * min(_n_supports(task.problem), LIMITS.tried_supports)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
@@ -55,7 +55,7 @@ class AllSupports:
         return Bound(value, self.name, words, "always", (count, captured), reached, supports=(best,))
 
     def check(self, task: Task, witness: Any) -> float:
-        """All sets tried again."""
+        """Try all sets again."""
         if not self.applies(task):
             return math.inf
         (listed, _), (count, _, most, _) = witness, _tried(task)
@@ -63,7 +63,7 @@ class AllSupports:
 
 
 def _n_supports(problem: Problem) -> int:
-    """How many sets of features there are, at most: rules may leave fewer."""
+    """Upper limit of the number of supports; rules may leave fewer."""
     required = len(problem.rules.required)
     return comb(problem.n_features - required, max(min(problem.n_nonzero, problem.n_features) - required, 0))
 
@@ -131,13 +131,13 @@ class LossTree:
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def applies(self, task: Task) -> bool:
-        """Where all components together do not read all features."""
+        """Whether the components together leave out some features."""
         if task.problem.objective != "loss" or task.gram.n_features > LIMITS.decomposed_features:
             return False
         return read_together(task.problem) < task.gram.n_features or bool(task.rules)
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By nodes."""
+        """Seconds of all nodes."""
         return tree_seconds(task, effort)
 
     def _begin(self, task: Task) -> TreeSearch:
@@ -197,7 +197,7 @@ class EigenvalueTree:
         return problem.is_several and view.is_psd and few and not closer
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By nodes."""
+        """Seconds of all nodes."""
         return tree_seconds(task, effort)
 
     def _begin(self, task: Task) -> TreeSearch:
@@ -230,7 +230,7 @@ class EigenvalueTree:
 
 
 def tree_seconds(task: Task, effort: ProofEffort) -> float:
-    """All nodes, or as many as there can be for so few supports."""
+    """Seconds of all nodes, at most one for each support."""
     d = task.gram.n_features
     nodes = min(effort.tree_nodes(d), comb(d, read_together(task.problem)) // LIMITS.tree_supports + 1)
     each = SECONDS.tree if task.problem.objective == "loss" else SECONDS.white_tree

@@ -47,7 +47,7 @@ class DisjointSupports:
         return problem.disjoint and each and countable(task.gram.n_features, _sizes(problem))
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By the supports, which are listed."""
+        """Seconds of all supports, which are listed."""
         problem, d = task.problem, task.gram.n_features
         return 0.02 + SECONDS.disjoint * comb(d, min(problem.n_nonzero, d)) * problem.n_components
 

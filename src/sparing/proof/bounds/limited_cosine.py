@@ -78,7 +78,7 @@ class LimitedCosine:
         return problem.is_several and limited and not problem.shared_support and d <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step, and rounds of the search for a part."""
+        """Seconds of one eigendecomposition per step, and of the rounds of the search for a part."""
         return part_seconds(task, effort, effort.orthogonal_rounds)
 
     def _begin(self, task: Task) -> RelaxedPart:

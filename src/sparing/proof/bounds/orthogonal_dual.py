@@ -77,7 +77,7 @@ class OrthogonalDual:
         )
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step, and rounds of the search for a part."""
+        """Seconds of one eigendecomposition per step, and of the rounds of the search for a part."""
         return part_seconds(task, effort, effort.orthogonal_rounds)
 
     def _begin(self, task: Task) -> RelaxedPart:

@@ -55,7 +55,7 @@ class OrthogonalLists:
         return each and comb(d, min(problem.n_nonzero, d)) <= LIMITS.enumerated_supports
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By lists; for more components each takes longer to find."""
+        """Seconds of all lists; each takes longer to find with more components."""
         problem, d = task.problem, task.gram.n_features
         size = min(problem.n_nonzero, d)
         each = (SECONDS.list + SECONDS.listed * size * comb(d, size)) * SECONDS.more_lists ** (problem.n_components - 2)
@@ -91,7 +91,7 @@ class OrthogonalLists:
 
     @valid_for(orthogonal=True, each=True)
     def check(self, task: Task, witness: Any) -> float:
-        """All lists bounded again by the pool: one look at them with each W."""
+        """Bound all lists again with the pool: one step for each W."""
         (target, given), d = witness, task.gram.n_features
         pool = as_floats(given, len(given), d, d)
         if not self.applies(task) or pool is None or len(pool) == 0 or not math.isfinite(target):

@@ -49,7 +49,7 @@ class SemidefiniteDual:
         return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step; others come first where loadings are nonnegative."""
+        """Seconds of one eigendecomposition per step; if loadings are nonnegative, other bounds come first."""
         d = task.gram.n_features
         return math.inf if task.problem.nonnegative else 1.5 * effort.dual_steps(d) * eigen_seconds(d)
 
@@ -107,7 +107,7 @@ class SharperDual:
         return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """Eigendecompositions, and as much for other steps; others come first where loadings are nonnegative."""
+        """Seconds of eigendecompositions and other steps; if loadings are nonnegative, other bounds come first."""
         steps = SECONDS.sharper * effort.sharper_steps + 1.5 * effort.most_steps
         return math.inf if task.problem.nonnegative else steps * eigen_seconds(task.gram.n_features)
 
@@ -179,7 +179,7 @@ class DoublyNonnegativeDual:
         return task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step."""
+        """Seconds of one eigendecomposition per step."""
         d = task.gram.n_features
         return effort.dual_steps(d, unhurried=200) * eigen_seconds(d)
 

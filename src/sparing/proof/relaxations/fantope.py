@@ -88,7 +88,7 @@ def leading_sum(W: Array, rank: int) -> float:
 
 
 def scale_of(A: Array) -> float:
-    """The size of the entries, of which differences of matrices lose some last digits."""
+    """Size of the entries, for the rounding errors of differences of matrices."""
     return float(np.abs(A).max())
 
 

@@ -1,11 +1,11 @@
 """Best-first search over deletions of columns for the r that lose least, with a bound at every step.
 
-J(S), what the best encoder with k components on columns S captures, only falls when columns are taken away. A node is a
-set Q of columns still allowed, some of which must stay, and J(Q) bounds all of its supports; the perspective
-relaxation, which chooses columns in part, bounds them more closely. It also shows which columns have to stay or to go
-if a support is to be better than the best known, and in which order to branch: in the parts of a node the first, second
-or third column that it prefers goes, and those before it stay. The last part has few supports, all of which are
-evaluated.
+J(S), the variance that the best encoder with k components on columns S captures, never increases when columns are
+removed. A node is a set Q of columns still allowed, some of which must stay, and J(Q) bounds all of its supports; the
+perspective relaxation, which chooses columns in part, bounds them more closely. It also shows which columns have to
+stay or to go if a support is to be better than the best known, and in which order to branch: in the parts of a node the
+first, second or third column that it prefers goes, and those before it stay. The last part has few supports, all of
+which are evaluated.
 
 Nodes are taken from the heap by the dozen, because their matrices are decomposed faster together.
 """
@@ -105,7 +105,7 @@ class DeletionTree:
         Which columns may and must stay. With a budget or limits of groups, more columns than the excess over the size
         may have to go; a node whose columns keep all of them has one support to try, because J only falls.
     enumerated : int
-        Parts of a node with at most so many supports are settled by looking at them all.
+        Parts of a node with at most this number of supports are enumerated.
     """
 
     def __init__(
@@ -274,5 +274,5 @@ def _largest(gains: Array, places: int) -> float:
 
 @lru_cache(maxsize=256)
 def _subsets(among: int, size: int) -> Indices:
-    """All sets of so many of the first numbers."""
+    """All subsets of this size of the first numbers."""
     return np.array(list(combinations(range(among), size)), dtype=np.intp).reshape(comb(among, size), size)

@@ -50,7 +50,7 @@ class Prover(Refuter):
     def prove(self, size: int, support: Indices, rng: np.random.Generator, *, max_nodes: int, budget: Budget) -> Proof:
         """Improve the support, and refute values above its own, as far as nodes and time allow.
 
-        An interruption from the keyboard ends the search and keeps what it has.
+        An interruption from the keyboard ends the search and keeps its result.
         """
         nested = self.view.is_psd and self.view.n_features > self.direct
         sizes = range(1, size + 1) if nested else (size,)
@@ -213,7 +213,7 @@ def as_bound(proof: Proof) -> Bound:
 
 
 def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any, *, max_dense: int = LIMITS.dense_features) -> float:
-    """The bound again: every target is refuted once more, and one that cannot be counts for nothing.
+    """The bound again: every target is refuted again, and a target that cannot be refuted is dropped.
 
     A target just above the best value may be just below it where data were written with eight digits: then a little
     more is refuted in its place.

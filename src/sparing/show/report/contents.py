@@ -18,6 +18,7 @@ from sparing.estimators.encoding import share_explained
 from sparing.estimators.inputs import fit_context
 from sparing.estimators.path_search import PathSearch
 from sparing.estimators.validation.alternatives import best_substitutes, candidates
+from sparing.estimators.validation.folds import transfers
 from sparing.results import Array, Encoder, Indices
 from sparing.show.wording import component_name, equation, shown
 
@@ -151,30 +152,31 @@ def predicted_features(squares: Array, supports: Sequence[Indices], n_steps: int
     return np.unique(np.concatenate([largest, *supports]))
 
 
-def suggestions(steps: Sequence[dict[str, Any]], n_features: int) -> list[dict[str, Any]]:
-    """Suggested numbers of features, each with a reason; the page opens at the first.
+def new_samples(kept: float, error: float, pca: float) -> dict[str, Any]:
+    """The share kept of new samples and its standard error, relative to the share that PCA keeps; also as text."""
+    text = f"{kept / pca:.1%} ± {error / pca:.1%}" if transfers(kept, error) else ""
+    return {"held": _rounded(kept / pca), "heldSe": _rounded(error / pca), "heldText": text}
 
-    The share of unread features is comparable only while most features are unread, because the last ones are those
-    that the others predict well. So the one-standard-error rule suggests at most half of the features.
-    """
+
+def suggestions(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Suggested numbers of features, each with a reason; the page opens at the first."""
     full = [step for step in steps if len(step["loadings"]) == max(len(other["loadings"]) for other in steps)]
     out = []
     for share in SUGGESTED_SHARES:
         first = next((step for step in full if step["kept"] >= share), None)
         if first is not None:
             out.append({"features": first["features"], "reason": f"fewest that keep {share:.0%}"})
-    held = [step for step in full if "held" in step]
+    held = [step for step in full if step.get("heldText")]
     if held:
         best = max(held, key=lambda step: step["held"])
         one_se = next(step for step in held if step["held"] >= best["held"] - best["heldSe"])
-        if 2 * one_se["features"] <= n_features:
-            out.append({"features": one_se["features"], "reason": "one-standard-error rule"})
+        out.append({"features": one_se["features"], "reason": "one-standard-error rule"})
     return out
 
 
-def opening_step(steps: Sequence[dict[str, Any]], n_features: int) -> int:
+def opening_step(steps: Sequence[dict[str, Any]]) -> int:
     """The number of features that the page opens with, large enough to show all components."""
-    return int(next((one["features"] for one in suggestions(steps, n_features)), steps[-1]["features"]))
+    return int(next((one["features"] for one in suggestions(steps)), steps[-1]["features"]))
 
 
 def searchable(names: Sequence[str], steps: Sequence[dict[str, Any]], predicted: Indices) -> dict[int, str]:
