@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from laws import mostly_long
 from sparing import SparseEncoder, alternatives, certify, sparsity_path
@@ -214,6 +215,26 @@ def test_light_dark_and_print(opened):
     assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
     assert not page.locator("#features").is_visible()
     assert page.locator("#sentence").is_visible()
+    assert page.pdf(format="A4").count(b"/Type /Page\n") == 1
+
+
+@pytest.mark.parametrize("number", [10, 20])
+def test_a_page_of_many_features_prints_on_one_sheet(opened, tmp_path, number):
+    cancer = load_breast_cancer()
+    file = explore(
+        cancer.data[:200],
+        tmp_path / "cancer.html",
+        n_components=3,
+        max_features=20,
+        scale=True,
+        feature_names=cancer.feature_names,
+        labels=cancer.target[:200],
+        effort="quick",
+    )
+    page = opened(file=file)
+    page.locator("#features").fill(str(number))
+    page.emulate_media(media="print")
+    assert page.locator("#substitutes-table").is_visible()
     assert page.pdf(format="A4").count(b"/Type /Page\n") == 1
 
 
