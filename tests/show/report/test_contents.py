@@ -24,6 +24,7 @@ from sparing.show.report.contents import (
     searchable,
     steps_of,
     suggestions,
+    upright,
 )
 from sparing.show.wording import equation
 
@@ -125,6 +126,16 @@ def test_components_keep_order_and_signs_along_the_path():
         assert (np.abs(alike).argmax(axis=1) == [0, 1]).all()
     loadings, pulls = np.eye(2), np.array([[0.1, -2.0], [1.0, 0.0]])
     np.testing.assert_array_equal(oriented(loadings, pulls), [[0.0, 1.0], [-1.0, 0.0]])
+
+
+def test_most_of_the_largest_loadings_are_positive():
+    _, steps, _ = steps_for(X)
+    for i in range(2):
+        rows = [step["loadings"][i] for step in steps if i < len(step["loadings"])]
+        assert 2 * sum(max(row, key=abs) > 0 for row in rows) >= len(rows)
+    one, two = np.array([[0.6, -0.8]]), np.array([[-0.8, 0.6], [-1.0, 0.0]])
+    np.testing.assert_array_equal(upright([one, two, two], 3), [-1.0, -1.0, 1.0])
+    np.testing.assert_array_equal(upright([-one, -two], 2), [1.0, 1.0])
 
 
 def test_suggestions_have_reasons():

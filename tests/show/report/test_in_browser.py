@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from laws import mostly_long
 from sparing import SparseEncoder, alternatives, certify, sparsity_path
@@ -16,7 +17,7 @@ from sparing.datasets import make_spiked
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.report import explore
 from sparing.results import Selection
-from sparing.show.report.contents import oriented
+from sparing.show.report.contents import oriented, upright
 from sparing.show.report.page import Source
 from sparing.show.wording import equation, shown
 
@@ -108,9 +109,11 @@ def test_the_slider_moves_every_number(opened):
     page.locator("#scores-details summary").click()
     page.locator("#features").focus()
     page.keyboard.press("Home")
+    encoders = [encoder_on(Selection(each, view.gram_columns(each)), K, view.total) for each in path.supports]
+    as_pca = [oriented(found.loadings, spectrum.cross[found.support]) for found in encoders]
+    signs = upright(as_pca, K)
     for r in range(1, 6):
-        support = path.supports[r - 1]
-        found = encoder_on(Selection(support, view.gram_columns(support)), K, view.total)
+        support, found = path.supports[r - 1], encoders[r - 1]
         sentence = str(certify(found.components, X, random_state=0)).splitlines()
         assert page.locator("#count").inner_text() == str(r)
         if r >= K:  # below, certify speaks of as many components as there are
@@ -120,7 +123,7 @@ def test_the_slider_moves_every_number(opened):
         shortened = [name if len(name) < 120 else name[:119] + "…" for name in told_apart]
         loadings = {row[0]: [float(cell) for cell in row[1:]] for row in cells(page, "loadings-table")}
         assert set(loadings) == {shown(shortened[j]) for j in support}
-        turned = oriented(found.loadings, spectrum.cross[support])
+        turned = as_pca[r - 1] * signs[: len(found.loadings), None]
         np.testing.assert_allclose([loadings[shown(shortened[j])] for j in support], turned.T, atol=6e-5)
         H = np.zeros((len(turned), 12))
         H[:, support] = turned
@@ -199,6 +202,26 @@ def test_light_dark_and_print(opened):
     assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
     assert not page.locator("#features").is_visible()
     assert page.locator("#sentence").is_visible()
+    assert page.pdf(format="A4").count(b"/Type /Page\n") == 1
+
+
+@pytest.mark.parametrize("number", [10, 20])
+def test_a_page_of_many_features_prints_on_one_sheet(opened, tmp_path, number):
+    cancer = load_breast_cancer()
+    file = explore(
+        cancer.data[:200],
+        tmp_path / "cancer.html",
+        n_components=3,
+        max_features=20,
+        scale=True,
+        feature_names=cancer.feature_names,
+        labels=cancer.target[:200],
+        effort="quick",
+    )
+    page = opened(file=file)
+    page.locator("#features").fill(str(number))
+    page.emulate_media(media="print")
+    assert page.locator("#substitutes-table").is_visible()
     assert page.pdf(format="A4").count(b"/Type /Page\n") == 1
 
 

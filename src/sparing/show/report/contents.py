@@ -74,7 +74,8 @@ def steps_of(
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, str], float]:
     """Numbers and texts for each number of features; PCA's scores; values of features for colours; the unit.
 
-    Components are ordered and oriented as PCA's, so that pictures of neighbouring numbers of features look alike.
+    Components are ordered and oriented as PCA's, so that pictures of neighbouring numbers of features look alike. PCA's
+    signs are those with which most of the largest loadings are positive.
     """
     view, spectrum = walk.view, walk.spectrum
     union = np.unique(np.concatenate([certificate.support for certificate in certificates]))
@@ -83,9 +84,11 @@ def steps_of(
     columns, pca = both[:, : len(union)], both[:, len(union) :]
     unit = _unit(pca)
     diagonal, pulls = view.gram_diagonal()[predicted], spectrum.cross
+    turned = [oriented(certificate.loadings, pulls[certificate.support]) for certificate in certificates]
+    signs = upright(turned, spectrum.rank)
+    pca, turned = pca * signs, [loadings * signs[: len(loadings), None] for loadings in turned]
     steps, replaced = [], substitutes_of(walk)
-    for number, (certificate, found) in enumerate(zip(certificates, encoders, strict=True), start=1):
-        loadings = oriented(certificate.loadings, pulls[certificate.support])
+    for number, (certificate, found, loadings) in enumerate(zip(certificates, encoders, turned, strict=True), start=1):
         used = [names[j] for j in certificate.support]
         scores = columns[:, np.searchsorted(union, certificate.support)] / unit @ loadings.T
         steps.append(
@@ -141,6 +144,15 @@ def oriented(loadings: Array, pulls: Array) -> Array:
     order = components[np.argsort(matches, kind="stable")]
     signs = np.where(alike[order, np.sort(matches)] < 0, -1.0, 1.0)
     return np.asarray(loadings[order] * signs[:, None])
+
+
+def upright(steps: Sequence[Array], n_components: int) -> Array:
+    """Signs of components with which the largest loading is positive in most of the steps."""
+    votes = np.zeros(n_components)
+    for loadings in steps:
+        largest = np.abs(loadings).argmax(axis=1)
+        votes[: len(loadings)] += np.sign(loadings[np.arange(len(loadings)), largest])
+    return np.where(votes < 0, -1.0, 1.0)
 
 
 def predicted_features(squares: Array, supports: Sequence[Indices], n_steps: int) -> Indices:
