@@ -21,7 +21,8 @@ from sparing import (
 from sparing.data import as_view
 from sparing.errors import SparingWarning
 from sparing.estimators.validation.folds import folds_of
-from sparing.estimators.validation.grid import NoiseLevel, path_grid
+from sparing.estimators.validation.grid import path_grid
+from sparing.estimators.validation.noise import NoiseLevel
 from sparing.plots import SparsityPathDisplay
 from sparing.run import Budget, Run
 

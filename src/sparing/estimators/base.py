@@ -31,7 +31,8 @@ from sparing.estimators.inputs import (
 from sparing.estimators.new_data import support_label, support_rows
 from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
 from sparing.estimators.scikit_learn import CallbackSupportMixin, LinksToReference, Stages, callbacks_torn_down
-from sparing.estimators.validation.noise import Ask, checked_noise, noise_on
+from sparing.estimators.validation.grid import Ask, noise_on
+from sparing.estimators.validation.noise import checked_noise
 from sparing.gram import DataMatrix
 from sparing.results import Array, Bound, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules

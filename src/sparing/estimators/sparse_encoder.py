@@ -24,7 +24,7 @@ from sparing.estimators.parameters import (
     resolved,
 )
 from sparing.estimators.streaming import StreamingEncoder
-from sparing.estimators.validation.noise import Ask
+from sparing.estimators.validation.grid import Ask
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import PROMISES

@@ -16,8 +16,8 @@ from sparing.estimators.inputs import feature_names_of, features_called, fit_con
 from sparing.estimators.parameters import count, flag, generator_of, loss_limit, preprocessing_from, run_from, share
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.estimators.validation.folds import folds_of, warn_nothing_transfers
-from sparing.estimators.validation.grid import NoiseLevel, path_grid
-from sparing.estimators.validation.noise import checked_noise
+from sparing.estimators.validation.grid import path_grid
+from sparing.estimators.validation.noise import NoiseLevel, checked_noise
 from sparing.results import Array, Enough, Indices
 from sparing.run import Budget, Run
 from sparing.search_limits import SEARCH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -366,8 +367,9 @@ def test_copies_are_what_is_shown(opened, browser):
         assert page.evaluate("navigator.clipboard.readText()").startswith(wanted)
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "width"), mostly_long(product(("light", "dark"), (1280, 400)), ("light", 1280), ("dark", 400))
+)
 def test_no_violation_of_accessibility_rules(opened, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     page = opened(width, scheme)
@@ -441,7 +443,7 @@ def test_samples_without_a_number_are_drawn_too(opened, tmp_path):
     assert "label (missing: grey)" in page.locator("#scores-chart").text_content()
 
 
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", mostly_long([1280, 400], 400))
 def test_long_names_that_begin_alike_are_told_apart(opened, tmp_path, width):
     names = [f"a_rather_long_name_of_a_gene_number_{j}" for j in range(12)]
     page = opened(width, file=written(tmp_path / "long.html", n_components=1, feature_names=names))
