@@ -17,7 +17,7 @@ from sparing.run import Run
 from sparing.task import Task
 
 SEARCHES = ("branch_and_bound", "nonnegative_branch_and_bound")
-"""What an exact solver has done already."""
+"""Searches by refuted targets, which an exact solver has done already."""
 
 TIGHTER = 1e-9
 """Share by which a bound has to change to count as tighter."""
@@ -106,13 +106,18 @@ class _Proof:
         return tighter
 
     def _in_order(self, costs: Mapping[str, float]) -> list[BoundMethod]:
-        """The tightest first, if it can go on, then the cheapest; after a proof no other is needed."""
+        """The tightest first, if more steps make it tighter, then the cheapest; after a proof no other is needed.
+
+        A search for a proof that ended without one is a bound like others; one by refuted targets may long stay as it
+        is.
+        """
         sign = -1 if self.is_loss else 1
         tightest = min(self.bounds, key=lambda bound: sign * bound.value).name if self.bounds else ""
 
         def rank(method: BoundMethod) -> tuple[bool, float]:
-            worth = LIMITS.proof_worth if getattr(method, "proves", False) else 1.0
-            goes_on = method.name == tightest and method.name in self.kept
+            is_new = method.name not in self.spent_on
+            worth = LIMITS.proof_worth if is_new and getattr(method, "proves", False) else 1.0
+            goes_on = method.name == tightest and method.name in self.kept and method.name not in SEARCHES
             return not goes_on, (costs[method.name] - self._done(method)) / worth
 
         return sorted(self.methods, key=rank)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparing.effort import ProofEffort
-from sparing.proof.bounds.base import eigen_seconds, valid_for
+from sparing.proof.bounds.base import Kept, eigen_seconds, valid_for
 from sparing.proof.trees.nonnegative_proof import prove_nonnegative, raised_and_refuted_again
 from sparing.proof.trees.prover import Prover, as_bound, refuted_again
 from sparing.proof_limits import LIMITS, SECONDS
@@ -43,6 +43,7 @@ class BranchAndBound:
     objective: ClassVar = "variance"
     proves: ClassVar = True
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("berk2019", "Algorithm 1")
 
     def applies(self, task: Task) -> bool:
@@ -62,16 +63,16 @@ class BranchAndBound:
         own = nodes_seconds(LIMITS.witness_features, effort) + SECONDS.pair * effort.pair_work
         return own * (1 + (task.n_nonzero / SECONDS.many_sizes) ** 3)
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The bound with its refuted targets, for one component; it holds for x >= 0, but need not be reached there."""
         if not self.applies(task):
             return None
         size = min(task.n_nonzero, task.gram.n_features)
         effort = run.effort.proof
         nodes = effort.part(effort.nodes) if self.max_nodes is None else self.max_nodes
-        proof = Prover(task.gram, pair_work=effort.share * effort.pair_work).prove(
-            size, incumbent.support, run.rng, max_nodes=nodes, budget=run.budget
-        )
+        prover = (kept or Kept()).begun(lambda: Prover(task.gram, pair_work=0.0))
+        prover.allow(effort.share * effort.pair_work)
+        proof = prover.prove(size, incumbent.support, run.rng, max_nodes=nodes, budget=run.budget)
         if not np.isfinite(proof.bound):
             return None
         bound = as_bound(proof)

@@ -37,7 +37,8 @@ class Refuter:
         max_dense: int = LIMITS.dense_features,
         pair_work: float = np.inf,
     ) -> None:
-        self.view, self.max_dense, self.pair_work = view.cached(), max_dense, pair_work
+        self.view, self.max_dense = view.cached(), max_dense
+        self.pair_work = self._allowed = pair_work
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
         # what centring leaves in X makes the same variance differ from one way of computing it to another
@@ -50,6 +51,10 @@ class Refuter:
         if self.view.n_features <= LIMITS.probed_features:  # no component has more than the largest eigenvalue
             values = np.linalg.eigvalsh(self.view.gram())
             self.most[self.view.n_features] = float(values[-1] + 8 * len(values) * EPS * np.abs(values).max())
+
+    def allow(self, pair_work: float) -> None:
+        """So much work for pairs, with what is spent already."""
+        self.pair_work, self._allowed = self.pair_work + pair_work - self._allowed, pair_work
 
     def most_of(self, size: int) -> float:
         """The lowest upper bound for this number of features, also from other sizes if A is positive semidefinite.
