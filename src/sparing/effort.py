@@ -100,7 +100,7 @@ class Effort:
         Working sets that are searched one after the other, and how many without any gain before the search ends.
     outside_work : float
         Multiplications of products with A that score the features outside of working sets by what they capture; beyond
-        them, by what they span. No search among genes needs as many; for genotypes they are half a second.
+        them, by what they span. No search among genes needs as many; for genotypes they are a quarter of a second.
     working_set : int
         Features that a working set has beside each of the best supports: those with the most promising swaps.
     descents : int
@@ -108,8 +108,6 @@ class Effort:
         to 30 features; fewer where supports are longer and each costs more.
     shortlist, refined : int
         Candidates that a descent keeps looking at; swaps looked at closely before it counts as a local optimum.
-    shared_refined : int
-        The same swaps for one shared support: with 24 of them a fifth more time, and no more is kept.
     spare_slots : int
         Where features have costs, supports of up to twice as many features as the greedy one has, and so many more,
         are tried: cheaper features may be more.
@@ -177,10 +175,9 @@ class Effort:
     patience: int = 1
     descents: int = 0
     working_set: int = 64
-    outside_work: float = 2.5e9
+    outside_work: float = 1.2e9
     shortlist: int = 48
     refined: int = 24
-    shared_refined: int = 16
     spare_slots: int = 16
     unseen: float = 0.1
     full_search: int = 50
@@ -237,7 +234,7 @@ class Effort:
         Each start costs more with the square of the features and each look in proportion; both fall as much.
         """
         share = min(1.0, 60 / n_nonzero)
-        return replace(self, starts=math.ceil(self.starts * share**2), refined=math.ceil(self.shared_refined * share))
+        return replace(self, starts=math.ceil(self.starts * share**2), refined=math.ceil(self.refined * share))
 
     def descents_of(self, n_nonzero: int) -> int:
         """Descents in each working set, for supports of this size."""
@@ -282,7 +279,6 @@ THOROUGH = Effort(
     working_sets=6,
     patience=3,
     descents=16,
-    shared_refined=24,
     outside_work=1e11,
     working_set=100,
     proof=ProofEffort(
