@@ -101,6 +101,9 @@ class Effort:
         Searches whose ends are searched together at last, and starts of each of them.
     working_sets, patience : int
         Working sets that are searched one after the other, and how many without any gain before the search ends.
+    outside_work : float
+        Multiplications of products with A that score the features outside of working sets by what they capture; beyond
+        them, by what they span. No search among genes needs as many; for genotypes they are a quarter of a second.
     working_set : int
         Features that a working set has beside each of the best supports: those with the most promising swaps.
     descents : int
@@ -175,6 +178,7 @@ class Effort:
     patience: int = 1
     descents: int = 0
     working_set: int = 64
+    outside_work: float = 1.2e9
     shortlist: int = 48
     refined: int = 24
     spare_slots: int = 16
@@ -283,6 +287,7 @@ THOROUGH = Effort(
     working_sets=6,
     patience=3,
     descents=16,
+    outside_work=1e11,
     working_set=100,
     proof=ProofEffort(
         cost=5.0,

@@ -18,7 +18,7 @@ class SearchLimits:
     elite: int = 8  # distinct local optima that new supports are made of; perturbing only the best was worst [searches]
     start_pool: int = 4  # times the features of a working set, those that the last start is made of [searches]
     looked: int = 4  # of these, the supports around which a working set is selected
-    working_entries: int = 2**22  # numbers in the Gram columns of a working set: 32 MiB
+    working_entries: int = 3 * 2**20  # numbers in the Gram columns of a working set: 24 MiB [searches]
     together: int = 2048  # supports evaluated together where all are tried
     least_steps: int = 4  # of a joint descent, whatever they cost: the first swap many features and gain most
     free_descents: float = 0.5  # share of the affordable descents of a joint search,

@@ -207,14 +207,24 @@ class CapturedVariance:
     empty : int
         Slots of a support that may be empty, where a budget may be spent on fewer features. They are features of zero
         variance behind all others.
+    work : float
+        Multiplications of products with A for scores of features outside; beyond them, what is spanned of the target
+        counts there.
     """
 
     def __init__(
-        self, view: DataMatrix, target: Target, *, by_loss: bool = True, rules: Rules = NO_RULES, empty: int = 0
+        self,
+        view: DataMatrix,
+        target: Target,
+        *,
+        by_loss: bool = True,
+        rules: Rules = NO_RULES,
+        empty: int = 0,
+        work: float = np.inf,
     ) -> None:
         self.view, self.target, self.rules, self.empty = view.cached(), target, rules, empty
         self.n_features, self.rank = view.n_features, target.cross.shape[1]
-        self._by_loss = by_loss and isinstance(target, Spectrum)
+        self._by_loss, self._work = by_loss and isinstance(target, Spectrum), work
         left, whole = view.gram_diagonal(), view.unprojected_diagonal()
         varies = left > 0
         self._norms = np.sqrt(np.where(varies, left, np.inf))
@@ -285,32 +295,38 @@ class CapturedVariance:
         union = real[0] if len(real) == 1 else np.unique(np.concatenate(real))
         order, known = np.argsort(union), self.view.gram_columns(union).T
         places = [order[np.searchsorted(union, support, sorter=order)] for support in real]
-        squared = self.view.gram_squared(union) if self._by_loss and self.view.squares_cheaply else None
-        states = [self._state_on(support, known, where, squared) for support, where in zip(real, places, strict=True)]
+        by_loss = self._by_loss and self._work > 0
+        self._work -= len(real) * self.rank * self.view.product_work
+        squared = self.view.gram_squared(union) if by_loss and self.view.squares_cheaply else None
+        states = [
+            self._state_on(support, known, where, squared, by_loss) for support, where in zip(real, places, strict=True)
+        ]
         scores = np.full((len(supports), self.n_features + self.empty), -np.inf)
-        for one, images in enumerate(self._images(states, real, places, known)):
+        for one, images in enumerate(self._images(states, real, places, known, by_loss)):
             found = self._outside_scores(states[one], real[one], places[one], known, images, width)
             scores[one, : self.n_features] = found
         return scores
 
-    def _state_on(self, support: Indices, known: Array, places: Indices, squared: Array | None) -> SharedState:
+    def _state_on(
+        self, support: Indices, known: Array, places: Indices, squared: Array | None, by_loss: bool
+    ) -> SharedState:
         """Quantities from which swaps with a support are scored; the support has these places in rows of A and, if
         known, in A^2."""
         rows = known[places]
         if squared is not None:
             weight = squared[np.ix_(places, places)]
         else:
-            factor = rows if self._by_loss else self.target.cross[support]
+            factor = rows if by_loss else self.target.cross[support]
             weight = factor @ factor.T
         inside = SharedCapture(rows[:, support], weight, self.rank, self._rounding[support])
         return SharedState(*(part[0] for part in inside.fitted(np.arange(len(support))[None])[1]))
 
     def _images(
-        self, states: list[SharedState], supports: list[Indices], places: list[Indices], known: Array
+        self, states: list[SharedState], supports: list[Indices], places: list[Indices], known: Array, by_loss: bool
     ) -> Iterator[Array]:
         """F'L^-1 B_Sj for all features j: where B is A^2 by one product with A, of k columns for each support."""
         turned = [state.turned / self._norms[support] for state, support in zip(states, supports, strict=True)]
-        if not self._by_loss:
+        if not by_loss:
             cross = self.target.cross
             yield from ((one @ cross[support]) @ cross.T for one, support in zip(turned, supports, strict=True))
             return

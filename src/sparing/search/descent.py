@@ -104,7 +104,7 @@ class Descent:
 
         Supports without a good swap wait until all are without one, but in a race: one closer look serves all of them.
         """
-        active, steps = np.arange(len(self.supports)), 0
+        active, steps = self._apart(np.arange(len(self.supports))), 0
         most = SEARCH.steps_per_slot * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
         most = most if at_most is None else min(most, at_most)
         while len(active) and steps < most and not budget.expired:
