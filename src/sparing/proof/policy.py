@@ -52,8 +52,10 @@ def prove(task: Task, incumbent: Encoder, run: Run) -> list[Bound]:
 
 def unspent(task: Task, effort: Effort) -> float:
     """What the effort has left where all bounds of a problem are computed: among thousands of features nearly all."""
-    methods = _methods(task)
-    spent = sum(method.cost(task, level.proof) for level in effort.levels for method in methods)
+    spent = 0.0
+    for method in _methods(task):
+        anew = (effort,) if getattr(method, "continues", False) else effort.levels  # or it goes on
+        spent += sum(method.cost(task, level.proof) for level in anew)
     return max(effort.proof.cost - spent, 0.0)
 
 
