@@ -106,7 +106,8 @@ class SearchLimits:
     nonnegative_exchanges: int = 10  # of features in each
 
     swap_entries: int = 2**17  # of a table of swaps that are worked on together: more leave the cache
-    quotient_decomposed: int = 8  # features up to which quotients come from decompositions
+    quotient_decomposed: int = 8  # features up to which quotients come from decompositions,
+    quotient_entries: int = 1000  # and entries of all matrices, if they are so few that steps would take as long
     quotient_steps: int = 4  # of the Krylov spaces that they come from beyond
     quotient_formed: int = 64  # features up to which matrices of quotients are formed, which is quicker than products
     shared_scanned: int = 4  # features whose swaps are scored for each one wanted: those that add most on their own

@@ -136,6 +136,8 @@ class JointVariances:
         """Supports of directions, each required feature in one of them, in the place of the least loading."""
         H = np.where(self.usable[:, None], H, 0.0)
         supports = [np.flatnonzero(H[:, j]) for j in range(self.blocks)]
+        if len(self.rules.required) == 0:
+            return supports
         required = self.rules.required[self.usable[self.rules.required]]
         for feature in np.setdiff1d(required, np.concatenate(supports)):
             free = [np.setdiff1d(support, self.rules.required) for support in supports]
