@@ -178,7 +178,7 @@ class Effort:
     joint_work: float = 3e8
     joint_starts: int = 8
     joint_descents: int = 48
-    joint_unseen: float = 0.2
+    joint_unseen: float = 0.4
     joint_shared: int = 24
     limited: int = 24
     joint_transfers: int = 12
@@ -259,7 +259,15 @@ QUICK = Effort(
     single_work=2e8,
 )
 DEFAULT = Effort(
-    QUICK, worthwhile=1e-6, by_loss=True, populations=1, working_sets=3, patience=2, descents=20, working_set=100
+    QUICK,
+    worthwhile=1e-6,
+    by_loss=True,
+    populations=1,
+    working_sets=3,
+    patience=2,
+    descents=20,
+    working_set=100,
+    joint_starts=32,
 )
 THOROUGH = Effort(
     DEFAULT,

@@ -41,6 +41,12 @@ class SearchLimits:
     joint_scattered_entries: int = 4 * 10**6  # numbers in their directions: 32 MiB
     joint_scattered_kept: int = 64  # of these, after a step, those that go on; 6 for each component where they are many
     joint_scattered_steps: int = 8  # of these
+    joint_scattered_sets: int = 16  # sets of components that are made of them, each around another one
+    joint_partitions: int = 2  # of features among components that a joint search starts from
+    joint_started: float = (
+        0.5  # share of the affordable starts that a joint search has: with all, digits takes a quarter longer
+    )
+    turned_together: int = 8  # rotations of principal components that are computed together
     stride: int = 20  # forward selection takes one feature, and one in so many of those it has when they are many
     subspace_steps: int = 5  # block power steps to leading directions that starts are made of
     power_steps: int = 30  # for the loadings of many nonzeros

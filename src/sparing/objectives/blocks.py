@@ -186,8 +186,8 @@ class _Turns:
 
     def start(self, loadings: Array) -> None:
         """Begin with these."""
-        n_states, k, size = self.places.shape
-        self.loadings, objective = loadings.copy(), self.objective
+        k, objective = self.places.shape[1], self.objective
+        self.loadings = loadings.copy()
         self.images = images_of(objective.weight, self.places, loadings)
         if objective.metric is None:
             np.put_along_axis(self.measures, self.places.transpose(0, 2, 1), loadings.transpose(0, 2, 1), axis=1)
