@@ -43,9 +43,6 @@ class SearchLimits:
     joint_scattered_steps: int = 8  # of these
     joint_scattered_sets: int = 16  # sets of components that are made of them, each around another one
     joint_partitions: int = 2  # of features among components that a joint search starts from
-    joint_started: float = (
-        0.5  # share of the affordable starts that a joint search has: with all, digits takes a quarter longer
-    )
     turned_together: int = 8  # rotations of principal components that are computed together
     stride: int = 20  # forward selection takes one feature, and one in so many of those it has when they are many
     subspace_steps: int = 5  # block power steps to leading directions that starts are made of

@@ -37,7 +37,7 @@ OF_ALL, OF_LAST = 5e-3, 0.1
 
 
 OVERLAPPING = 0.3
-"""Cosine from which components are fitted together at last: of the 24 answers to PitProps with 2 of 5 features that."""
+"""Cosine of two components from which turns of one at a time converge so slowly that they are fitted together."""
 
 NEW_LOADING = 1e-3
 """Initial loading of a feature that enters a component, until it is fitted."""

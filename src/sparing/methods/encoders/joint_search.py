@@ -80,7 +80,7 @@ class JointSearch:
         if effort.below is not None and affordable < 1:
             return optima, []
         fewest = 2 if effort.below is None else 3  # one of each kind
-        count = int(np.clip(affordable * SEARCH.joint_started, fewest, effort.joint_starts))
+        count = int(np.clip(affordable, fewest, effort.joint_starts))
         more = list(self._starts(count, affordable, run))
         descents = int(np.clip(goal.descents_share * affordable, 0, effort.joint_descents))
         found = self._searched(goal, [*known, *more], descents, run, optima[: 1 + int(affordable)])
