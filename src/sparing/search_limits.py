@@ -41,6 +41,9 @@ class SearchLimits:
     joint_scattered_entries: int = 4 * 10**6  # numbers in their directions: 32 MiB
     joint_scattered_kept: int = 64  # of these, after a step, those that go on; 6 for each component where they are many
     joint_scattered_steps: int = 8  # of these
+    joint_scattered_sets: int = 16  # sets of components that are made of them, each around another one
+    joint_partitions: int = 2  # of features among components that a joint search starts from
+    turned_together: int = 8  # rotations of principal components that are computed together
     stride: int = 20  # forward selection takes one feature, and one in so many of those it has when they are many
     subspace_steps: int = 5  # block power steps to leading directions that starts are made of
     power_steps: int = 30  # for the loadings of many nonzeros
@@ -107,7 +110,8 @@ class SearchLimits:
     nonnegative_exchanges: int = 10  # of features in each
 
     swap_entries: int = 2**17  # of a table of swaps that are worked on together: more leave the cache
-    quotient_decomposed: int = 8  # features up to which quotients come from decompositions
+    quotient_decomposed: int = 8  # features up to which quotients come from decompositions,
+    quotient_entries: int = 1000  # and entries of all matrices, if they are so few that steps would take as long
     quotient_steps: int = 4  # of the Krylov spaces that they come from beyond
     quotient_formed: int = 64  # features up to which matrices of quotients are formed, which is quicker than products
     shared_scanned: int = 4  # features whose swaps are scored for each one wanted: those that add most on their own

@@ -108,11 +108,15 @@ def test_a_tree(stops, rng):
     A = np.cov(rng.standard_normal((40, 30)), rowvar=False)
     incumbent, budget, whole = np.arange(5), Budget(), DeletionTree(A, A @ A, 2)
     at_once = whole.search(5, incumbent, budget=budget, max_nodes=300)
-    tree, earlier = DeletionTree(A, A @ A, 2), None
+    tree, parts = DeletionTree(A, A @ A, 2), [None]
     for nodes in stops:
-        earlier = tree.search(5, incumbent, budget=budget, max_nodes=nodes, earlier=earlier)
-    assert at_once.nodes > 200
-    assert (earlier.bound, earlier.nodes, earlier.captured) == (at_once.bound, at_once.nodes, at_once.captured)
+        parts.append(tree.search(5, incumbent, budget=budget, max_nodes=nodes, earlier=parts[-1]))
+        assert parts[-1].nodes == nodes
+    bounds = [part.bound for part in parts[1:]]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[-1] == pytest.approx(at_once.bound, rel=0.01)  # nodes are taken in other batches
+    assert whole.search(5, incumbent, budget=budget, max_nodes=1).bound > bounds[-1] * 1.01
+    assert parts[-1].captured == at_once.captured
 
 
 @pytest.mark.parametrize("begin", [relaxation, lambda A, r: projection_relaxation(A, 2, 2.0 * r)])

@@ -183,7 +183,7 @@ class Descent:
         gains = self._permitted(who, gains, None)
         width = self._short.shape[2]
         order = np.argpartition(-gains.max(axis=2), width - 1, axis=2)[:, :, :width]
-        self._short[who], self._has_short[who] = order, width < self.objective.size
+        self._short[who], self._has_short[who] = order, 2 * width < self.objective.size
         return np.take_along_axis(gains, order[:, :, None, :], axis=3), order
 
     def _permitted(self, who: Indices, gains: Array, candidates: Indices | None) -> Array:

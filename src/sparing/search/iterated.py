@@ -203,20 +203,30 @@ class _WorkingSet:
             self.descend(self.features[children], x, ways)
 
 
-def search(problem: Problem, starts: Indices, loadings: Array | None, run: Run, plan: Plan) -> list[Found]:
+def search(
+    problem: Problem, starts: Indices, loadings: Array | None, run: Run, plan: Plan, optima: Sequence[Found] = ()
+) -> list[Found]:
     """The best supports found by descents from the starts and from crossovers and perturbations of the results, best
     first.
 
     Each round selects a working set anew, from what all features could add to the best supports so far; descents there
     go on from these, then from crossovers and perturbations of them. It ends where a few rounds bring nothing, or
-    where nearly all descents end at known optima and another working set has brought nothing.
+    where nearly all descents end at known optima and another working set has brought nothing. Nothing climbs from local
+    optima that are known, until a working set is selected anew.
     """
     usable, elite = np.flatnonzero(problem.usable), Elite(problem.blocks, plan.together)
     since, left = 0, batches(plan.descents, plan.together)
+    for found in optima:
+        elite.admit(found.support[None], np.array([found.value]), _stacked(found.loadings), np.ones(1, dtype=bool))
     for number in range(plan.working_sets):
-        features, best = _working_set(problem, starts, loadings, usable, plan), elite.value
+        around = (starts, loadings) if number else _before(optima, starts, loadings)
+        features, best = _working_set(problem, *around, usable, plan), elite.value if number else -np.inf
         inside, known = _WorkingSet(problem, features, elite, plan, run), elite.unseen <= plan.unseen
-        inside.descend(starts, loadings, (DIRECTLY,) if elite.found else (DIRECTLY, inside.softer), race=plan.race)
+        inside.descend(starts, loadings, race=plan.race)
+        if number == 0 and inside.softer and elite.unseen > plan.unseen:  # from some of each: these climbs take long
+            rows, x = _before(optima[: plan.together // 2], starts, loadings)
+            first = slice(plan.together)
+            inside.descend(rows[first], None if x is None else x[first], (inside.softer,), race=plan.race)
         all_seen, gained = bool(np.isin(usable, features).all()), elite.value > best * (1 + SAME)
         if plan.in_every_set:
             inside.iterate(batches(0 if known and not gained else plan.descents, plan.together), settle=False)
@@ -228,6 +238,18 @@ def search(problem: Problem, starts: Indices, loadings: Array | None, run: Run, 
         if run.budget.expired or since >= plan.patience or settled or (all_seen and not plan.in_every_set):
             break
     return elite.best
+
+
+def _stacked(loadings: Array | None) -> Array | None:
+    return None if loadings is None else loadings[None]
+
+
+def _before(optima: Sequence[Found], starts: Indices, loadings: Array | None) -> tuple[Indices, Array | None]:
+    """Rows and loadings of known optima, and after them those of starts."""
+    rows = np.array([*(found.support for found in optima), *starts])
+    if loadings is None:
+        return rows, None
+    return rows, np.array([*(found.loadings for found in optima if found.loadings is not None), *loadings])
 
 
 class _Several(Protocol):

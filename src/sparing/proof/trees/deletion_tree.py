@@ -134,7 +134,7 @@ class DeletionTree:
         """The support of ``size`` columns that captures most, as far as nodes and time allow.
 
         At the cap, the best open bound is returned with the incumbent: it is valid at every moment. An ``earlier``
-        search of the same support goes on, and ends as one search of all these nodes does.
+        search of the same support goes on.
         """
         alive, size = self.of.alive, size - len(self._constant)
         known = np.searchsorted(alive, incumbent[np.isin(incumbent, alive)])  # others capture nothing
@@ -150,8 +150,7 @@ class DeletionTree:
             best, open_nodes, nodes = earlier.stopped.best, earlier.stopped.open_nodes, earlier.nodes
         most = int(np.clip(SCHEDULES.tree_entries // max(len(every), 1) ** 2, 1, SCHEDULES.tree_nodes))
         while open_nodes and nodes < max_nodes and not budget.expired and -open_nodes[0].priority > best.target:
-            # whole dozens, even if they are a few more: so it does not matter where a search stopped
-            taken = [heapq.heappop(open_nodes) for _ in range(min(most, len(open_nodes)))]
+            taken = [heapq.heappop(open_nodes) for _ in range(min(most, max_nodes - nodes, len(open_nodes)))]
             for part in self._branched(taken, size, best, first=nodes == 0):
                 heapq.heappush(open_nodes, part)
             nodes += len(taken)
