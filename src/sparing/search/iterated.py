@@ -188,8 +188,9 @@ class _WorkingSet:
 
         Every other batch comes to a constraint by softer objectives.
         """
-        for ways in cycle([(DIRECTLY,), (self.softer,)]):
-            if self.run.budget.expired or (settle and self.elite.unseen <= self.plan.unseen):
+        for number, ways in enumerate(cycle([(DIRECTLY,), (self.softer,)])):
+            tried = number > 0 or bool(self.softer)  # starts that climbed in one way only may agree on less
+            if self.run.budget.expired or (settle and tried and self.elite.unseen <= self.plan.unseen):
                 break
             if (count := next(counts, 0)) == 0:
                 break
