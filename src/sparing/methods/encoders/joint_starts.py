@@ -58,8 +58,9 @@ class JointStarts:
             self.pool = pool_of(goal.view, wanted, spectrum.basis)
             self.spectrum = replace(spectrum, basis=spectrum.basis[self.pool])
         if wanted < goal.n_features or not goal.view.has_gram:  # hundreds of products follow
-            block = goal.view.restricted(self.pool)
-            self.view = view_of_gram(block.gram(), is_psd=block.is_psd, psd_slack=block.psd_slack)
+            block, origin = goal.view.restricted(self.pool), goal.view.origin
+            columns = origin.columns(self.pool) if origin.rows_in_memory and origin.noise is None else None
+            self.view = view_of_gram(block.gram(), is_psd=block.is_psd, psd_slack=block.psd_slack, columns=columns)
         self.solver = FirstOnce(solver, self.view)
         self.seed, self._shared = seed, list[tuple[float, Array]]()
         self._sequences = dict[type[Deflation], Array]()
