@@ -23,7 +23,12 @@ def shared(name: str) -> Path:
 
 def save(display: Any, file: Path) -> None:
     """Write what was drawn, for a page: sharp on fine screens, and small by few colours."""
-    file.parent.mkdir(parents=True, exist_ok=True)
     drawn = io.BytesIO()
     display.figure_.savefig(drawn, dpi=144)
-    Image.open(drawn).convert("RGB").quantize(48, dither=Image.Dither.NONE).save(file, optimize=True)
+    compress(drawn, file)
+
+
+def compress(picture: io.BytesIO, file: Path, colours: int = 48) -> None:
+    """Write a picture with few colours."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    Image.open(picture).convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(file, optimize=True)

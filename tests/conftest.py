@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,6 +50,18 @@ def slow_reading(monkeypatch):
     """Every block takes three seconds, as far as the clock of passes knows: progress is shown."""
     seconds = itertools.count(0.0, 3.0)
     monkeypatch.setattr("sparing.data.tracked.time", SimpleNamespace(monotonic=lambda: next(seconds)))
+
+
+@pytest.fixture
+def ticking(monkeypatch):
+    """Sets the clock of time limits: it goes on by so many seconds whenever it is looked at; returns its looks."""
+
+    def set_clock(seconds: float) -> Iterator[int]:
+        looks = itertools.count()
+        monkeypatch.setattr("sparing.run.time", SimpleNamespace(monotonic=lambda: seconds * next(looks)))
+        return looks
+
+    return set_clock
 
 
 @pytest.fixture

@@ -28,13 +28,13 @@ def test_importing_loads_no_optional_dependency():
     assert printed(code) == "[]"
 
 
-@pytest.mark.parametrize("option", ["--version", "--help"])
-def test_the_command_line_starts_without_numerics(option):
+@pytest.mark.parametrize("arguments", ["--version", "--help", "fit --help", "explore --help", "certify --help"])
+def test_the_command_line_starts_without_numerics(arguments):
     code = (
         "import atexit, sys; atexit.register(lambda: print('numpy' in sys.modules)); sys.argv[0] = 'sparing'; "
         "from sparing.show.cli import main; main()"
     )
-    *said, has_numpy = printed(code, option).splitlines()
+    *said, has_numpy = printed(code, *arguments.split()).splitlines()
     assert said
     assert has_numpy == "False"
 

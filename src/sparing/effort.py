@@ -9,6 +9,7 @@ are the same at every effort stand in ``search_limits.py`` and ``proof_limits.py
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -20,9 +21,10 @@ from sparing.search_limits import SEARCH
 class ProofEffort:
     """Work spent on bounds if there is no time limit, in counts, so that a seed gives one answer.
 
-    All bounds of a problem share ``cost``, the cheapest first: one that would cost more with all of its steps than is
-    left takes as many steps as there is left for. So a certificate costs about the same whatever the data, and neither
-    time nor quality jumps at a number of features.
+    All bounds of a problem share ``cost``, those of all lower efforts included, which come first. Of each effort the
+    cheapest come first: one that would cost more with all of its steps than is left takes as many steps as there is
+    left for. So more effort never proves less, a certificate costs about the same whatever the data, and neither time
+    nor quality jumps at a number of features.
     """
 
     cost: float = 0.3  # estimated seconds of one slow core for all bounds of a problem [defaults, gaps]
@@ -53,7 +55,7 @@ class ProofEffort:
     shifts: int = 12  # shared parts (A - mu I)_+ that are tried, each by simple bounds [efforts]
 
     def times(self, factor: int) -> ProofEffort:
-        """So many times all steps, whatever they cost: what comes next where a time limit leaves time."""
+        """All steps times a factor, without a limit on cost: the next round of a proof with a time limit."""
         fixed = ("cost", "parts", "share", "least_share")
         more = {each.name: factor * getattr(self, each.name) for each in fields(self) if each.name not in fixed}
         return replace(self, cost=math.inf, parts=math.inf, **more)
@@ -63,11 +65,11 @@ class ProofEffort:
         return int(self.share * self.tree_work / self.tree_node(n_features))
 
     def tree_node(self, n_features: int) -> float:
-        """The work of one node: decompositions, and what goes with them."""
+        """The work of one node: decompositions, and the work around them."""
         return float(500 + n_features**2.25)
 
     def dual_steps(self, n_features: int, *, unhurried: int = 64) -> int:
-        """Steps of a relaxation: all of them up to so many features, a millisecond each, then fewer."""
+        """Steps of a relaxation: all of them up to this number of features, a millisecond each, then fewer."""
         most = float(self.most_steps)
         steps = np.clip(most * (unhurried / n_features) ** 3, min(self.least_steps, most), most)
         return self.part(float(steps))
@@ -92,12 +94,16 @@ class Effort:
     worthwhile : float
         Share of PCA's loss that the search must be able to gain, or it does not start.
     by_loss : bool
-        Supports are compared by what they capture, not only by what they span of the principal components. That needs
-        products with A @ A, which cost nothing where one working set has all features: there it is always so.
+        Supports are compared by the variance that they capture, not only by the part of the principal components that
+        they span. That needs products with A @ A, which cost nothing where one working set has all features: there it
+        is always so.
     populations, starts : int
         Searches whose ends are searched together at last, and starts of each of them.
     working_sets, patience : int
         Working sets that are searched one after the other, and how many without any gain before the search ends.
+    outside_work : float
+        Multiplications of products with A that score the features outside of working sets by what they capture; beyond
+        them, by what they span. No search among genes needs as many; for genotypes they are a quarter of a second.
     working_set : int
         Features that a working set has beside each of the best supports: those with the most promising swaps.
     descents : int
@@ -116,17 +122,19 @@ class Effort:
     enumerated : int
         Supports that are all tried, where there are no more.
     joint_table : float
-        Entries of tables of swaps that the joint search looks at from each of its starts and perturbations, together:
+        Entries of tables of swaps that the joint search evaluates from all of its starts and perturbations:
         fewer of them where features are many and each costs more. At 2e5 the first starts, and hardly a perturbation,
         are affordable for ten components of 15 genes.
     joint_work : float
         Entries of Gram rows that the steps of one joint descent read at most: for components of hundreds of features
         steps are counted, the first of which gain most. One and a half seconds at 3e8.
     joint_starts, joint_descents : int
-        Starts, and descents after them, of the joint search at most.
+        Starts, and descents after them, of the joint search at most: with 16 starts, tables of up to a hundred features
+        keep .1% less, and take longer, because less is known where descents end.
     joint_unseen : float
         The joint search ends where no larger share of descents ended at an optimum of their own: in most tables of up
-        to a hundred features after none to eight, in digits and pit props, where optima are many, not at all.
+        to a hundred features after none to eight, in digits and pit props, where optima are many, not at all. At .2
+        it takes a fifth longer and keeps .01% more.
     joint_shared : int
         Times that features are shared out anew among components without a common one, for one of the starts:
         where features are few, good components often have none in common.
@@ -146,8 +154,12 @@ class Effort:
         as they are say little, and the best swap may score far down the list.
     exchange_work : float
         Operations of all exchanges of features while nonnegative components improve by turns: half a second.
+    start_work : float
+        Multiplications of products with A in truncated steps from all starts of one nonnegative component, before only
+        the best go on.
     turn_work : float
-        Multiplications of products with A in these turns, from each start: about a second at 1e9.
+        Multiplications of products with A in these turns: half of what is left from each start. About a second for
+        each 1e9.
     restarts, restart_work : int, float
         Times that features are shared out anew among nonnegative components, at most; and times features times
         components, so that it takes about a second whatever their numbers.
@@ -168,6 +180,7 @@ class Effort:
     patience: int = 1
     descents: int = 0
     working_set: int = 64
+    outside_work: float = 1.2e9
     shortlist: int = 48
     refined: int = 24
     spare_slots: int = 16
@@ -178,7 +191,7 @@ class Effort:
     joint_work: float = 3e8
     joint_starts: int = 8
     joint_descents: int = 48
-    joint_unseen: float = 0.2
+    joint_unseen: float = 0.4
     joint_shared: int = 24
     limited: int = 24
     joint_transfers: int = 12
@@ -187,7 +200,8 @@ class Effort:
     loss_starts: int = 16
     loss_refined: int = 96
     exchange_work: float = 2e8
-    turn_work: float = 1e9
+    start_work: float = 2e9
+    turn_work: float = 4e9
     restarts: int = 60
     restart_work: float = 1.5e5
     clusterings: int = 10
@@ -204,16 +218,21 @@ class Effort:
     def n_restarts(self, n_features: int, n_samples: int | None, n_components: int) -> int:
         """Restarts for data of this shape; a product with A takes longer where samples are many as well."""
         longer = max(1.0, min(n_samples or n_features, n_features) / 400)
-        return int(np.clip(self.restart_work / (n_features * n_components * longer), 1, self.restarts))
+        return int(np.clip(self.restart_work / (n_features * n_components * longer), 0, self.restarts))
 
     def joint_affordable(self, n_slots: int, n_features: int) -> float:
-        """Starts of a joint search whose tables of swaps are affordable, for components with so many features."""
+        """Number of starts of a joint search whose tables of swaps are affordable, for components of this size."""
         return self.joint_table / (n_slots * min(n_features, SEARCH.places * n_slots))
 
     @property
     def levels(self) -> tuple[Effort, ...]:
         """This effort after all those whose answers it starts from, the least first."""
         return (*(self.below.levels if self.below else ()), self)
+
+    def proving(self, proof_of: Callable[[Effort], ProofEffort]) -> Effort:
+        """The same with other proofs, at this effort and at those below."""
+        below = None if self.below is None else self.below.proving(proof_of)
+        return replace(self, below=below, proof=proof_of(self))
 
     def share_of(self, n_nonzero: int) -> float:
         """Share of the starts that a search for one component of this size has."""
@@ -250,7 +269,8 @@ QUICK = Effort(
     joint_shared=4,
     limited=8,
     joint_transfers=4,
-    turn_work=2e8,
+    start_work=4e8,
+    turn_work=8e8,
     restarts=12,
     restart_work=3e4,
     clusterings=3,
@@ -259,7 +279,15 @@ QUICK = Effort(
     single_work=2e8,
 )
 DEFAULT = Effort(
-    QUICK, worthwhile=1e-6, by_loss=True, populations=1, working_sets=3, patience=2, descents=20, working_set=100
+    QUICK,
+    worthwhile=1e-6,
+    by_loss=True,
+    populations=1,
+    working_sets=3,
+    patience=2,
+    descents=20,
+    working_set=100,
+    joint_starts=32,
 )
 THOROUGH = Effort(
     DEFAULT,
@@ -269,6 +297,7 @@ THOROUGH = Effort(
     working_sets=6,
     patience=3,
     descents=16,
+    outside_work=1e11,
     working_set=100,
     proof=ProofEffort(
         cost=5.0,
@@ -292,7 +321,8 @@ THOROUGH = Effort(
     limited=100,
     joint_transfers=60,
     joint_working_sets=6,
-    turn_work=5e10,
+    start_work=1e11,
+    turn_work=2e11,
     restarts=600,
     restart_work=1.5e6,
     clusterings=50,

@@ -6,6 +6,7 @@ text, and the caller raises it, so that a traceback ends at the mistake.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 
 
@@ -22,10 +23,14 @@ class NotFiniteError(ValueError):
 
     def __init__(self, value: float, row: int, column: object) -> None:
         self.value, self.row, self.column = value, row, column
-        fill = ", or pass missing='mean' where the estimator has it" if value != value else ""
+        instead = (
+            "impute them (sklearn.impute.SimpleImputer), or pass missing='mean' where the estimator has it"
+            if value != value
+            else "replace infinity by a finite number"
+        )
         super().__init__(
             f"Input X contains {nan_or_infinity(value)} (first at row {row}, feature {column!r}); principal components "
-            f"need finite numbers. Drop those rows, or impute them (sklearn.impute.SimpleImputer){fill}."
+            f"need finite numbers. Drop those rows, or {instead}."
         )
 
     def named(self, names: Sequence[object]) -> NotFiniteError:
@@ -331,9 +336,10 @@ def model_counts_features(path: object, got: int, expected: int) -> ValueError:
 
 def cannot_write(path: object, refused: OSError) -> UnwritableError:
     """The error for a file that cannot be written."""
+    full = errno.errorcode.get(refused.errno or 0) in {"ENOSPC", "EDQUOT", "EFBIG"}
+    remedy = "Choose another path or free some space." if full else "Choose another path."
     return UnwritableError(
-        f"Cannot write {str(path)!r}: {system_says(refused)}. Choose another path or free some space. Existing files "
-        f"are unchanged."
+        f"Cannot write {str(path)!r}: {system_says(refused)}. {remedy} Existing files are unchanged."
     )
 
 

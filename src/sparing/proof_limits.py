@@ -35,7 +35,8 @@ class ProofLimits:
     pair_work: float = 3e11  # multiplications for one list of them: half a minute [exact]
     passes: int = 4  # looks at all sizes, while something new is proved [exact]
     first_nodes: int = 400  # of a proof before features are probed [exact]
-    single_nodes: int = 20_000  # to bound one of many matrices: a tenth of a second for 30 features [efforts]
+    single_nodes: int = 2500  # to bound one of many matrices: a fifth of a second for 64 features [gaps]
+    single_work: float = 1.6e5  # of them, times features: the same beyond 64, where noise would take seconds
     exact_features: int = 200  # selector="exact" refuses more: its tree would not end [exact]
     recheck_nodes: int = 10**7  # to refute a step again: far more than it took [exact]
     tree_supports: int = 50  # that the last nodes of the deletion tree try at once, at least
@@ -65,7 +66,7 @@ class Schedules:
     """Inner steps of the algorithms behind the bounds, the same at every effort.
 
     They decide how tight a bound becomes and how long that takes, never whether it holds. No benchmark varies one of
-    them alone; the names in brackets show what they give together.
+    them alone; the names in brackets are benchmarks of all of them together.
     """
 
     # proof/trees: targets, pairs of features and nodes [exact]
@@ -83,6 +84,7 @@ class Schedules:
     # targets above the best, as shares of it, that are tried by turns from the middle
     target_gaps: tuple[float, ...] = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5)
     first_share: float = 0.1  # of the nodes, for the search alone where probing comes next
+    single_share: float = 0.8  # the same for one of many matrices: where more is needed probing takes much longer
     attempt_share: float = 1 / 3  # of what is left, for one attempt of several
     pair_multiplications: int = 256  # take as long as to decide about a pair and to sort it
     pair_level: float = 0.95  # pairs are listed for a lower level, so that the next targets find them too
@@ -167,9 +169,9 @@ SCHEDULES = Schedules()
 
 @dataclass(frozen=True)
 class Seconds:
-    """What steps of proofs take on one slow core: how the policy compares bounds, never whether one of them holds.
+    """Seconds that steps of proofs take on one slow core. They order the bounds and never decide whether one holds.
 
-    Measured on the sets of ``make bench``; a factor of two either way changes what a certificate costs by as much.
+    Measured on the sets of ``make bench``; a factor of two either way changes the cost of a certificate by that factor.
     """
 
     eigen_setup: float = 2e-5  # of an eigendecomposition, and what goes with it,

@@ -38,7 +38,7 @@ class Budget:
 
     @property
     def expired(self) -> bool:
-        """Whether it is time to return the best answer so far."""
+        """Whether to stop and return the best answer so far."""
         return self.interrupted or (self.deadline is not None and time.monotonic() > self.deadline)
 
     def share(self, part: float) -> Budget:

@@ -18,7 +18,7 @@ class SearchLimits:
     elite: int = 8  # distinct local optima that new supports are made of; perturbing only the best was worst [searches]
     start_pool: int = 4  # times the features of a working set, those that the last start is made of [searches]
     looked: int = 4  # of these, the supports around which a working set is selected
-    working_entries: int = 2**22  # numbers in the Gram columns of a working set: 32 MiB
+    working_entries: int = 3 * 2**20  # numbers in the Gram columns of a working set: 24 MiB [searches]
     together: int = 2048  # supports evaluated together where all are tried
     least_steps: int = 4  # of a joint descent, whatever they cost: the first swap many features and gain most
     free_descents: float = 0.5  # share of the affordable descents of a joint search,
@@ -41,6 +41,9 @@ class SearchLimits:
     joint_scattered_entries: int = 4 * 10**6  # numbers in their directions: 32 MiB
     joint_scattered_kept: int = 64  # of these, after a step, those that go on; 6 for each component where they are many
     joint_scattered_steps: int = 8  # of these
+    joint_scattered_sets: int = 16  # sets of components that are made of them, each around another one
+    joint_partitions: int = 2  # of features among components that a joint search starts from
+    turned_together: int = 8  # rotations of principal components that are computed together
     stride: int = 20  # forward selection takes one feature, and one in so many of those it has when they are many
     subspace_steps: int = 5  # block power steps to leading directions that starts are made of
     power_steps: int = 30  # for the loadings of many nonzeros
@@ -48,6 +51,7 @@ class SearchLimits:
 
     truncated_steps_long: int = 200  # the same of hundreds of features, one product each
     truncated_turns: int = 50  # truncated steps of one nonnegative direction
+    raced_steps: int = 8  # that those who go on should have left, where steps are too expensive for all
     truncated_steps: int = 40  # of all nonnegative starts together, before the best go on alone
     verified_exchanges: int = 6  # most promising exchanges of nonnegative features that are carried out
     exchange_entries: int = 4 * 10**6  # of their table; of more features only those with the largest gradient
@@ -106,7 +110,8 @@ class SearchLimits:
     nonnegative_exchanges: int = 10  # of features in each
 
     swap_entries: int = 2**17  # of a table of swaps that are worked on together: more leave the cache
-    quotient_decomposed: int = 8  # features up to which quotients come from decompositions
+    quotient_decomposed: int = 8  # features up to which quotients come from decompositions,
+    quotient_entries: int = 1000  # and entries of all matrices, if they are so few that steps would take as long
     quotient_steps: int = 4  # of the Krylov spaces that they come from beyond
     quotient_formed: int = 64  # features up to which matrices of quotients are formed, which is quicker than products
     shared_scanned: int = 4  # features whose swaps are scored for each one wanted: those that add most on their own

@@ -121,6 +121,6 @@ class Task:
 
     @property
     def sizes(self) -> list[int]:
-        """One number of features for each component."""
+        """Number of features of each component."""
         rank = self.spectrum.rank
         return list(self.problem.counts)[:rank] if self.problem.counts else [self.n_nonzero] * rank

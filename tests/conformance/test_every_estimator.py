@@ -83,9 +83,9 @@ def crossed(axis, values, smoke):
         ColumnSelector(1, 1, scale=True, selector="dual_set"),
         SparsePCARegressor(effort="quick"),
         SparsePCARegressor(2, n_nonzero=2, selector=Response(by="targets"), scale=True),
-        SparseKMeans(n_permutations=2, n_init=2, effort="quick"),
+        SparseKMeans(n_permutations=1, n_init=2, effort="quick"),
         SparseKMeans(n_features=1, n_init=2, scale=True, effort="quick"),
-        SparseHierarchicalClustering(n_permutations=2),
+        SparseHierarchicalClustering(n_permutations=1),
         SparseHierarchicalClustering(n_features=1, scale=True, difference="absolute", linkage="average"),
     ]
 )

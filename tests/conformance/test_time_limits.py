@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from itertools import count
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -97,9 +96,8 @@ def n_calls(work):
 
 
 @pytest.fixture
-def spent_clock(monkeypatch):
-    ticks = count()
-    monkeypatch.setattr("sparing.run.time", SimpleNamespace(monotonic=lambda: 1000.0 * next(ticks)))
+def spent_clock(ticking):
+    ticking(1000.0)
 
 
 @pytest.mark.filterwarnings("ignore::sparing.errors.SparingWarning")

@@ -20,7 +20,7 @@ from sparing.data import checkpoint as module
 from sparing.errors import CheckpointError
 
 MODELS = {
-    "batch": SparseEncoder(2, n_nonzero=4, random_state=0),
+    "batch": SparseEncoder(2, n_nonzero=4, effort="quick", random_state=0),
     "few": SparseEncoder(2, n_nonzero=4, passes="few", effort="quick", random_state=0),
     "joint": SparseEncoder(2, n_nonzero=3, strategy="joint", effort="quick", random_state=0),
     "variance": SparsePCA(2, n_nonzero=3, effort="quick", random_state=0),
@@ -190,7 +190,7 @@ def test_other_data_or_parameters_are_told_apart(X, tmp_path):
 
 def test_a_file_that_was_written_again_is_told_apart(X, tmp_path):
     np.save(tmp_path / "X.npy", X)
-    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept")
+    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept", effort="quick")
     header = module.Checkpoint.begin
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module.Checkpoint, "begin", lambda *given: (header(*given), kill()))
@@ -213,7 +213,7 @@ def test_generators_are_told_by_their_state(kind, X, tmp_path):
 
 def test_damaged_files_get_a_sentence(X, tmp_path):
     place = tmp_path / "kept"
-    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=place)
+    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=place, effort="quick")
     killed(model, X)
     header, stored = place / module.HEADER, sorted(place.glob("*.npz"))[0]
     good, text = stored.read_bytes(), header.read_text()
@@ -251,7 +251,7 @@ def test_damaged_files_get_a_sentence(X, tmp_path):
 
 def test_a_pass_that_did_other_work_is_read_again(X, tmp_path):
     """As where another BLAS rounds differently: nothing is wrong, and what does not fit is not used."""
-    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept")
+    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept", effort="quick")
     wanted = clone(model).set_params(checkpoint=None).fit(Counted(X))
     killed(model, X)
     first, second = sorted((tmp_path / "kept").glob("*.npz"))
@@ -262,7 +262,7 @@ def test_a_pass_that_did_other_work_is_read_again(X, tmp_path):
 
 
 def test_passes_without_their_header_are_not_used(X, tmp_path):
-    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept")
+    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept", effort="quick")
     killed(model, X)
     (tmp_path / "kept" / module.HEADER).unlink()
     same(model.fit(Counted(X + 3)), clone(model).set_params(checkpoint=None).fit(Counted(X + 3)))
@@ -279,7 +279,7 @@ def test_only_our_own_files_are_deleted(X, tmp_path):
 
 
 def test_what_cannot_be_written_gets_a_sentence_and_earlier_passes_stay(X, tmp_path, monkeypatch):
-    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept")
+    model = SparsePCA(1, n_nonzero=3, random_state=0, checkpoint=tmp_path / "kept", effort="quick")
     replace, calls = os.replace, []
 
     def full(source, target):

@@ -50,7 +50,7 @@ def test_the_next_block_is_read_while_this_one_is_worked_on():
 
     with read_ahead(blocks()) as ahead:
         assert next(ahead) == 1
-        assert second.wait(10)  # without asking for it
+        assert second.wait(60)  # without asking for it
 
 
 def test_at_most_two_blocks_are_in_memory():

@@ -120,8 +120,9 @@ def test_wishes_that_cannot_be_met_with_it_get_a_sentence(cosine, wish):
         SparsePCA(2, precomputed=True, **settings).fit(PITPROPS)
 
 
-def test_features_in_all_counts_of_each_excluded_ones_and_time():
+def test_features_in_all_counts_of_each_excluded_ones_and_time(ticking):
     """What else goes with a limit."""
+    ticking(1e-3)
     for settings in (
         {"n_nonzero_total": 8},
         {"n_nonzero": (3, 5)},

@@ -140,7 +140,7 @@ def test_auto_finds_noise_where_features_outnumber_samples_and_none_where_all_is
 
 
 def test_without_any_time_left_no_noise_is_tried_but_none(X):
-    with pytest.warns(SparingWarning, match="choice of noise_variance after 1 of 5 folds and 1 of 7 levels"):
+    with pytest.warns(SparingWarning, match="1 of 5 folds are used, each with 1 of 7 levels .*or set noise_variance"):
         model = SparseEncoder(2, n_nonzero=3, noise_variance="auto", effort="quick", time_limit=1e-9).fit(X)
     assert model.noise_variance_ == 0
     assert model.certificate_.recheck(X)

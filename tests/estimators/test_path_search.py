@@ -8,6 +8,7 @@ import pytest
 from sparing import sparsity_path
 from sparing.data import Preprocessing
 from sparing.datasets import make_spiked
+from sparing.effort import QUICK
 from sparing.estimators.path_search import path_search
 from sparing.proof.bounds import LossTree
 from sparing.run import Budget, Run
@@ -15,15 +16,16 @@ from sparing.run import Budget, Run
 
 def certified(X, n_components=2, longest=10, **options):
     rng = np.random.default_rng(0)
-    walk = path_search(X, n_components, Preprocessing(), longest, Run(rng), **options)
-    return walk, walk.certificates(Run(rng))
+    run = Run(rng, effort=QUICK)
+    walk = path_search(X, n_components, Preprocessing(), longest, run, **options)
+    return walk, walk.certificates(run)
 
 
 @pytest.mark.parametrize("shape", [(60, 15), (50, 120)], ids=["with proofs", "PCA's loss alone"])
 def test_each_certificate_holds_and_says_what_the_path_says(shape):
     X = make_spiked(*shape, n_nonzero=4, random_state=2).X
     _, certificates = certified(X)
-    path = sparsity_path(X, 2, max_features=10, random_state=0)
+    path = sparsity_path(X, 2, max_features=10, effort="quick", random_state=0)
     for r, (certificate, kept, most, support) in enumerate(
         zip(certificates, path.variance_kept, path.variance_kept_bound, path.supports, strict=True), start=1
     ):

@@ -1,8 +1,5 @@
 """Numbers of components and features and the noise, chosen together by paths."""
 
-from itertools import count
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,7 +21,8 @@ from sparing import (
 from sparing.data import as_view
 from sparing.errors import SparingWarning
 from sparing.estimators.validation.folds import folds_of
-from sparing.estimators.validation.grid import NoiseLevel, path_grid
+from sparing.estimators.validation.grid import path_grid
+from sparing.estimators.validation.noise import NoiseLevel
 from sparing.plots import SparsityPathDisplay
 from sparing.run import Budget, Run
 
@@ -87,7 +85,7 @@ def test_the_path_has_what_is_kept_of_new_samples(model):
     assert path.held_out[model.n_nonzero_ - 1] == pytest.approx(model.held_out_)
     assert path.held_out_se[model.n_nonzero_ - 1] == pytest.approx(model.held_out_se_)
     display = SparsityPathDisplay.from_path(path)
-    np.testing.assert_array_equal(display.held_out_.get_ydata(), path.held_out)
+    np.testing.assert_array_equal(display.held_out_.get_ydata(), path.held_out / path.held_out_pca)
     alone = sparsity_path(planted(40), 2, max_features=6, cv=5, effort="quick", certify=False)
     assert alone.held_out.shape == alone.held_out_se.shape == (6,)
     assert sparsity_path(planted(40), 2, max_features=6, effort="quick", certify=False).held_out is None
@@ -126,11 +124,10 @@ def test_a_fold_of_the_grid_is_the_path_of_its_rows():
         assert found.unread[1, level, 3, 1] == pytest.approx(share, abs=1e-8)
 
 
-def test_folds_that_ended_in_time_decide(monkeypatch):
+def test_folds_that_ended_in_time_decide(ticking):
     view, levels, folds = as_view(planted(30)), [NoiseLevel(), NoiseLevel(0.3)], folds_of(5, 30)
     every = path_grid(view, folds, levels, 2, 4, Run(np.random.default_rng(0)))
-    ticks = count()
-    monkeypatch.setattr("sparing.run.time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    ticking(1.0)
     with pytest.warns(SparingWarning, match="3 of 5 folds are used, each with 2 of 2 levels of noise"):
         some = path_grid(view, folds, levels, 2, 4, Run(np.random.default_rng(0), Budget(deadline=5.5)))
     np.testing.assert_array_equal(some.unread, every.unread[:3])  # the fourth ended between its two noises

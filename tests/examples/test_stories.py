@@ -7,6 +7,7 @@ import inspect
 import io
 import re
 import runpy
+import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from sklearn.datasets import load_wine
 import sparing
 import sparing.datasets
 import sparing.plots
+from laws import mostly_long
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -56,9 +58,7 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize(
-    "page", [page if STORIES[page][1] is None else pytest.param(page, marks=pytest.mark.long) for page in STORIES]
-)
+@pytest.mark.parametrize("page", mostly_long(STORIES, "pictures.md"))
 def test_a_page_quotes_what_its_story_prints(page, shared_path, tmp_path, monkeypatch):
     script, data = STORIES[page]
     if not (ROOT / "examples" / script).exists():
@@ -76,14 +76,27 @@ def test_a_page_quotes_what_its_story_prints(page, shared_path, tmp_path, monkey
 
 
 @pytest.mark.long
-def test_the_picture_of_the_readme_is_drawn_by_its_story(tmp_path, monkeypatch):
-    if not (ROOT / "examples" / "story_cells.py").exists():
+@pytest.mark.parametrize(
+    ("script", "picture", "pages"),
+    [
+        ("story_cells.py", "readme.png", ("README.md", "docs/index.md", "docs/kept.md")),
+        ("story_pipelines.py", "pipelines.png", ("docs/pipelines.md",)),
+        ("story_search.py", "search.png", ("docs/search.md",)),
+        ("story_explorer.py", "explorer.png", ("docs/index.md",)),
+    ],
+)
+def test_a_picture_of_an_executed_page_is_drawn_by_its_story(script, picture, pages, tmp_path, monkeypatch):
+    if not (ROOT / "examples" / script).exists():
         pytest.skip("examples are not part of this copy")
+    if script == "story_explorer.py":
+        pytest.importorskip("playwright.sync_api")
+        if not (shutil.which("chromium") or shutil.which("google-chrome")):
+            pytest.skip("needs Chromium: apt-get install chromium")
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    runpy.run_path(str(ROOT / "examples" / "story_cells.py"))["main"](tmp_path)
-    assert [picture.name for picture in tmp_path.iterdir()] == ["readme.png"]
-    for page in ("README.md", "docs/index.md"):
-        assert "images/readme.png" in (ROOT / page).read_text()
+    runpy.run_path(str(ROOT / "examples" / script))["main"](tmp_path)
+    assert [drawn.name for drawn in tmp_path.iterdir()] == [picture]
+    for page in pages:
+        assert f"images/{picture}" in (ROOT / page).read_text()
 
 
 def test_the_code_for_those_who_come_from_elsewhere_runs():
@@ -117,7 +130,7 @@ def stand_ins(folder: Path) -> dict[str, object]:
 
 @pytest.mark.filterwarnings("ignore::sparing.errors.SparingWarning")  # small data for so many features
 @pytest.mark.parametrize(
-    "page", [page if page != "nonnegative.md" else pytest.param(page, marks=pytest.mark.long) for page in WITH_DATA]
+    "page", mostly_long(WITH_DATA, *[page for page in WITH_DATA if page not in ("nonnegative.md", "clustering.md")])
 )
 def test_the_code_of_a_story_runs_as_it_stands(page, tmp_path, monkeypatch):
     """On a stand-in for the story's data: every other name is imported or made on the page itself."""

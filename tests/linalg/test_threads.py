@@ -21,13 +21,13 @@ def test_overlapping_fits_restore_what_the_first_one_found():
 
     def first():
         with single_threaded_blas():
-            second_in.wait(5)
+            second_in.wait(60)
         first_left.set()
 
     def second():
         with single_threaded_blas():
             second_in.set()
-            first_left.wait(5)
+            first_left.wait(60)
             seen.append(blas_threads())
 
     workers = [threading.Thread(target=work) for work in (first, second)]

@@ -165,8 +165,9 @@ def test_long_supports_need_no_matrix_for_each_component(rng):
 @pytest.mark.parametrize("scale", [1.0, 0.0])
 def test_a_direction_that_leaves_less_than_nothing_stays_a_direction(scale):
     """An exhausted Krylov space has vectors of zeros: their quotient of 0 is above that of every direction here."""
-    start = scale * np.eye(12)[:1]
-    values, v = leading(-np.eye(12)[None], np.eye(12)[None], start, False)
+    many = 1 + SEARCH.quotient_entries // 12**2  # fewer are decomposed
+    start, ones = np.repeat(scale * np.eye(12)[:1], many, axis=0), np.stack([np.eye(12)] * many)
+    values, v = leading(-ones, ones, start, False)
     np.testing.assert_allclose(v, start)
     np.testing.assert_allclose(values, -scale, atol=1e-12)
 
@@ -174,8 +175,9 @@ def test_a_direction_that_leaves_less_than_nothing_stays_a_direction(scale):
 def test_a_matrix_without_variance_leaves_the_direction_where_it_is():
     """The space that grows from it has one direction: the others must not win with nothing."""
     size = SEARCH.quotient_decomposed + 1
-    near = np.eye(size)[:2]
-    for A in (np.zeros((2, size, size)), np.stack([-1e-20 * np.eye(size)] * 2)):
-        values, v = leading(A, np.stack([np.eye(size)] * 2), near, whiten=False)
+    many = 1 + SEARCH.quotient_entries // size**2  # fewer are decomposed
+    near, ones = np.eye(size)[np.arange(many) % size], np.stack([np.eye(size)] * many)
+    for A in (0.0 * ones, -1e-20 * ones):
+        values, v = leading(A, ones, near, whiten=False)
         np.testing.assert_allclose(np.abs(v), near)
         np.testing.assert_allclose(values, 0.0, atol=1e-15)

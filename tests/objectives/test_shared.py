@@ -61,6 +61,18 @@ def test_what_is_outside_scores_as_inside_a_working_set(seed, k):
     np.testing.assert_allclose(problem.outside(supports[::-1], 12), wanted[::-1], rtol=1e-6, atol=1e-9 * view.total**2)
 
 
+def test_without_work_for_products_features_outside_score_by_what_they_span(rng):
+    view = as_view(rng.standard_normal((20, 4)) @ rng.standard_normal((4, 12)) + rng.standard_normal((20, 12)))
+    spectrum, supports = top_spectrum(view, 2, rng), np.array([[0, 3, 5], [2, 4, 9]])
+    by_span = CapturedVariance(view, spectrum, by_loss=False)
+    once = CapturedVariance(view, spectrum, work=1e-9)
+    by_loss = once.outside(supports, 12)  # what is left of the work is for this one
+    assert not np.allclose(by_loss, by_span.outside(supports, 12), rtol=1e-3)  # control
+    np.testing.assert_array_equal(once.outside(supports, 12), by_span.outside(supports, 12))
+    inside = CapturedVariance(view, spectrum).on(np.arange(12))
+    np.testing.assert_array_equal(once.on(np.arange(12)).weight, inside.weight)
+
+
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10**6), r=st.integers(2, 5), k=st.integers(1, 3))
 def test_no_swap_scores_above_the_addition_of_its_feature_which_gains_at_least_its_score(seed, r, k):

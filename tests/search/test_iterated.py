@@ -83,6 +83,25 @@ def test_supports_that_climb_together_end_where_each_ends_alone():
         assert alone.values[0] == pytest.approx(value)
 
 
+def test_supports_that_meet_end_alike_and_known_optima_are_not_climbed_again():
+    objective, _ = problem(5, d=14)
+    starts = np.array([[j, (j + 1) % 14, (j + 5) % 14] for j in range(14)])
+    optima, limits = set[bytes](), {"shortlist": 14, "refined": 8}
+    first = Descent(objective, starts, **limits, optima=optima)
+    first.run(Budget())
+    ends = np.sort(first.supports, axis=1)
+    assert first.arrived.all()
+    assert 1 < len(optima) == len(np.unique(ends, axis=0)) < len(starts)
+    np.testing.assert_allclose(first.values, exact(objective, first.supports), rtol=1e-12)
+    for known, climbs in ((optima, False), (set(), True)):
+        descent, looks = Descent(objective, ends, **limits, optima=known), []
+        descent._look_closer = lambda who, look=descent._look_closer, looks=looks: (looks.append(len(who)), look(who))
+        descent.run(Budget())
+        np.testing.assert_array_equal(np.sort(descent.supports, axis=1), ends)
+        assert descent.arrived.all()
+        assert bool(looks) is climbs  # control: what is not known to be an optimum is looked at
+
+
 class Small:
     """All features of a problem in memory, as the driver sees those of a view."""
 

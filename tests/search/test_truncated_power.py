@@ -46,3 +46,21 @@ def test_a_column_ends_by_itself(rng):
         np.testing.assert_allclose(together, np.column_stack(alone), atol=1e-12)
     whole = truncated_powers(DenseGram(A), starts, 4, max_iter=30, settled=99, budget=Budget())
     assert not np.allclose(together, whole, atol=1e-6)  # the growth that was asked for did end it
+
+
+def test_little_work_goes_to_the_best_starts_and_none_falls(rng):
+    """Where work does not suffice for all steps of all starts, the best go on; the others stay where they are."""
+    view, starts = DenseGram(covariance("dense", rng, 40)), np.eye(40)
+
+    def values(products):
+        how = {"max_iter": 40, "settled": 2, "budget": Budget(), "least": 3}
+        ends = truncated_powers(view, starts, 5, work=products * view.product_work, **how)
+        return np.einsum("ij,ij->j", ends, view.gram() @ ends)
+
+    unlimited, little, one_step = values(np.inf), values(60), values(0)
+    assert np.array_equal(unlimited, values(1e6))
+    assert (one_step >= view.gram_diagonal() * (1 - 1e-12)).all()
+    assert (little >= one_step * (1 - 1e-12)).all()
+    ahead = little > one_step * (1 + 1e-9)
+    assert 0 < ahead.sum() <= 8  # control: all 40 go on where there is enough
+    assert (unlimited > one_step * (1 + 1e-9)).sum() > 20

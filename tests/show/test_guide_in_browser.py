@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ pytest.importorskip("mkdocs", reason="needs mkdocs to build the guide")
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[2]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +25,6 @@ def site(tmp_path_factory) -> Path:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(place)]
     subprocess.run(command, cwd=ROOT, check=True, timeout=200, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     return place
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program, args=root)
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ class Sandbox:
             self._process.stdin.close()
         self._process.stdout.close()
         self._process = None
-        return f"the process ended with {ended} ({-signal.SIGALRM} is out of time)"
+        return f"the process ended with {ended} ({-signal.SIGPROF} and {-signal.SIGALRM} are out of time)"
 
     def close(self) -> None:
         """Let the process end."""
@@ -90,7 +90,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.addaudithook(audit)
     for line in sys.stdin:
-        signal.alarm(SECONDS)  # nobody handles it: it ends also what hangs in C
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of work, on a busy machine too
+        signal.alarm(10 * SECONDS)  # nobody handles either: they end also what hangs in C
         answer = "rows"
         try:
             use(line.rstrip("\n"))
@@ -101,6 +102,7 @@ def main() -> None:
             except AssertionError as wrong:
                 answer = f"{type(refused).__name__}: {wrong}"
         signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(answer), flush=True)
 
 

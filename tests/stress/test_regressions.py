@@ -296,7 +296,7 @@ def test_blocks_that_another_thread_still_reads_are_closed_after_it():
 
     def blocks():
         entered.set()
-        go_on.wait(10)
+        go_on.wait(60)
         yield 1
 
     reading = blocks()
@@ -305,7 +305,7 @@ def test_blocks_that_another_thread_still_reads_are_closed_after_it():
     def work():
         with read_ahead(reading):
             loose.start()
-            entered.wait(10)
+            entered.wait(60)
             threading.Timer(0.05, go_on.set).start()
             raise KeyboardInterrupt
 

@@ -111,7 +111,7 @@ def test_functions_in_eight_threads():
 def test_rows_of_a_file_shared_by_threads(name, tmp_path):
     path = FORMATS[name](tmp_path)
     rows = open_data(path, block_bytes=200)
-    model = SparseEncoder(1, n_nonzero=2, random_state=0)
+    model = SparseEncoder(1, n_nonzero=2, effort="quick", random_state=0)
     with ThreadPoolExecutor(8) as threads:
         results = list(threads.map(lambda _: learned(model, rows), EIGHT))  # the first reading is all of theirs
     alone = learned(model, open_data(path, block_bytes=200))

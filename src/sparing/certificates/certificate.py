@@ -157,12 +157,12 @@ class Certificate:
 
     @property
     def variance_kept(self) -> float:
-        """Variance that is explained over that of PCA, rounded against us; at most 1."""
+        """Explained variance divided by PCA's, rounded down; at most 1."""
         return _share(self._explained(self.value), self.pca_variance, self._rounding)
 
     @property
     def variance_kept_bound(self) -> float:
-        """The same for the bound on every feasible result, rounded up; at most 1."""
+        """Upper bound of ``variance_kept`` for every feasible result, rounded up; at most 1."""
         return _share(self._explained(self.bound), self.pca_variance - self.pca_variance_error, self._rounding)
 
     @property
@@ -249,7 +249,7 @@ class Certificate:
         return None
 
     def _unproved(self, view: DataMatrix, value: float, bound: float, pca: Spectrum, unit: float) -> str | None:
-        """What is claimed and not so: the bound, how firm it is, PCA, what counts as none, a theorem's promise."""
+        """The first claim about a bound that does not hold: its value, its strength, or the promise of a theorem."""
         if not (math.isfinite(bound) and self._follows(self.bound, value, bound)):
             proved = f"only {bound:.6g} is proved" if math.isfinite(bound) else "of which nothing is proved"
             return f": it claims the bound {self.bound:.6g}, {proved}"
@@ -268,7 +268,7 @@ class Certificate:
         return None
 
     def _miscompared(self, view: DataMatrix, pca: Spectrum, unit: float) -> str | None:
-        """What is claimed and not so of what is compared with: PCA's variance, and the number of samples."""
+        """The first claim about the reference that does not hold: PCA's variance or the number of samples."""
         asked = pca.leading(self.n_asked)
         if self.n_asked < min(self.problem.n_components, pca.rank):
             return f": it compares {self.problem.n_components} components with {self.n_asked} of PCA"
@@ -305,7 +305,8 @@ class Certificate:
         return reached >= (self.bound if self.sense == "max" else task.gram.total * unit - self.bound) - slack
 
     def _is_firm(self, view: DataMatrix, pca: Spectrum, unit: float) -> bool:
-        """Does a bound that is said to hold always rest on no iteration, or on one that a dense solver confirms?"""
+        """Whether the strength holds: "always" needs a bound without iterations, or one that a dense solver
+        confirms."""
         if self.strength != "always" or pca.exact or not iterates(self.witness):
             return self.strength in ("always", "numerical")
         dense = dense_spectrum(view, self.problem.n_components)
@@ -316,7 +317,7 @@ class Certificate:
         return self.bound <= pca.least_loss * unit * (1 + 1e-6) + 1e-10 * self.total
 
     def _pca_agrees(self, pca: Spectrum, unit: float) -> bool:
-        """Does PCA lose as much as is claimed, and no more? Its loss as computed is never too small."""
+        """Whether PCA's loss is the claimed one. Its loss as computed is never too small."""
         rounding = 1e-10 * self.total
         not_more = pca.least_loss * unit <= (self.pca_value + self.pca_error) * (1 + 1e-6) + rounding
         not_less = self.pca_value <= pca.tail * unit * (1 + 1e-6) + rounding
@@ -346,11 +347,11 @@ class Certificate:
         return information_loss_of(view, self.components)
 
     def _lines(self) -> list[str]:
-        """What is printed."""
+        """The lines of ``str(certificate)``."""
         return [kept(self), *filter(None, [can_keep(self)])]
 
     def _detailed(self) -> list[str]:
-        """What is not."""
+        """The lines that only ``details()`` adds."""
         return [loss_reached(self), loss_bounded(self), *map(promised_loss, self.guarantees), *self.notes]
 
     def __str__(self) -> str:
@@ -362,5 +363,5 @@ class Certificate:
 
 
 def _share(part: float, of: float, none: float) -> float:
-    """A share, at most 1: all, where what is missing is rounding."""
+    """A share of at most 1; exactly 1 if only rounding errors are missing."""
     return 1.0 if part >= of - none or of <= 0 else max(part / of, 0.0)

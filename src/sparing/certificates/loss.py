@@ -78,7 +78,7 @@ def _measured(task: Task, found: Encoder, best: Bound, value: float, asked: Spec
 
 
 def compared(asked: Spectrum, view: DataMatrix, unit: float) -> dict[str, Any]:
-    """The variance of the principal components, of which a share is kept, and the number of samples."""
+    """The reference: variance of the principal components with its error, and number of samples."""
     return {
         "n_asked": asked.rank,
         "pca_variance": float(asked.most_variance * unit),
@@ -157,7 +157,8 @@ class ReconstructionCertificate(Certificate):
         return super()._unlike(view, value, pca, unit)
 
     def _promise_again(self, claimed: Guarantee, view: DataMatrix, pca: Spectrum) -> Guarantee | None:
-        """A theorem on both sides; for how many data points, which may be more than are used, its premise says."""
+        """A theorem on features and data points; its premise has the number of data points, which may exceed those
+        used."""
         premise = claimed.premise
         if premise is None or not len(self.rows) <= premise.number <= (self.n_samples or 0):
             return None

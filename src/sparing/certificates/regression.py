@@ -66,7 +66,7 @@ class RegressionCertificate:
 
     @property
     def problem(self) -> str:
-        """What was fitted."""
+        """The problem that was solved."""
         return (
             f"the in-sample residual norm of {counted(len(self.coefficients), 'target')}, "
             f"{'with' if self.fit_intercept else 'without'} an intercept, by linear fits of rank at most "
@@ -80,12 +80,12 @@ class RegressionCertificate:
 
     @property
     def bound(self) -> float:
-        """No residual is negative; nothing more is proved."""
+        """Zero: a residual sum of squares is not negative, and no tighter bound is proved."""
         return 0.0
 
     @property
     def gap(self) -> float:
-        """1, nothing known, unless nothing is left to explain."""
+        """1, which says nothing, unless the residual is zero."""
         return 0.0 if self.value <= EXPLAINED * self.total else 1.0
 
     def recheck(self, X: Any, y: Any, sample_weight: Any = None) -> Recheck:

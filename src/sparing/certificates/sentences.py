@@ -110,7 +110,7 @@ def where(certificate: Certificate) -> str:
 
 
 def others(problem: Problem) -> str:
-    """All that a certificate speaks of: "No <others> can ..."."""
+    """The alternatives in the sentence "No <others> can keep more"."""
     at_most = "at most " if problem.nonnegative or problem.rules.has_budget else ""
     features, within = at_most + counted(problem.n_nonzero, "feature"), " within the rules" if problem.rules else ""
     if problem.objective == "loss" and problem.shared_support:

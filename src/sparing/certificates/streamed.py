@@ -111,7 +111,7 @@ def certify_stream(
 
     With M = I - HG for encoder H and decoder G the loss is at most tr(M'X'XM) = |BM|^2 + tr(M'EM), and
     tr(M'EM) <= tr E + 2 e |HG|_* + e |HG|_F^2; PCA keeps at most sum(values of B'B) + k e.
-    Neither e nor k e need exceed tr E, which is known.
+    Both e and k e are at most tr E, which is known.
     """
     view, problem, asked = task.gram, task.problem, task.spectrum
     total, unit = view.total, view.square_unit
@@ -153,6 +153,6 @@ def certify_stream(
 
 
 def singular_values(H: Array, G: Array) -> Array:
-    """Of the d x d product H G, from its two thin factors."""
+    """Singular values of the d x d product H G, computed from its two thin factors."""
     R, S = np.linalg.qr(H)[1], np.linalg.qr(G.T)[1]
     return np.asarray(np.linalg.svd(R @ S.T, compute_uv=False))

@@ -14,6 +14,7 @@ from sparing.certificates.loss import compared
 from sparing.certificates.rules import CONTRADICTION, error_agrees, fresh_spectrum
 from sparing.certificates.sentences import variance_bounded
 from sparing.data import Preprocessing
+from sparing.effort import Effort, ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import approximation_factor
@@ -58,7 +59,7 @@ class VarianceCertificate(Certificate):
 
     @property
     def bound_ratio(self) -> float:
-        """Share of PCA's variance that nothing can pass; nothing has more than PCA."""
+        """Upper bound of the share of PCA's variance; nothing has more than PCA."""
         least = self.pca_value - self.pca_error
         return 1.0 if self.bound >= least else self.bound / least
 
@@ -75,7 +76,7 @@ class VarianceCertificate(Certificate):
         return self.bound >= pca.most_variance * unit * (1 - 1e-6)
 
     def _pca_agrees(self, pca: Spectrum, unit: float) -> bool:
-        """Does PCA have as much as is claimed? Its variance as computed is never too large."""
+        """Whether PCA's variance is the claimed one. Its variance as computed is never too large."""
         variance, most = float(pca.values.sum()) * unit, pca.most_variance * unit
         least = (self.pca_value - self.pca_error) * (1 - 1e-6)
         value_agrees = variance * (1 - 1e-6) <= self.pca_value <= most * (1 + TOO_MUCH) and least <= most
@@ -177,9 +178,12 @@ def _for_parts(run: Run) -> float:
 
 def _proved_alone(sizes: set[int], inside: Task, among: Encoder, run: Run) -> dict[int, list[Bound]]:
     """Bounds for one component of each of these numbers of features: details of the whole."""
-    effort, used = run.effort, np.count_nonzero(among.loadings, axis=1)
-    cost = (effort.proof.parts + unspent(inside, effort.proof)) / len(sizes)
-    alone = replace(run, effort=replace(effort, proof=replace(effort.proof, cost=cost)))
+    used = np.count_nonzero(among.loadings, axis=1)
+
+    def shared_out(effort: Effort) -> ProofEffort:
+        return replace(effort.proof, cost=(effort.proof.parts + unspent(inside, effort)) / len(sizes))
+
+    alone = replace(run, effort=run.effort.proving(shared_out))
     known = dict[int, list[Bound]]()
     for size in sorted(sizes):
         problem = Problem(1, size, inside.gram.n_features, "variance", nonnegative=inside.problem.nonnegative)
@@ -239,7 +243,7 @@ def _copies(view: DataMatrix, found: Encoder, value: float) -> tuple[str, ...]:
 
 
 def single(found: Encoder, number: int) -> Encoder:
-    """One component of several, as a separate encoder without a decoder."""
+    """One of several components, as an encoder without a decoder."""
     loadings: Array = found.loadings[number : number + 1]
     used = loadings[0] != 0
     return Encoder(

@@ -232,7 +232,7 @@ class Complement(Dissimilarity):
 
     @property
     def is_quick(self) -> bool:
-        """As for the full D."""
+        """Whether D'D of the full D is in memory."""
         return self.whole.is_quick
 
     def normal(self, w: Array) -> Array:

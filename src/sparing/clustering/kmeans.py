@@ -90,7 +90,7 @@ class WeightedSamples:
         return scores, sizes
 
     def sample(self, i: int) -> Array:
-        """One of them."""
+        """Values of sample i."""
         return np.asarray(dense(self.values[[i]])[0])
 
 

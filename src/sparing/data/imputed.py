@@ -36,7 +36,7 @@ class Imputed(DerivedRows):
 
     @property
     def passes(self) -> int:
-        """Those over the rows."""
+        """Number of passes over the rows."""
         return self.rows.passes
 
     @passes.setter

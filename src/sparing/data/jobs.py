@@ -133,7 +133,7 @@ class Moments:
     unit: float | Array = 1.0
 
     def map(self, block: StandardizedBlock) -> ColumnMoments:
-        """Of one block."""
+        """The result of one block."""
         return block.raw.moments(self.unit, block.weights)
 
     def merge(self, first: ColumnMoments, second: ColumnMoments) -> ColumnMoments:
@@ -159,7 +159,7 @@ class Extent:
     """The largest absolute value, and the first entry that is not finite."""
 
     def map(self, block: StandardizedBlock) -> tuple[float, tuple[int, int, float] | None]:
-        """Of one block."""
+        """The result of one block."""
         peak, flaw = block.raw.extent()
         return peak, None if flaw is None else (flaw[0] + block.start, flaw[1], flaw[2])
 
@@ -188,7 +188,7 @@ class PickedRows:
         return [block.picked(self.numbers[first:last] - block.start)] if last > first else []
 
     def merge(self, first: list[StandardizedBlock], second: list[StandardizedBlock]) -> list[StandardizedBlock]:
-        """In the order of the rows."""
+        """Append the results in the order of the rows."""
         return first + second
 
     def finish(self, result: list[StandardizedBlock]) -> list[StandardizedBlock]:
@@ -201,7 +201,7 @@ class RowSquares(Stacked):
     """Squared norms of centred and scaled rows."""
 
     def map(self, block: StandardizedBlock) -> list[Array]:
-        """Of one block."""
+        """The result of one block."""
         if not block.raw.is_dense:
             return [_squares_of_stored(block)]
         squares = np.zeros(block.stop - block.start)

@@ -216,11 +216,11 @@ class InMemoryRows(Rows):
 
     @property
     def source(self) -> Any:
-        """That of the copy."""
+        """The same as in the copy."""
         return self._copy.source
 
     def blocks(self) -> Iterator[RawBlock]:
-        """Those of the copy."""
+        """The blocks of the copy."""
         return self._copy.blocks()
 
 
@@ -234,12 +234,12 @@ class DerivedRows(Rows):
         self.shape, self.dtype, self.is_dense = shape or rows.shape, rows.dtype, rows.is_dense
 
     def blocks(self) -> Iterator[RawBlock]:
-        """The blocks of the rows, changed; of some nothing may be left."""
+        """The changed blocks; empty ones are left out."""
         parts = map(self._change, self.rows.blocks())
         return (part for part in parts if part is not None)
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:
-        """As the rows run it, wherever they are."""
+        """Run on the changed blocks, in the same way as on the rows."""
         return self.rows.run(partial(_on_changed, self._change, work), partial(_merged_present, merge))
 
 
@@ -272,7 +272,7 @@ class ChosenColumns(DerivedRows):
 
     @property
     def coding(self) -> Coding | None:
-        """That of the chosen columns."""
+        """The coding of the chosen columns."""
         whole = self.rows.coding
         return None if whole is None else whole.of(self.J)
 
@@ -304,12 +304,12 @@ class ChosenRows(DerivedRows):
         self.is_local, self.feature_names = rows.is_local, rows.feature_names
 
     def first(self, look: Callable[[RawBlock], Any]) -> Any:
-        """As for the rows."""
+        """The first result of ``look`` on a changed block that is not None."""
         return self.rows.first(partial(_on_changed, self._change, look))
 
     @property
     def coding(self) -> Coding | None:
-        """That of the rows."""
+        """The coding of the rows."""
         return self.rows.coding
 
     def with_coding(self, coding: Coding | None) -> ChosenRows:

@@ -36,7 +36,7 @@ class Slices:
             return rows.astype(self.dtype, copy=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """All rows, for the few methods that need them at once."""
+        """All rows, for methods that need them at once."""
         return np.asarray(self[:], dtype=dtype)
 
 

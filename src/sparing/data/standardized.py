@@ -45,6 +45,9 @@ ROUNDED = 32 * float(np.finfo(float).eps)
 FAINT = 1e-140
 """Features below this size, if the largest are near 1, get a separate unit, because their squares would vanish."""
 
+FOUND = 4.0
+"""What a product with a stored entry of a sparse matrix costs, as a multiple of one with a dense entry."""
+
 FAR_FROM_ZERO = 1e5
 """Means that exceed the spread by this factor are subtracted from the rows block by block, before any product."""
 
@@ -208,12 +211,12 @@ class StandardizedRows(DataMatrix):
 
     @property
     def rows_in_memory(self) -> bool:
-        """As for the rows."""
+        """The same as for the rows."""
         return self.rows.is_resident
 
     @property
     def imputation(self) -> Array | None:
-        """As for the rows."""
+        """The values for missing entries, as for the rows."""
         return self.rows.imputation
 
     @property
@@ -280,6 +283,14 @@ class StandardizedRows(DataMatrix):
     def columns(self, J: ArrayLike) -> Array:
         """``X[:, J]``, dense."""
         return self._one(Columns(np.asarray(J, dtype=np.intp)))
+
+    @property
+    def product_work(self) -> float:
+        """Of sparse rows only stored entries are multiplied, which also have to be found."""
+        if self.has_gram or self.rows.is_dense or not self.rows.is_resident:
+            return super().product_work
+        density = self.rows.first(lambda block: block.density)
+        return super().product_work * min(FOUND * float(density or 0.0), 1.0)
 
     @property
     def has_gram(self) -> bool:

@@ -120,7 +120,7 @@ class SketchedGram(DataMatrix):
 
     @property
     def rounding_error(self) -> float:
-        """As given by the maker of the rows."""
+        """The error that the source of the rows reports."""
         return self._noise
 
     def gram_matmat(self, V: Array) -> Array:

@@ -49,11 +49,11 @@ class TrackedRows(Rows):
                 say(f"resuming from the checkpoint: {stored} passes need not be read again")
 
     def blocks(self) -> Iterator[RawBlock]:
-        """Those of the rows."""
+        """Blocks of the rows."""
         return self.rows.blocks()
 
     def first(self, look: Callable[[RawBlock], Any]) -> Any:
-        """As for the rows, wherever they are."""
+        """The first result of ``look`` that is not None, as for the rows."""
         return self.rows.first(look)
 
     def run(self, work: Callable[[RawBlock], Any], merge: Callable[[Any, Any], Any]) -> Any:

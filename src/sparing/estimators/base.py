@@ -31,7 +31,8 @@ from sparing.estimators.inputs import (
 from sparing.estimators.new_data import support_label, support_rows
 from sparing.estimators.parameters import check_parameters, preprocessing_of, run_of
 from sparing.estimators.scikit_learn import CallbackSupportMixin, LinksToReference, Stages, callbacks_torn_down
-from sparing.estimators.validation.noise import Ask, checked_noise, noise_on
+from sparing.estimators.validation.grid import Ask, noise_on
+from sparing.estimators.validation.noise import checked_noise
 from sparing.gram import DataMatrix
 from sparing.results import Array, Bound, Indices, Spectrum
 from sparing.rules import NO_RULES, Rules
@@ -257,7 +258,7 @@ class ViewEstimator(FittingEstimator[Fit[Algorithm], Task, Found], Generic[Algor
             raise errors.NotFiniteError(flaw.value, flaw.row, label) from None
 
     def _reading(self, rows: Rows, algorithm: Algorithm, preprocessing: Preprocessing, run: Run) -> Reading:
-        """How often the rows are read."""
+        """How the rows are read: in any number of passes, or in few."""
         passes = getattr(self, "passes", "any")
         return gram_or_rows(rows, passes=passes, precomputed=preprocessing.precomputed)
 

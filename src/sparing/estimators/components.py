@@ -74,7 +74,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     _forgotten: ClassVar[tuple[str, ...]] = ("certificate_", "row_components_")
 
     def _reading(self, rows: Rows, algorithm: Any, preprocessing: Preprocessing, run: Run) -> Reading:
-        """How often the rows are read."""
+        """How the rows are read: in any number of passes, or in few."""
         k, n_nonzero = self._counts(*rows.shape[::-1])
         possible = n_nonzero is not None and not isinstance(algorithm, TwoSided) and self.exclude is None
         together = 0 if n_nonzero is None else self._together(k, n_nonzero)
@@ -185,7 +185,7 @@ class ComponentsEstimator(EncodingEstimator[Any]):
     def _prove(self, fit: Fit[Any], task: Task, found: Encoder) -> tuple[Encoder, list[Bound]]:
         run = _proving(fit, task)
         if self.solver == "exact" and self._constraint is not None:  # no solver has searched all components for a proof
-            run = replace(run, effort=replace(run.effort, proof=EFFORTS["thorough"].proof))
+            run = replace(run, effort=EFFORTS["thorough"])
         inside, among = readable(_compared(task), found, run)
         bounds = proved(inside, among, run)
         own = isinstance(self.solver, str) and self.solver in ("auto", "exact")  # others were requested by name
@@ -353,5 +353,5 @@ def _proving(fit: Fit[Any], task: Task) -> Run:
     """The budget for bounds: zero after few passes, because expensive bounds read the data again."""
     if task.gram is fit.view:
         return fit.run
-    effort = fit.run.effort
-    return replace(fit.run, budget=Budget(), effort=replace(effort, proof=replace(effort.proof, cost=0.0)))
+    free = fit.run.effort.proving(lambda effort: replace(effort.proof, cost=0.0))
+    return replace(fit.run, budget=Budget(), effort=free)

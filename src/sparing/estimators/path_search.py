@@ -16,7 +16,8 @@ from sparing.estimators.base import check_something_varies
 from sparing.estimators.feature_rules import Counted
 from sparing.estimators.inputs import check_has_variance, fit_context
 from sparing.estimators.parameters import count
-from sparing.estimators.validation.noise import Ask, Noise, noise_on
+from sparing.estimators.validation.grid import Ask, noise_on
+from sparing.estimators.validation.noise import Noise
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on, information_loss_of, top_spectrum
 from sparing.methods.encoders.path import Path, improved_path, nested_path

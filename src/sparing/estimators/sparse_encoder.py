@@ -24,7 +24,7 @@ from sparing.estimators.parameters import (
     resolved,
 )
 from sparing.estimators.streaming import StreamingEncoder
-from sparing.estimators.validation.noise import Ask
+from sparing.estimators.validation.grid import Ask
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.theorem_bounds import PROMISES
@@ -202,7 +202,7 @@ class SparseEncoder(StreamingEncoder[Strategy]):
     _optional: ClassVar[tuple[str, ...]] = ("n_components",)
 
     def _reading(self, rows: Rows, algorithm: Strategy, preprocessing: Preprocessing, run: Run) -> Reading:
-        """How often the rows are read."""
+        """How the rows are read: in any number of passes, or in few."""
         k, n_nonzero = self._counts(*rows.shape[::-1])
         possible = isinstance(algorithm.selector, Greedy) and getattr(algorithm, "sketch", None) is None
         possible = possible and self.noise_variance is None and (n_nonzero is not None or self._shares_features)

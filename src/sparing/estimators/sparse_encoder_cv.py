@@ -23,8 +23,8 @@ from sparing.estimators.parameters import check_parameters, count, one_of, prepr
 from sparing.estimators.sparse_encoder import SparseEncoder, Strategy
 from sparing.estimators.sparsity_path import SparsityPath, sparsity_path
 from sparing.estimators.validation.folds import folds_of, warn_nothing_transfers
-from sparing.estimators.validation.grid import PathGrid, fewest_within_one_error, noise_levels, path_grid
-from sparing.estimators.validation.noise import checked_noise
+from sparing.estimators.validation.grid import PathGrid, fewest_within_one_error, path_grid
+from sparing.estimators.validation.noise import checked_noise, noise_levels
 from sparing.results import Indices
 from sparing.search_limits import SEARCH
 
@@ -198,7 +198,7 @@ class SparseEncoderCV(EncodingEstimator[Strategy]):
             certify=False,
             **kept,
         )
-        return path.with_held_out(grid.mean[level, :, rank], grid.error[level, :, rank])
+        return path.with_held_out(*grid.curve(level, rank))
 
 
 def _check(estimator: SparseEncoderCV) -> None:

@@ -16,8 +16,8 @@ from sparing.estimators.inputs import feature_names_of, features_called, fit_con
 from sparing.estimators.parameters import count, flag, generator_of, loss_limit, preprocessing_from, run_from, share
 from sparing.estimators.path_search import PathSearch, path_search
 from sparing.estimators.validation.folds import folds_of, warn_nothing_transfers
-from sparing.estimators.validation.grid import NoiseLevel, path_grid
-from sparing.estimators.validation.noise import checked_noise
+from sparing.estimators.validation.grid import path_grid
+from sparing.estimators.validation.noise import NoiseLevel, checked_noise
 from sparing.results import Array, Enough, Indices
 from sparing.run import Budget, Run
 from sparing.search_limits import SEARCH
@@ -46,6 +46,9 @@ class SparsityPath:
         With ``cv``: share of the variance of the features that are not read, in samples left out, for each number of
         features, chosen again in every fold; and its standard error. ``variance_kept`` is relative to PCA and about
         these samples; this is a share of the total variance.
+    held_out_pca : ndarray or None
+        With ``cv``: share of the variance of the same features by PCA with the same number of components. It reads
+        every feature, including those that it predicts.
 
     Examples
     --------
@@ -70,11 +73,13 @@ class SparsityPath:
     noise_variance: float | Array = 0.0
     held_out: Array | None = None
     held_out_se: Array | None = None
+    held_out_pca: Array | None = None
 
-    def with_held_out(self, kept: Array, error: Array) -> SparsityPath:
-        """The same path with the shares that 1, 2, 3, ... features keep of held-out samples, and standard errors."""
+    def with_held_out(self, kept: Array, error: Array, pca: Array) -> SparsityPath:
+        """The same path with the shares that 1, 2, 3, ... features keep of held-out samples, standard errors, and PCA's
+        shares."""
         places = np.minimum(self.n_features, len(kept)) - 1
-        return replace(self, held_out=kept[places], held_out_se=error[places])
+        return replace(self, held_out=kept[places], held_out_se=error[places], held_out_pca=pca[places])
 
     def smallest(self, max_loss: float | None = None, *, min_variance: float | None = None) -> int:
         """The fewest features that keep a share of PCA's variance, or lose at most a multiple of PCA's loss.
@@ -131,7 +136,7 @@ class SparsityPath:
             raise errors.needs_package("to_frame", "pandas", "io") from missing
         names = [", ".join(self.feature_names[j] for j in support) for support in self.supports]
         numbers = ["n_features", "variance_kept", "variance_kept_bound", "loss_ratio", "bound"]
-        numbers += ["held_out", "held_out_se"] if self.held_out is not None else []
+        numbers += ["held_out", "held_out_se", "held_out_pca"] if self.held_out is not None else []
         columns = {**{name: getattr(self, name) for name in numbers}, "features": names}
         return pd.DataFrame(columns).set_index("n_features")
 
@@ -264,20 +269,21 @@ def sparsity_path(
     )
     if cv is None:
         return path
-    kept, error = held_out_curve(walk, cv, run.budget, random_state)
-    path, best = path.with_held_out(kept, error), int(np.argmax(kept))
+    kept, error, pca = held_out_curve(walk, cv, run.budget, random_state)
+    path, best = path.with_held_out(kept, error, pca), int(np.argmax(kept))
     warn_nothing_transfers(float(kept[best]), float(error[best]))
     return path
 
 
-def held_out_curve(walk: PathSearch, cv: Any, budget: Budget, random_state: Any = 0) -> tuple[Array, Array]:
-    """Shares of unread features that 1, 2, 3, ... features keep in held-out samples, and standard errors."""
+def held_out_curve(walk: PathSearch, cv: Any, budget: Budget, random_state: Any = 0) -> tuple[Array, Array, Array]:
+    """Shares of unread features that 1, 2, 3, ... features keep in held-out samples, standard errors, and PCA's shares
+    of the same features."""
     folds = folds_of(cv, walk.view.signal.n_samples or 0, random_state=random_state)
     run, level = Run(generator_of(random_state), budget), NoiseLevel(variance=walk.preprocessing.noise_variance)
     with fit_context(walk.view, walk.spectrum.rank):
         data, rank, longest = walk.view.signal, walk.spectrum.rank, int(walk.sizes[-1])
         grid = path_grid(data, folds, [level], rank, longest, run, rules=walk.rules)
-    return grid.mean[0, :, -1], grid.error[0, :, -1]
+    return grid.curve(0, -1)
 
 
 def _enough(min_variance: Any, max_loss: Any) -> Enough | None:

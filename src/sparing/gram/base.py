@@ -72,6 +72,12 @@ class DataMatrix(ABC):
         """Squared column norms, shape (d,)."""
 
     @property
+    def product_work(self) -> float:
+        """Roughly the multiplications of a product with A, for each column of it."""
+        d = self.n_features
+        return float(d * d if self.has_gram else 2 * d * min(self.n_samples or d, d))
+
+    @property
     def passes(self) -> int:
         """Number of passes over X so far; 0 if there is no X."""
         return 0

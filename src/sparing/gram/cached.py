@@ -49,17 +49,17 @@ class CachedGram(Derived):
 
     @property
     def origin(self) -> DataMatrix:
-        """That of the base."""
+        """The origin of the base."""
         return self.base.origin
 
     @property
     def signal(self) -> DataMatrix:
-        """That of the base; the view itself if there is no noise."""
+        """The view without noise; the view itself if there is none."""
         return self if self.base.noise is None else self.base.signal
 
     @property
     def noise(self) -> Array | None:
-        """That of the base."""
+        """Noise variance of the base."""
         return self.base.noise
 
     def cached(self, J: Indices | None = None, gram_columns: Array | None = None) -> DataMatrix:
@@ -67,7 +67,7 @@ class CachedGram(Derived):
         return self if J is None else CachedGram(self.base, J, gram_columns)
 
     def gram(self) -> Array:
-        """That of the base."""
+        """Gram matrix of the base."""
         return self.base.gram()
 
     def gram_matmat(self, V: Array) -> Array:
@@ -97,7 +97,7 @@ class CachedGram(Derived):
 
     @property
     def squares_cheaply(self) -> bool:
-        """As the base."""
+        """The same as for the base."""
         return self.base.squares_cheaply
 
     def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:

@@ -18,9 +18,13 @@ def view_of_gram(
     square_unit: float = 1.0,
     scale: Array | None = None,
     psd_slack: float = 0.0,
+    columns: Array | None = None,
 ) -> DataMatrix:
-    """A symmetric matrix in memory as a view: a covariance, or the Gram matrix of a few features."""
-    return DenseGram(matrix, is_psd=is_psd, square_unit=square_unit, scale=scale, psd_slack=psd_slack)
+    """A symmetric matrix in memory as a view: a covariance, or the Gram matrix of a few features.
+
+    Where these features are ``columns`` with few rows, products with their Gram matrix are taken by way of them.
+    """
+    return DenseGram(matrix, is_psd=is_psd, square_unit=square_unit, scale=scale, psd_slack=psd_slack, columns=columns)
 
 
 class DenseGram(DataMatrix):
@@ -34,9 +38,11 @@ class DenseGram(DataMatrix):
         square_unit: float = 1.0,
         scale: Array | None = None,
         psd_slack: float = 0.0,
+        columns: Array | None = None,
     ) -> None:
         self._matrix, self._scale, self.psd_slack = matrix, scale, psd_slack
         self.n_features = len(matrix)
+        self._factor = columns if columns is not None and 2 * len(columns) < self.n_features else None
         self.is_psd = is_psd
         self.square_unit = square_unit
 
@@ -54,9 +60,14 @@ class DenseGram(DataMatrix):
         """A, whatever its size."""
         return self._matrix
 
+    @property
+    def product_work(self) -> float:
+        """Multiplications of a product with A, for each column of it."""
+        return super().product_work if self._factor is None else 2.0 * self._factor.size
+
     def gram_matmat(self, V: Array) -> Array:
         """``A @ V``."""
-        return self._matrix @ V
+        return self._matrix @ V if self._factor is None else self._factor.T @ (self._factor @ V)
 
     def gram_columns(self, J: ArrayLike) -> Array:
         """``A[:, J]``."""

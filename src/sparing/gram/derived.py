@@ -31,41 +31,46 @@ class Derived(DataMatrix):
 
     @property
     def passes(self) -> int:
-        """Those over the data of the base."""
+        """Number of passes over the data of the base."""
         return self.base.passes
 
     @property
     def mean(self) -> Array:
-        """That of the base."""
+        """The same as in the base."""
         return self.base.mean
 
     @property
     def scale(self) -> Array:
-        """That of the base."""
+        """The same as in the base."""
         return self.base.scale
 
     @property
     def rounding_error(self) -> float:
-        """That of the base."""
+        """The same as in the base."""
         return self.base.rounding_error
 
     @property
     def rounding_errors(self) -> Array:
-        """Those of the base."""
+        """The same as in the base."""
         return self.base.rounding_errors
 
     @property
     def has_gram(self) -> bool:
-        """As for the base: the change is cheap."""
+        """The same as for the base, because the change is cheap."""
         return self.base.has_gram
 
+    @property
+    def product_work(self) -> float:
+        """That of the base."""
+        return self.base.product_work
+
     def unprojected_diagonal(self) -> Array:
-        """That of the base, before deflation."""
+        """Squared column norms of the base, before deflation."""
         return self.base.unprojected_diagonal()
 
     @property
     def rows_in_memory(self) -> bool:
-        """As for the base, if there are rows."""
+        """The same as for the base, if there are rows."""
         return self.has_rows and self.base.rows_in_memory
 
     def _dense(self, block: Array) -> DenseGram:
@@ -111,21 +116,21 @@ class SelectedFeatures(Derived):
 
     @property
     def mean(self) -> Array:
-        """That of the base."""
+        """The same as in the base."""
         return self.base.mean[self._kept]
 
     @property
     def scale(self) -> Array:
-        """That of the base."""
+        """The same as in the base."""
         return self.base.scale[self._kept]
 
     @property
     def rounding_errors(self) -> Array:
-        """Those of the base."""
+        """The same as in the base."""
         return self.base.rounding_errors[self._kept]
 
     def unprojected_diagonal(self) -> Array:
-        """That of the base."""
+        """The same as in the base."""
         return self.base.unprojected_diagonal()[self._kept]
 
     def _embedded(self, V: Array) -> Array:
@@ -239,7 +244,7 @@ class Projected(Derived):
 
     @property
     def rounding_error(self) -> float:
-        """That of the base, plus that of the projection."""
+        """Rounding error of the base, plus that of the projection."""
         return self.base.rounding_error + float(np.finfo(float).eps * np.sqrt(self.base.total))
 
     @property
@@ -259,7 +264,8 @@ class Projected(Derived):
 
     @property
     def squares_cheaply(self) -> bool:
-        """As for the base if only scores were removed and much is left; a small difference would be rounding errors."""
+        """The same as for the base if only scores were removed, unless what is left is small and would be rounding
+        errors."""
         left = self._right.shape[1] == 0 and self.total > SUBTRACTED * self.base.total
         return left and self.base.squares_cheaply
 
@@ -277,7 +283,7 @@ class Projected(Derived):
         return self.base.gram_squared(J) - mixed - mixed.T + Z @ (self._left.T @ self._left) @ Z.T
 
     def gram_diagonal(self) -> Array:
-        """By Pythagoras' theorem, without a product."""
+        """Squared column norms by Pythagoras' theorem, without a product."""
         R, AR = self._right, self._gram_right
         left = np.einsum("ij,ij->i", self._left, self._left)
         right = np.einsum("ij,ij->i", R, R @ self._core - 2 * AR)

@@ -63,12 +63,12 @@ class Noisy(Derived):
         return self.base.gram_diagonal() + self._noise
 
     def unprojected_diagonal(self) -> Array:
-        """Those of the base before deflation, plus the noise."""
+        """Squared norms of the base's columns before deflation, plus the noise."""
         return self.base.unprojected_diagonal() + self._noise
 
     @property
     def squares_cheaply(self) -> bool:
-        """As for the base: the noise adds a few small products."""
+        """The same as for the base, because the noise adds only small products."""
         return self.base.squares_cheaply
 
     def gram_squared(self, J: Indices, gram_columns: Array | None = None) -> Array:

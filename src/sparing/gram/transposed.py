@@ -35,7 +35,7 @@ class Transposed(DataMatrix):
 
     @property
     def passes(self) -> int:
-        """Those of the base."""
+        """Number of passes over the data of the base."""
         return self.base.passes
 
     @property

@@ -234,7 +234,7 @@ class RitzSpace:
         self._wanted = None
 
     def _outside(self, rest: Array) -> Array:
-        """Orthonormal directions outside the basis, as many as fit; random ones if the residuals vanish."""
+        """Orthonormal directions outside the basis, at most as many as fit; random ones if the residuals vanish."""
         rng = np.random.default_rng(0)
         for _ in range(2):  # two rounds are enough
             lengths = np.linalg.norm(rest, axis=0)
@@ -252,7 +252,7 @@ class RitzSpace:
         return rest[:, : len(rest) - self.basis.shape[1]]
 
     def spectrum(self, view: DataMatrix, rank: int) -> Spectrum:
-        """The current leading components, with the possible overestimate of PCA's loss."""
+        """The current leading components, and an upper limit on the error of PCA's loss."""
         total = view.total
         top = float(self.values[0]) if len(self.values) else 0.0
         rank = min(rank, int((self.values > view.n_features * EPS * top).sum()))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
+from sparing.linalg.eigen import top_eigenpairs
 from sparing.results import Array, Indices
 
 SINGULAR = 1e-9
@@ -136,16 +138,35 @@ class Whole:
         return Whole(self.block(J))
 
 
+def top_quotients(block: Array, metric: Array, rank: int) -> tuple[Array, Array]:
+    """The largest values of x' block x / x' metric x in descending order, and their directions as columns."""
+    root = _steady_root(metric)
+    if root is None:
+        rotation = whitened(metric)
+        values, vectors = top_eigenpairs(rotation.T @ block @ rotation, min(rank, rotation.shape[1]))
+        return values, rotation @ vectors
+    below, _ = linalg.lapack.dsygst(block, root, itype=1, lower=1)  # L^-1 block L^-T, below the diagonal
+    values, vectors = top_eigenpairs(below, min(rank, len(below)))
+    return values, linalg.solve_triangular(root, vectors, lower=True, trans="T", check_finite=False)
+
+
+def _steady_root(block: Array) -> Array | None:
+    """The Cholesky factor L of a block that is far from singular, else None."""
+    try:
+        root = cast(Array, np.linalg.cholesky(block))
+    except np.linalg.LinAlgError:
+        return None
+    scale = np.sqrt(np.maximum(np.diagonal(block), 0.0))
+    return root if (np.diagonal(root) > STEADY * np.where(scale > 0, scale, 1.0)).all() else None
+
+
 def whitened(block: Array) -> Array:
     """T with T' block T = I, computed with unit diagonal so that units do not matter."""
-    scale = np.sqrt(np.maximum(np.diagonal(block), 0.0))
+    root = _steady_root(block)
+    if root is not None:
+        return np.asarray(np.linalg.inv(root).T)
+    scale = np.sqrt(np.maximum(np.diagonal(block), 0.0))  # singular: leave out the null space
     scale = np.where(scale > 0, scale, 1.0)
-    try:
-        root = np.linalg.cholesky(block)
-        if (np.diagonal(root) > STEADY * scale).all():
-            return np.asarray(np.linalg.inv(root).T)
-    except np.linalg.LinAlgError:
-        pass  # singular: leave out the null space
     values, vectors = np.linalg.eigh(block / np.multiply.outer(scale, scale))
     keep = values > SINGULAR * max(float(values[-1]), np.finfo(float).tiny)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])

@@ -225,7 +225,7 @@ PROMISES = {
 
 
 def selection_promise(premise: Premise | None) -> SelectionPromise | None:
-    """A guarantee of ``PROMISES``, or that of dual set selection on a count sketch of so many rows."""
+    """A guarantee of ``PROMISES``, or that of dual set selection on a count sketch with this number of rows."""
     if premise is None or premise.algorithm != "count_sketch":
         return None if premise is None else PROMISES.get(premise.algorithm)
     n_rows = premise.number

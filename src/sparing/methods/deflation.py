@@ -13,7 +13,7 @@ import numpy as np
 
 from sparing.gram import DataMatrix
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo
-from sparing.linalg.span import orthonormal
+from sparing.linalg.span import DEPENDENT, orthonormal
 from sparing.results import Array, Reference
 
 
@@ -120,8 +120,14 @@ class DisjointDeflation:
     reference: ClassVar = Reference("asteris2014", "Sec. 6")
 
     def deflate(self, view: DataMatrix, directions: Array) -> Remaining:
-        """Set the features of all directions to zero."""
-        return Remaining(view.masked(np.flatnonzero(directions.any(axis=1))))
+        """Set the features of all directions to zero, and those that their scores explain: copies would repeat them."""
+        used = np.flatnonzero(directions.any(axis=1))
+        H, columns = directions[used], view.gram_columns(used)
+        images = columns @ H
+        explained = np.einsum("ij,ij->i", images @ np.linalg.pinv(H.T @ images[used]), images)
+        variances = view.gram_diagonal()
+        repeated = np.flatnonzero(variances - explained <= DEPENDENT * variances)
+        return Remaining(view.masked(np.union1d(used, repeated)))
 
 
 FORBIDDEN = 1e8

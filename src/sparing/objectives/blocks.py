@@ -186,9 +186,18 @@ class _Turns:
 
     def start(self, loadings: Array) -> None:
         """Begin with these."""
-        for b in range(self.places.shape[1]):
-            here = np.full(len(loadings), b)
-            self._set(here, loadings[:, b], self.objective.weight[self.places[:, b]])
+        k, objective = self.places.shape[1], self.objective
+        self.loadings = loadings.copy()
+        self.images = images_of(objective.weight, self.places, loadings)
+        if objective.metric is None:
+            np.put_along_axis(self.measures, self.places.transpose(0, 2, 1), loadings.transpose(0, 2, 1), axis=1)
+        else:
+            self.measures = images_of(objective.metric, self.places, loadings)
+        states = self._states[:, None, None]
+        for products, of in ((self.C, self.measures), (self.W, self.images)):
+            inside = (loadings[:, :, None, :] @ of[states, self.places])[:, :, 0]
+            products[:] = (inside + inside.transpose(0, 2, 1)) / 2
+        self.C[:, np.arange(k), np.arange(k)] += objective.ridge * np.square(loadings).sum(axis=2)
 
     def _set(self, b: Indices, x: Array, rows: Array) -> None:
         """Updated loadings of component b, one for each state, from rows of the weight matrix."""
@@ -212,7 +221,7 @@ class _Turns:
         return np.asarray(np.trace(np.linalg.solve(_defined(self.C), self.W), axis1=1, axis2=2))
 
     def sweep(self, changed: NDArray[np.bool_]) -> None:
-        """Turns of all components; those that changed come first, so that what a swap promises is kept."""
+        """Turns of all components; changed components come first, so that the promised gain of a swap is realised."""
         order = np.argsort(~changed, axis=1, kind="stable")
         for turn in range(changed.shape[1]):
             self.turn(order[:, turn])
@@ -225,6 +234,17 @@ class _Turns:
         rows = objective.weight[here]
         inside = np.take_along_axis(rows, here[:, None, :], axis=2)
         self._set(b, objective.best(here, inside, Z, Y, Q, Q @ self.W @ Q, self.loadings[self._states, b])[1], rows)
+
+
+def images_of(matrix: Array, places: Indices, loadings: Array) -> Array:
+    """Products (S, u, k) of a matrix with directions that have these loadings (S, k, r) at these places."""
+    n_states, k, size = places.shape
+    out, places, loadings = np.empty((n_states * k, len(matrix))), places.reshape(-1, size), loadings.reshape(-1, size)
+    step = max(1, SEARCH.swap_entries // (size * len(matrix)))
+    for first in range(0, len(out), step):
+        some = slice(first, first + step)
+        out[some] = (loadings[some, None, :] @ matrix[places[some]])[:, 0]
+    return np.ascontiguousarray(out.reshape(n_states, k, -1).transpose(0, 2, 1))
 
 
 def _defined(C: Array) -> Array:

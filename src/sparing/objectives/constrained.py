@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.linalg.rounding import NOTHING
-from sparing.objectives.blocks import plane, plane_of_units
+from sparing.objectives.blocks import images_of, plane, plane_of_units
 from sparing.objectives.loadings import LEAST_FLOAT, leading
 from sparing.results import Array, Indices
 from sparing.search_limits import SEARCH
@@ -86,9 +86,12 @@ class ConstrainedBlocks:
         n, k = len(supports), self.blocks
         places = supports.reshape(n, k, -1)
         x = np.zeros(places.shape) if before is None else before.reshape(places.shape).copy()
-        state = ConstrainedState(x, np.zeros((n, self.size, k)), np.zeros((n, self.size, k)))
-        for b in range(k):
-            self._set(state, places, np.full(n, b), x[:, b])
+        images = images_of(self.gram, places, x)
+        if self.uncorrelated:
+            state = ConstrainedState(x, images, images / self.level)
+        else:
+            state = ConstrainedState(x, images, np.zeros_like(images))
+            np.put_along_axis(state.forbidden, places.transpose(0, 2, 1), x.transpose(0, 2, 1), axis=1)
         for _ in range(sweeps):
             order = np.argsort(~(x == 0).any(axis=2), axis=1, kind="stable")
             for turn in order.T:

@@ -35,7 +35,7 @@ IN_FULL = 512
 class Alternation(ABC):
     """Directions (u x k, columns) and the moves that let them capture more together.
 
-    Moves end, wherever they are, when the budget is spent: what they return is never worse than what they were given.
+    Moves end, wherever they are, when the budget is spent: their result is never worse than their argument.
     """
 
     def __init__(self, n_features: int, budget: Budget | None) -> None:
@@ -43,7 +43,7 @@ class Alternation(ABC):
 
     @abstractmethod
     def captured(self, H: Array) -> float:
-        """What all directions capture together."""
+        """Variance that all directions capture together."""
 
     @abstractmethod
     def without(self, H: Array) -> RayleighObjective:
@@ -132,7 +132,7 @@ class LossAlternation(Alternation):
         return float(np.einsum("ij,ij->", rotation, (H.T @ self.squared @ H) @ rotation))
 
     def gains(self, before: Array, after: Array, growth: float) -> bool:
-        """By a share of the loss, which rows give to full precision."""
+        """Compare losses computed from the rows, which are precise where variances cancel."""
         if self._rows is None or self._core is None:
             return super().gains(before, after, growth)
         scores = (self._rows[:, self._core] @ H for H in (before, after))

@@ -84,12 +84,13 @@ def best_loadings(
 
 
 def leading(B: Array, M: Array | None, near: Array | None, whiten: bool = False) -> tuple[Array, Array]:
-    """A large v'Bv / v'Mv and its unit v, for each pair of matrices: the largest if the matrices are small.
+    """A large v'Bv / v'Mv and its unit v, for each pair of matrices: the largest if they are small or few.
 
     Else the best of a Krylov space that starts at the direction given, so that nothing gets worse: decompositions of
     large matrices would take most of the time, and what is left is found in further turns. M defaults to the identity.
     """
-    if near is None or B.shape[-1] <= SEARCH.quotient_decomposed:
+    size = B.shape[-1]
+    if near is None or size <= SEARCH.quotient_decomposed or len(B) * size**2 <= SEARCH.quotient_entries:
         values, v = _top(B, M)
         return values, v if M is None else v / np.linalg.norm(v, axis=1, keepdims=True)
     if M is None:

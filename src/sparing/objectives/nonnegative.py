@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
 from sparing.linalg.eigen import top_eigenpairs
-from sparing.linalg.metric import Metric, whitened
+from sparing.linalg.metric import Metric, top_quotients
 from sparing.linalg.signs import first_largest
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
@@ -159,7 +159,7 @@ class NonnegativeObjective(RayleighObjective):
         return rho, out
 
     def _cut(self, V: Array, counts: Indices) -> Array:
-        """As for any sign; negative entries do not count."""
+        """Truncate as for signed loadings; negative entries count as zero."""
         return super()._cut(np.maximum(V, 0.0), counts)
 
     def _exchanges(self, rho: float, x: Array, n_nonzero: int) -> list[Array]:
@@ -222,7 +222,7 @@ def best_nonnegative(
 
 
 def upward(B: Array, M: Array | None, x: Array) -> tuple[float, Array]:
-    """From x >= 0 (any norm, not zero) to a local optimum of x'Bx / x'Mx over x >= 0, never down.
+    """Climb from x >= 0 (of any norm, not zero) to a local optimum of x'Bx / x'Mx over x >= 0.
 
     On the features in use: towards their leading direction, where the quotient only rises, as far as no entry becomes
     negative; the feature that would is left out, for good unless it pulls at the end. Then all features with a positive
@@ -272,9 +272,7 @@ def _eigenpairs(B: Array, M: Array | None) -> tuple[Array, Array]:
     """The two largest quotients, and their directions as columns."""
     if M is None:
         return top_eigenpairs(B, min(2, len(B)))
-    rotation = whitened(M)
-    values, vectors = np.linalg.eigh(rotation.T @ B @ rotation)
-    return values[::-1][:2], rotation @ vectors[:, ::-1][:, :2]
+    return top_quotients(B, M, 2)
 
 
 def _quotient_of(B: Array, M: Array | None, x: Array) -> tuple[float, Array]:

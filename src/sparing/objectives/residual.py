@@ -29,7 +29,7 @@ class UnitObjective(RayleighObjective):
         super().__init__(view_of_gram(images.T @ images), Whole(inside.T @ inside))
 
     def improved(self, support: Indices, max_swaps: int) -> tuple[float, Indices, Array]:
-        """As any quotient; the direction is in the units of the rows."""
+        """Improve the quotient, and return the direction in the units of the rows."""
         rho, support, v = super().improved(support, max_swaps)
         return rho, support, v * self._unit[support]
 

@@ -55,7 +55,7 @@ class SharedCapture:
         Number of components k.
     rounding : ndarray of shape (u,), optional
         Share of each column's square that may be rounding, where that is more than usual: it is added to the ridge, so
-        that nothing is captured by directions that only rounding makes.
+        that directions made of rounding errors capture nothing.
     """
 
     def __init__(self, gram: Array, weight: Array, rank: int, rounding: Array | None = None) -> None:
@@ -70,16 +70,16 @@ class SharedCapture:
 
     def fitted(self, supports: Indices, before: None = None) -> tuple[Array, SharedState]:
         """Captured variances, and quantities from which swaps are scored."""
-        rows, columns = supports[:, :, None], supports[:, None, :]
-        inverse = cast(Array, np.linalg.inv(_cholesky(self.gram[rows, columns])))
-        G = inverse @ self.weight[rows, columns] @ inverse.transpose(0, 2, 1)
+        places = supports[:, :, None] * self.size + supports[:, None, :]
+        inverse = cast(Array, np.linalg.inv(_cholesky(self.gram.take(places))))
+        G = inverse @ self.weight.take(places) @ inverse.transpose(0, 2, 1)
         values, vectors = np.linalg.eigh((G + G.transpose(0, 2, 1)) / 2)
         k = min(self.rank, supports.shape[1])
         leading = np.maximum(values[:, -k:], np.finfo(float).tiny)
         return leading.sum(axis=1), SharedState(inverse, leading, vectors[:, :, -k:])
 
     def kept(self, state: SharedState, same: NDArray[np.bool_]) -> None:
-        """Nothing: a support has one value."""
+        """Do nothing: a support has only one value."""
 
     def swap_gains(self, supports: Indices, state: SharedState, candidates: Indices | None = None) -> Array:
         """Lower bounds of the gains of all swaps."""
@@ -90,8 +90,10 @@ class SharedCapture:
             np.put_along_axis(gains, taken, -np.inf, axis=2)
             return gains
         rows, columns = supports[:, :, None], candidates[:, None, :]
-        gains = captured_gains(state, self.gram[rows, columns], state.turned @ self.weight[rows, columns])
-        return np.where((rows == columns).any(axis=1)[:, None, :], -np.inf, gains)
+        places = rows * self.size + columns
+        gains = captured_gains(state, self.gram.take(places), state.turned @ self.weight.take(places))
+        gains[np.broadcast_to((rows == columns).any(axis=1)[:, None, :], gains.shape)] = -np.inf
+        return gains
 
     def sharper_values(self, supports: Indices, state: SharedState, slots: Indices, taken: Indices) -> Array:
         """Lower bounds of the values after some swaps (S, c), sharper than their scores.
@@ -111,7 +113,7 @@ class SharedCapture:
         return np.append(support, first_largest(gains)) if gains.max() > -np.inf else support
 
     def pruned(self, support: Indices, required: Indices | tuple[()] = ()) -> Indices:
-        """All features but the one that is missed least, of those that are not required."""
+        """The support without the feature whose removal costs least; required features stay."""
         fewer = np.array([np.delete(support, slot) for slot in np.flatnonzero(~np.isin(support, required))])
         return cast(Indices, fewer[first_largest(self.fitted(fewer)[0])])
 
@@ -147,7 +149,7 @@ class _Swaps:
         self.beside = directions[number, slots] * np.where(alike == 0, 1.0, alike)[:, :, None]
 
     def values(self, steps: int) -> Array:
-        """Captured by the directions after so many steps (S, c)."""
+        """Captured variance after these steps (S, c)."""
         for _ in range(steps):
             self._solve(*self._weighted())
         scale = np.einsum("sckk->sc", below := self._inner(*self._spanned()))[:, :, None, None]
@@ -198,21 +200,31 @@ class CapturedVariance:
     target : Target
         What is to be spanned.
     by_loss : bool
-        Where the target are the k principal components: the variance of X that k components capture counts. Else what
-        is spanned of the target, which is less but needs no column of A @ A.
+        Where the target are the k principal components: the variance of X that k components capture counts. Otherwise
+        the part of the target that is spanned, which is less but needs no column of A @ A.
     rules : Rules
         Which features supports may and must have.
     empty : int
         Slots of a support that may be empty, where a budget may be spent on fewer features. They are features of zero
         variance behind all others.
+    work : float
+        Multiplications of products with A for scores of features outside; beyond them, what is spanned of the target
+        counts there.
     """
 
     def __init__(
-        self, view: DataMatrix, target: Target, *, by_loss: bool = True, rules: Rules = NO_RULES, empty: int = 0
+        self,
+        view: DataMatrix,
+        target: Target,
+        *,
+        by_loss: bool = True,
+        rules: Rules = NO_RULES,
+        empty: int = 0,
+        work: float = np.inf,
     ) -> None:
         self.view, self.target, self.rules, self.empty = view.cached(), target, rules, empty
         self.n_features, self.rank = view.n_features, target.cross.shape[1]
-        self._by_loss = by_loss and isinstance(target, Spectrum)
+        self._by_loss, self._work = by_loss and isinstance(target, Spectrum), work
         left, whole = view.gram_diagonal(), view.unprojected_diagonal()
         varies = left > 0
         self._norms = np.sqrt(np.where(varies, left, np.inf))
@@ -283,32 +295,38 @@ class CapturedVariance:
         union = real[0] if len(real) == 1 else np.unique(np.concatenate(real))
         order, known = np.argsort(union), self.view.gram_columns(union).T
         places = [order[np.searchsorted(union, support, sorter=order)] for support in real]
-        squared = self.view.gram_squared(union) if self._by_loss and self.view.squares_cheaply else None
-        states = [self._state_on(support, known, where, squared) for support, where in zip(real, places, strict=True)]
+        by_loss = self._by_loss and self._work > 0
+        self._work -= len(real) * self.rank * self.view.product_work
+        squared = self.view.gram_squared(union) if by_loss and self.view.squares_cheaply else None
+        states = [
+            self._state_on(support, known, where, squared, by_loss) for support, where in zip(real, places, strict=True)
+        ]
         scores = np.full((len(supports), self.n_features + self.empty), -np.inf)
-        for one, images in enumerate(self._images(states, real, places, known)):
+        for one, images in enumerate(self._images(states, real, places, known, by_loss)):
             found = self._outside_scores(states[one], real[one], places[one], known, images, width)
             scores[one, : self.n_features] = found
         return scores
 
-    def _state_on(self, support: Indices, known: Array, places: Indices, squared: Array | None) -> SharedState:
+    def _state_on(
+        self, support: Indices, known: Array, places: Indices, squared: Array | None, by_loss: bool
+    ) -> SharedState:
         """Quantities from which swaps with a support are scored; the support has these places in rows of A and, if
         known, in A^2."""
         rows = known[places]
         if squared is not None:
             weight = squared[np.ix_(places, places)]
         else:
-            factor = rows if self._by_loss else self.target.cross[support]
+            factor = rows if by_loss else self.target.cross[support]
             weight = factor @ factor.T
         inside = SharedCapture(rows[:, support], weight, self.rank, self._rounding[support])
         return SharedState(*(part[0] for part in inside.fitted(np.arange(len(support))[None])[1]))
 
     def _images(
-        self, states: list[SharedState], supports: list[Indices], places: list[Indices], known: Array
+        self, states: list[SharedState], supports: list[Indices], places: list[Indices], known: Array, by_loss: bool
     ) -> Iterator[Array]:
         """F'L^-1 B_Sj for all features j: where B is A^2 by one product with A, of k columns for each support."""
         turned = [state.turned / self._norms[support] for state, support in zip(states, supports, strict=True)]
-        if not self._by_loss:
+        if not by_loss:
             cross = self.target.cross
             yield from ((one @ cross[support]) @ cross.T for one, support in zip(turned, supports, strict=True))
             return
@@ -413,19 +431,21 @@ def captured_gains(state: SharedState, gram: Array, images: Array) -> Array:
     bound that is tight at S, and its change under a swap is closed: along is what column j has of the direction y_i
     that only feature i spans, left what it has beyond S.
     """
-    inverse, turned = state.inverse, state.turned
-    root = np.sqrt(state.values)[:, :, None]
-    known = inverse @ gram
+    turned, root = state.turned, np.sqrt(state.values)[:, :, None]
+    known = state.inverse @ gram
     left = 1.0 - np.einsum("src,src->sc", known, known)
-    independent = left > LEFT_OF_SWAP
-    lengths = np.sqrt(np.einsum("sij,sij->sj", inverse, inverse))  # roots of (A_SS^-1)_ii
-    along = (inverse.transpose(0, 2, 1) @ known) / lengths[:, :, None]
+    left[left <= LEFT_OF_SWAP] = 0.0
+    lengths = np.sqrt(np.einsum("sij,sij->sj", state.inverse, state.inverse))[:, None, :]  # roots of (A_SS^-1)_ii
+    along = (state.inverse / lengths).transpose(0, 2, 1) @ known
     of_j = images / root - root * (turned @ gram)
-    of_i = root * turned / lengths[:, None, :]
+    of_i = root * turned / lengths
     own = np.einsum("skr,skr->sr", of_i, of_i)[:, :, None]
-    squared = np.square(along)
-    gained = (
-        np.einsum("skc,skc->sc", of_j, of_j)[:, None, :] + 2 * along * (of_i.transpose(0, 2, 1) @ of_j) + squared * own
-    )
-    beside = np.where(independent, left, 0.0)[:, None, :] + squared
-    return np.where(beside > LEFT_OF_SWAP, gained / np.maximum(beside, LEFT_OF_SWAP) - own, -np.inf)
+    gains = (2.0 * of_i).transpose(0, 2, 1) @ of_j
+    gains *= along
+    gains += np.einsum("skc,skc->sc", of_j, of_j)[:, None, :]
+    gains -= np.multiply(own, left[:, None, :], out=known)
+    beside = np.square(along, out=along)
+    beside += left[:, None, :]
+    gains /= np.maximum(beside, LEFT_OF_SWAP, out=known)
+    gains[beside <= LEFT_OF_SWAP] = -np.inf
+    return cast(Array, gains)

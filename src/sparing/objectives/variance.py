@@ -126,7 +126,7 @@ class RayleighObjective:
         return solved.rho, solved.v
 
     def wide(self, support: Indices) -> bool:
-        """Are there so many more features than rows that products with A cost less than its block on them?"""
+        """Whether features outnumber rows so much that products with A cost less than its block on them."""
         n, plain = self.view.n_samples, self.metric is None and self.view.is_psd and not self.view.has_gram
         return plain and n is not None and len(support) > max(BY_PRODUCTS, n)
 

@@ -63,7 +63,7 @@ def are_feasible(task: Task, supports: Sequence[Indices]) -> bool:
 
 
 def _direction(task: Task, support: Indices) -> Array:
-    """The best direction on a support; of nonnegative ones the best that is found there."""
+    """The best direction on a support; for nonnegative loadings the best that is found."""
     kind = NonnegativeObjective if task.problem.nonnegative else RayleighObjective
     return kind(task.gram).component(support).vector(task.gram.n_features)
 

@@ -34,7 +34,7 @@ def _refitted(objective: RayleighObjective, V: Array) -> tuple[Component, Indice
 
 
 def _kept(objective: RayleighObjective, V: Array) -> tuple[Component, Indices]:
-    """The best candidate as it is: one product with A serves them all."""
+    """The best candidate, evaluated with one product with A for all candidates."""
     below = V if objective.metric is None else objective.metric.matmat(V)
     values = np.einsum("ij,ij->j", V, objective.view.gram_matmat(V)) / np.einsum("ij,ij->j", V, below)
     best = first_largest(values)

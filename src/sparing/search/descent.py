@@ -62,13 +62,15 @@ class Descent:
     before : array, optional
         What was kept of the states that they came from.
     shortlist : int
-        Candidates that a support keeps looking at after one look at all of them, until they fail.
+        Candidates that a support tries again after one evaluation of all features, until they fail.
     refined : int
         Swaps that are looked at more closely before a support counts as a local optimum.
     growth : float
         Share of its value that a step must gain.
     rules : Rules
         Which features a support may have, and which it must: swaps that break them are not made.
+    optima : set of bytes, optional
+        Supports of one component known to be local optima of this objective; those found now are added.
     """
 
     def __init__(
@@ -81,8 +83,11 @@ class Descent:
         refined: int,
         growth: float = STEP_GAIN,
         rules: Rules = NO_RULES,
+        optima: set[bytes] | None = None,
     ) -> None:
         self.objective, self.refined, self.growth, self.rules = objective, refined, growth, rules
+        self._optima: set[bytes] = set() if optima is None else optima
+        self._twins = dict[int, int]()
         self.supports = supports.copy()
         self.values, self._state = objective.fitted(self.supports, before)
         n_supports, n_slots = supports.shape
@@ -99,7 +104,7 @@ class Descent:
 
         Supports without a good swap wait until all are without one, but in a race: one closer look serves all of them.
         """
-        active, steps = np.arange(len(self.supports)), 0
+        active, steps = self._apart(np.arange(len(self.supports))), 0
         most = SEARCH.steps_per_slot * self.supports.shape[1] if self.objective.blocks > 1 else np.inf
         most = most if at_most is None else min(most, at_most)
         while len(active) and steps < most and not budget.expired:
@@ -113,7 +118,28 @@ class Descent:
             stuck = self._stuck[active]
             if stuck.all() or (race and steps <= max(SEARCH.halved)):
                 self._look_closer(active[stuck])
-                active = active[~self.arrived[active]]
+            active = self._apart(active)
+        for twin, first in reversed(self._twins.items()):
+            self.supports[twin], self.values[twin], self.arrived[twin] = (
+                part[first] for part in (self.supports, self.values, self.arrived)
+            )
+
+    def _apart(self, active: Indices) -> Indices:
+        """Those that still climb, without those that have met another or a known optimum: these end alike."""
+        if self.objective.blocks > 1:  # of several components loadings count as well
+            return active[~self.arrived[active]]
+        going, met = list[int](), dict[bytes, int]()
+        for one, support in zip(active.tolist(), np.sort(self.supports[active], axis=1), strict=True):
+            place = support.tobytes()
+            if self.arrived[one] or place in self._optima:
+                self.arrived[one] = True
+                self._optima.add(place)
+            elif place in met:
+                self._twins[one] = met[place]
+            else:
+                met[place] = one
+                going.append(one)
+        return np.array(going, dtype=np.intp)
 
     @property
     def kept(self) -> Any:
@@ -157,7 +183,7 @@ class Descent:
         gains = self._permitted(who, gains, None)
         width = self._short.shape[2]
         order = np.argpartition(-gains.max(axis=2), width - 1, axis=2)[:, :, :width]
-        self._short[who], self._has_short[who] = order, width < self.objective.size
+        self._short[who], self._has_short[who] = order, 2 * width < self.objective.size
         return np.take_along_axis(gains, order[:, :, None, :], axis=3), order
 
     def _permitted(self, who: Indices, gains: Array, candidates: Indices | None) -> Array:
@@ -210,7 +236,7 @@ class Descent:
 
 
 def local_optimum(objective: SwapObjective, support: Indices, run: Run, rules: Rules = NO_RULES) -> Indices:
-    """Where the steepest swaps of one support lead to."""
+    """The local optimum that the steepest swaps lead to from one support."""
     effort = run.effort
     descent = Descent(objective, support[None], shortlist=effort.shortlist, refined=effort.refined, rules=rules)
     descent.run(run.budget)

@@ -56,7 +56,7 @@ class Problem(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How one search goes about it.
+    """Settings of one search.
 
     Attributes
     ----------
@@ -150,6 +150,7 @@ class _WorkingSet:
     def __init__(self, problem: Problem, features: Indices, elite: Elite, plan: Plan, run: Run) -> None:
         self.features, self.elite, self.plan, self.run = features, elite, plan, run
         self.objective, self.rules = problem.on(features), problem.rules.restricted(features, problem.n_features)
+        self.optima = set[bytes]()
 
     def descend(
         self, starts: Indices, loadings: Array | None, ways: Sequence[Softer] = (DIRECTLY,), *, race: bool = False
@@ -170,7 +171,7 @@ class _WorkingSet:
                 descent = Descent(easier, supports, x, **limits)
                 descent.run(budget, at_most=SEARCH.soft_steps)
                 supports, x = descent.supports, descent.kept
-            descent = Descent(self.objective, supports, x, **limits)
+            descent = Descent(self.objective, supports, x, optima=self.optima, **limits)
             descent.run(
                 budget, race=race, at_most=max(SEARCH.least_steps, self.plan.work / (starts.size * len(self.features)))
             )
@@ -183,12 +184,13 @@ class _WorkingSet:
         return softer
 
     def iterate(self, counts: Iterator[int], *, settle: bool) -> None:
-        """Climb from crossovers and perturbations of the best, a batch at a time; until little is new.
+        """Climb in batches from crossovers and perturbations of the best supports, until few new optima are found.
 
         Every other batch comes to a constraint by softer objectives.
         """
-        for ways in cycle([(DIRECTLY,), (self.softer,)]):
-            if self.run.budget.expired or (settle and self.elite.unseen <= self.plan.unseen):
+        for number, ways in enumerate(cycle([(DIRECTLY,), (self.softer,)])):
+            tried = number > 0 or bool(self.softer)  # starts that climbed in one way only may agree on less
+            if self.run.budget.expired or (settle and tried and self.elite.unseen <= self.plan.unseen):
                 break
             if (count := next(counts, 0)) == 0:
                 break
@@ -202,20 +204,30 @@ class _WorkingSet:
             self.descend(self.features[children], x, ways)
 
 
-def search(problem: Problem, starts: Indices, loadings: Array | None, run: Run, plan: Plan) -> list[Found]:
+def search(
+    problem: Problem, starts: Indices, loadings: Array | None, run: Run, plan: Plan, optima: Sequence[Found] = ()
+) -> list[Found]:
     """The best supports found by descents from the starts and from crossovers and perturbations of the results, best
     first.
 
     Each round selects a working set anew, from what all features could add to the best supports so far; descents there
     go on from these, then from crossovers and perturbations of them. It ends where a few rounds bring nothing, or
-    where nearly all descents end at known optima and another working set has brought nothing.
+    where nearly all descents end at known optima and another working set has brought nothing. Nothing climbs from local
+    optima that are known, until a working set is selected anew.
     """
     usable, elite = np.flatnonzero(problem.usable), Elite(problem.blocks, plan.together)
     since, left = 0, batches(plan.descents, plan.together)
+    for found in optima:
+        elite.admit(found.support[None], np.array([found.value]), _stacked(found.loadings), np.ones(1, dtype=bool))
     for number in range(plan.working_sets):
-        features, best = _working_set(problem, starts, loadings, usable, plan), elite.value
+        around = (starts, loadings) if number else _before(optima, starts, loadings)
+        features, best = _working_set(problem, *around, usable, plan), elite.value if number else -np.inf
         inside, known = _WorkingSet(problem, features, elite, plan, run), elite.unseen <= plan.unseen
-        inside.descend(starts, loadings, (DIRECTLY,) if elite.found else (DIRECTLY, inside.softer), race=plan.race)
+        inside.descend(starts, loadings, race=plan.race)
+        if number == 0 and inside.softer and elite.unseen > plan.unseen:  # from some of each: these climbs take long
+            rows, x = _before(optima[: plan.together // 2], starts, loadings)
+            first = slice(plan.together)
+            inside.descend(rows[first], None if x is None else x[first], (inside.softer,), race=plan.race)
         all_seen, gained = bool(np.isin(usable, features).all()), elite.value > best * (1 + SAME)
         if plan.in_every_set:
             inside.iterate(batches(0 if known and not gained else plan.descents, plan.together), settle=False)
@@ -227,6 +239,18 @@ def search(problem: Problem, starts: Indices, loadings: Array | None, run: Run, 
         if run.budget.expired or since >= plan.patience or settled or (all_seen and not plan.in_every_set):
             break
     return elite.best
+
+
+def _stacked(loadings: Array | None) -> Array | None:
+    return None if loadings is None else loadings[None]
+
+
+def _before(optima: Sequence[Found], starts: Indices, loadings: Array | None) -> tuple[Indices, Array | None]:
+    """Rows and loadings of known optima, and after them those of starts."""
+    rows = np.array([*(found.support for found in optima), *starts])
+    if loadings is None:
+        return rows, None
+    return rows, np.array([*(found.loadings for found in optima if found.loadings is not None), *loadings])
 
 
 class _Several(Protocol):

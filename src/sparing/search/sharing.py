@@ -94,10 +94,13 @@ def _exchanged(worths: Array, owner: Indices, a: int, b: int, sizes: Sequence[in
     """Exchange features of a and b, in place, while the sum increases; b one past the last means the unassigned
     features."""
     mine, theirs = np.flatnonzero(owner == a), np.flatnonzero(owner == b)
-    given, gains = _best_first(worths, mine, a, b)
-    taken, returns = _best_first(worths, theirs, b, a)
     room = sizes[a] - len(mine)
     free = sizes[b] - len(theirs) if b < len(sizes) else 0
+    there, back = worths[mine, b] - worths[mine, a], worths[theirs, a] - worths[theirs, b]
+    best_there = there.max(initial=0.0 if room > 0 else -np.inf)
+    best_back = back.max(initial=0.0 if free > 0 else -np.inf)
+    given, gains = _best_first(mine, there, -best_back)
+    taken, returns = _best_first(theirs, back, -best_there)
     gains, returns = _with_room(gains, room), _with_room(returns, free)
     count = min(len(gains), len(returns))
     count = int(np.count_nonzero(gains[:count] + returns[:count] > 0))  # both fall: so does the sum
@@ -149,10 +152,10 @@ def _positive_cycle(gains: Array, least: float) -> list[int]:
     return cycle[::-1]
 
 
-def _best_first(worths: Array, features: Indices, source: int, target: int) -> tuple[Indices, Array]:
-    """Features in decreasing order of the gain of moving them, and these gains."""
-    gains = worths[features, target] - worths[features, source]
-    order = np.argsort(-gains, kind="stable")
+def _best_first(features: Indices, gains: Array, least: float) -> tuple[Indices, Array]:
+    """Features in decreasing order of the gain of moving them, and these gains, which are above ``least``."""
+    some = np.flatnonzero(gains > least)
+    order = some[np.argsort(-gains[some], kind="stable")]
     return features[order], gains[order]
 
 
@@ -163,6 +166,6 @@ def _with_room(gains: Array, room: int) -> Array:
 
 
 def _ranks(gains: Array, count: int, n_features: int, room: int) -> int:
-    """How many of the first ``count`` gains are those of features, not of free places."""
+    """Number of features, not empty places, among the first ``count`` gains."""
     positive = int(np.count_nonzero(gains > 0))
     return min(count, positive) + max(count - positive - max(room, 0), 0)

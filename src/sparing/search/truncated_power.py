@@ -23,12 +23,15 @@ def truncated_powers(
     allowed: NDArray[np.bool_] | None = None,
     growth: float = 0.0,
     nonnegative: bool = False,
+    work: float = np.inf,
+    least: int = 1,
 ) -> Array:
     """Unit columns (d x m) after repeated steps x <- r largest entries of Ax; columns that vanish are left out.
 
     ``allowed`` (d x 1) limits the features; with ``nonnegative`` only positive entries are kept. A column is done when
     its support has not changed for ``settled`` steps, or x'Ax has not grown by more than this share. For positive
-    semidefinite A no step lowers x'Ax; otherwise A is shifted by its largest variance.
+    semidefinite A no step lowers x'Ax; otherwise A is shifted by its largest variance. Where the multiplications of
+    ``work`` do not suffice for all, only the best go on, ``least`` at least, until they are spent.
     """
     shift = 0.0 if view.is_psd else float(np.abs(view.gram_diagonal()).max())
     X = unit_columns(keep_largest(np.maximum(starts, 0.0) if nonnegative else starts, n_nonzero))
@@ -47,7 +50,12 @@ def truncated_powers(
         X[:, going] = np.where(grown, after, now)
         still = grown & (unchanged < settled) & after.any(axis=0)
         going, unchanged, reached = going[still], unchanged[still], reached[still]
-        if len(going) == 0 or budget.expired:
+        work -= now.shape[1] * view.product_work
+        affordable = work / (SEARCH.raced_steps * view.product_work)
+        if affordable < len(going):
+            best = np.sort(np.argsort(-reached, kind="stable")[: max(least, int(affordable))])
+            going, unchanged, reached = going[best], unchanged[best], reached[best]
+        if len(going) == 0 or budget.expired or work <= 0:
             break
     return X[:, X.any(axis=0)]
 
@@ -78,7 +86,7 @@ def pool_of(view: DataMatrix, size: int, leading: Array) -> Indices:
 
 
 def distinct_ranks(scores: Array) -> Array:
-    """0 for the largest score, 1 for the next; of equals, to a billionth, the first."""
+    """0 for the largest score, 1 for the next; ties, up to a billionth, go to the first."""
     level = np.abs(scores).max(initial=0.0)
     order = np.argsort(-np.round(scores / level, 9) if level > 0 else scores, kind="stable")
     ranks = np.empty(len(scores))

@@ -20,7 +20,7 @@ from sparing import (
     open_data,
 )
 from sparing.errors import SparingWarning
-from sparing.estimators.validation.folds import held_out_shares, standard_error
+from sparing.estimators.validation.folds import explained_by_pca, held_out_shares, standard_error
 
 ESTIMATORS = {
     "encoder": SparseEncoder(2, n_nonzero=4, effort="quick"),
@@ -121,7 +121,8 @@ def test_one_pass_over_a_path_gives_what_every_fit_gives(X):
     for view in (as_view(X), as_view(X * 1e3)):
         old, new = view.split(train, test)
         noisy = old.noisy(0.7 * old.square_unit)
-        shares = held_out_shares(noisy, new, order, 3)
+        basis = np.linalg.qr(np.random.default_rng(0).normal(size=(12, 2)))[0]  # fewer than the components asked for
+        shares = held_out_shares(noisy, new, order, 3, explained_by_pca(basis, new, 3))
         data = new.matmat(np.eye(12))
         for r in range(1, 6):
             for k in range(1, min(r, 3) + 1):
@@ -131,6 +132,9 @@ def test_one_pass_over_a_path_gives_what_every_fit_gives(X):
                 u = np.setdiff1d(np.arange(12), J)
                 honest = 1 - np.square(left[:, u]).sum() / np.square(data[:, u]).sum()
                 assert shares.unread[r - 1, k - 1] == pytest.approx(honest, abs=1e-9)
+                left_by_pca = data - data @ basis[:, :k] @ basis[:, :k].T
+                by_pca = 1 - np.square(left_by_pca[:, u]).sum() / np.square(data[:, u]).sum()
+                assert shares.by_pca[r - 1, k - 1] == pytest.approx(by_pca, abs=1e-9)
                 assert shares.everything[r - 1, k - 1] == pytest.approx(
                     1 - np.square(left).sum() / np.square(data).sum()
                 )

@@ -9,11 +9,11 @@ from small_problems import optimum
 from sparing.datasets import load_pitprops
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.relaxations.fantope import (
+    SharedPartSearch,
     leading_sum,
     on_fantope,
     projection_value,
     relaxed_projection,
-    shared_part,
     split,
     top_of_all,
 )
@@ -138,14 +138,14 @@ def test_the_search_for_a_split_improves_on_its_start(listed, rng):
         A = np.cov(rng.standard_normal((14, 8)), rowvar=False)
         for sizes in ([3, 3], [2, 4]):
             start = split(A, np.zeros((8, 8)), 2)
-            W = shared_part(A, sizes, start, rounds=10, budget=Budget(), enumerated=enumerated)
+            W = SharedPartSearch(A, sizes, start, enumerated=enumerated).run(10, Budget())
             np.testing.assert_array_equal(W, W.T)
             values = [leading_sum(V, 2) + sum(optimum(A - V, t) for t in sizes) for V in (start, W)]
             better += values[1] < 0.999 * values[0]
             assert values[1] <= values[0] * (1 + (0.001 if listed else 0.05))  # found from some supports, true of all
     assert better >= 4
-    assert shared_part(A, [2, 2], start, rounds=5, budget=Budget(deadline=0.0)) is start
-    np.testing.assert_array_equal(shared_part(np.zeros((4, 4)), [2, 2], np.zeros((4, 4)), rounds=5, budget=Budget()), 0)
+    assert SharedPartSearch(A, [2, 2], start).run(5, Budget(deadline=0.0)) is start
+    np.testing.assert_array_equal(SharedPartSearch(np.zeros((4, 4)), [2, 2], np.zeros((4, 4))).run(5, Budget()), 0)
 
 
 def test_agrees_with_a_solver_for_conic_programs(rng):

@@ -34,7 +34,9 @@ def problems():
 
 
 @pytest.mark.parametrize(
-    ("seed", "X", "k"), list(problems()), ids=lambda value: str(value) if np.isscalar(value) else ""
+    ("seed", "X", "k"),
+    [pytest.param(*case, marks=pytest.mark.long if case[0] >= 40 else ()) for case in problems()],
+    ids=lambda value: str(value) if np.isscalar(value) else "",
 )
 def test_finds_and_proves_what_brute_force_finds(seed, X, k):
     A = X.T @ X

@@ -44,7 +44,7 @@ def test_examples_in_the_help_texts_and_the_guide_run(run):
         _, command, *arguments = shlex.split(line)
         if command == "explore":
             pytest.importorskip("vl_convert")
-            arguments += ["--max-features", "3"]  # enough to see that it runs
+            arguments += ["--max-features", "3", "--effort", "quick"]  # enough to see that it runs
         result = run(command, *arguments)
         assert result.exit_code == 0, (line, result.output)
 

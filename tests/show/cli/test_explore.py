@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shlex
 from types import SimpleNamespace
 
@@ -102,7 +103,17 @@ def test_what_cannot_be_done_gets_a_sentence(run, asked, folder):
     assert run("explore", "wine.csv", "-o", "p.html").exit_code == 1
     np.save("wine.npy", np.eye(4))
     assert "no names" in run("explore", "wine.npy", "-o", "q.html", "--label", "cultivar").stderr
-    assert run("explore", "wine.csv").exit_code == 2
+    (folder / "wine.html").write_text("mine")
+    assert run("explore", "wine.csv").exit_code == 1
+
+
+def test_the_page_is_named_after_the_data(run, asked, folder):
+    assert "wine.html" in run("explore", "wine.csv").stdout
+    (folder / "inner").mkdir()
+    (folder / "inner" / "a.b.csv").write_bytes((folder / "wine.csv").read_bytes())
+    assert "Wrote a.b.html" in run("explore", "inner/a.b.csv").stdout
+    (folder / "c.csv.gz").write_bytes(gzip.compress((folder / "wine.csv").read_bytes()))
+    assert "Wrote c.html" in run("explore", "c.csv.gz").stdout
 
 
 def test_progress_is_shown_on_terminals(run, asked, monkeypatch):

@@ -94,6 +94,7 @@ def test_cv_prints_what_is_kept_of_new_samples(run):
     alone = sparsity_path(WINE.data, 2, scale=True, max_features=4, cv=3)
     said = run("path", "wine.csv", "--scale", "--max-features", 4, "--cv", 3).stdout
     assert f"New samples: {alone.held_out.argmax() + 1} features keep {alone.held_out.max():.1%}" in said
+    assert f"it keeps {alone.held_out_pca[alone.held_out.argmax()]:.1%}." in said
     steps = json.loads(run("path", "wine.csv", "--scale", "--max-features", 4, "--cv", 3, "--json").stdout)["steps"]
     assert [step["held_out"] for step in steps] == pytest.approx(alone.held_out)
     assert "New samples" not in run("path", "wine.csv", "--scale", "--max-features", 4).stdout  # control

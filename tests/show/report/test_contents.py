@@ -16,6 +16,7 @@ from sparing.estimators.path_search import path_search
 from sparing.run import Run
 from sparing.show.report import contents
 from sparing.show.report.contents import (
+    new_samples,
     opening_step,
     oriented,
     predicted_features,
@@ -23,6 +24,7 @@ from sparing.show.report.contents import (
     searchable,
     steps_of,
     suggestions,
+    upright,
 )
 from sparing.show.wording import equation
 
@@ -126,18 +128,34 @@ def test_components_keep_order_and_signs_along_the_path():
     np.testing.assert_array_equal(oriented(loadings, pulls), [[0.0, 1.0], [-1.0, 0.0]])
 
 
+def test_most_of_the_largest_loadings_are_positive():
+    _, steps, _ = steps_for(X)
+    for i in range(2):
+        rows = [step["loadings"][i] for step in steps if i < len(step["loadings"])]
+        assert 2 * sum(max(row, key=abs) > 0 for row in rows) >= len(rows)
+    one, two = np.array([[0.6, -0.8]]), np.array([[-0.8, 0.6], [-1.0, 0.0]])
+    np.testing.assert_array_equal(upright([one, two, two], 3), [-1.0, -1.0, 1.0])
+    np.testing.assert_array_equal(upright([-one, -two], 2), [1.0, 1.0])
+
+
 def test_suggestions_have_reasons():
     steps = [
-        {"features": r, "kept": kept, "loadings": [[1.0]], "held": held, "heldSe": 0.05}
+        {"features": r, "kept": kept, "loadings": [[1.0]], "held": held, "heldSe": 0.05, "heldText": "x"}
         for r, kept, held in zip(range(1, 6), (0.5, 0.8, 0.91, 0.96, 0.99), (0.3, 0.57, 0.6, 0.55, 0.5), strict=True)
     ]
-    assert [(one["features"], one["reason"]) for one in suggestions(steps, 30)] == [
+    assert [(one["features"], one["reason"]) for one in suggestions(steps)] == [
         (3, "fewest that keep 90%"),
         (4, "fewest that keep 95%"),
         (2, "one-standard-error rule"),
     ]
-    assert len(suggestions(steps, 4)) == 3
-    assert len(suggestions(steps, 3)) == 2  # one standard error suggests no more than half of the features
+    for step in steps:
+        step["heldText"] = ""
+    assert len(suggestions(steps)) == 2  # nothing transfers
+
+
+def test_shares_of_new_samples_are_relative_to_pca():
+    assert new_samples(0.45, 0.09, 0.9) == {"held": 0.5, "heldSe": 0.1, "heldText": "50.0% ± 10.0%"}
+    assert new_samples(0.1, 0.09, 0.9)["heldText"] == ""  # less than two standard errors above zero
 
 
 def test_predictions_of_many_features_are_those_that_vary_most():
@@ -150,17 +168,17 @@ def test_predictions_of_many_features_are_those_that_vary_most():
 
 def test_the_page_opens_where_most_is_kept():
     _, steps, _ = steps_for(X)
-    first = opening_step(steps, 12)
+    first = opening_step(steps)
     assert steps[first - 1]["kept"] >= 0.9
     full = len(steps[-1]["loadings"])
     assert all(step["kept"] < 0.9 or len(step["loadings"]) < full for step in steps[: first - 1])
     one = {"loadings": [[1.0]]}
-    assert opening_step([{"features": 1, "kept": 0.1, **one}, {"features": 2, "kept": 0.2, **one}], 12) == 2
+    assert opening_step([{"features": 1, "kept": 0.1, **one}, {"features": 2, "kept": 0.2, **one}]) == 2
 
 
 def test_the_page_opens_with_all_components():
     one, two = {"loadings": [[1.0]]}, {"loadings": [[1.0, 0.0], [0.0, 1.0]]}
-    assert opening_step([{"features": 1, "kept": 0.91, **one}, {"features": 2, "kept": 0.95, **two}], 12) == 2
+    assert opening_step([{"features": 1, "kept": 0.91, **one}, {"features": 2, "kept": 0.95, **two}]) == 2
 
 
 def test_too_many_names_leave_those_in_use():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import os
-import shutil
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from laws import mostly_long
 from sparing import SparseEncoder, alternatives, certify, sparsity_path
@@ -18,13 +18,12 @@ from sparing.datasets import make_spiked
 from sparing.linalg import encoder_on, top_spectrum
 from sparing.report import explore
 from sparing.results import Selection
-from sparing.show.report.contents import oriented
+from sparing.show.report.contents import oriented, upright
 from sparing.show.report.page import Source
 from sparing.show.wording import equation, shown
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = [
     "<script>window.hacked = 1</script>",
     "\"double\" and 'single' & co",
@@ -42,18 +41,6 @@ HOSTILE = [
 LABELS = ["<b>bold</b>", "مرحبا", None]
 X = make_spiked(90, 12, n_nonzero=4, random_state=5).X
 K = 2
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program, args=root)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +110,11 @@ def test_the_slider_moves_every_number(opened):
     page.locator("#scores-details summary").click()
     page.locator("#features").focus()
     page.keyboard.press("Home")
+    encoders = [encoder_on(Selection(each, view.gram_columns(each)), K, view.total) for each in path.supports]
+    as_pca = [oriented(found.loadings, spectrum.cross[found.support]) for found in encoders]
+    signs = upright(as_pca, K)
     for r in range(1, 6):
-        support = path.supports[r - 1]
-        found = encoder_on(Selection(support, view.gram_columns(support)), K, view.total)
+        support, found = path.supports[r - 1], encoders[r - 1]
         sentence = str(certify(found.components, X, random_state=0)).splitlines()
         assert page.locator("#count").inner_text() == str(r)
         if r >= K:  # below, certify speaks of as many components as there are
@@ -135,7 +124,7 @@ def test_the_slider_moves_every_number(opened):
         shortened = [name if len(name) < 120 else name[:119] + "…" for name in told_apart]
         loadings = {row[0]: [float(cell) for cell in row[1:]] for row in cells(page, "loadings-table")}
         assert set(loadings) == {shown(shortened[j]) for j in support}
-        turned = oriented(found.loadings, spectrum.cross[support])
+        turned = as_pca[r - 1] * signs[: len(found.loadings), None]
         np.testing.assert_allclose([loadings[shown(shortened[j])] for j in support], turned.T, atol=6e-5)
         H = np.zeros((len(turned), 12))
         H[:, support] = turned
@@ -214,6 +203,26 @@ def test_light_dark_and_print(opened):
     assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
     assert not page.locator("#features").is_visible()
     assert page.locator("#sentence").is_visible()
+    assert page.pdf(format="A4").count(b"/Type /Page\n") == 1
+
+
+@pytest.mark.parametrize("number", [10, 20])
+def test_a_page_of_many_features_prints_on_one_sheet(opened, tmp_path, number):
+    cancer = load_breast_cancer()
+    file = explore(
+        cancer.data[:200],
+        tmp_path / "cancer.html",
+        n_components=3,
+        max_features=20,
+        scale=True,
+        feature_names=cancer.feature_names,
+        labels=cancer.target[:200],
+        effort="quick",
+    )
+    page = opened(file=file)
+    page.locator("#features").fill(str(number))
+    page.emulate_media(media="print")
+    assert page.locator("#substitutes-table").is_visible()
     assert page.pdf(format="A4").count(b"/Type /Page\n") == 1
 
 
@@ -358,8 +367,9 @@ def test_copies_are_what_is_shown(opened, browser):
         assert page.evaluate("navigator.clipboard.readText()").startswith(wanted)
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "width"), mostly_long(product(("light", "dark"), (1280, 400)), ("light", 1280), ("dark", 400))
+)
 def test_no_violation_of_accessibility_rules(opened, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     page = opened(width, scheme)
@@ -387,11 +397,19 @@ def test_the_slider_opens_at_a_suggestion_with_a_reason(opened):
 
 def test_new_samples_have_a_curve_where_they_were_computed(opened, tmp_path):
     page = opened()
-    assert "New samples: keeps" in page.locator("#held-out").inner_text()
-    assert page.locator("#held-chart .role-mark.mark-area path").count() == 1
+    bands = "#kept-chart .role-mark.mark-area path[fill='#8560c0']"
+    page.locator("#features").fill("4")
+    assert page.locator("#held-out").inner_text().endswith("on new samples.")
+    assert page.locator(bands).count() == 1
+    assert "on new samples" in page.locator("#kept-legend").inner_text()
+    page.locator("#features").fill("12")
+    assert page.locator("#held-out").inner_text() == "New samples: not computed."
     without = opened(file=written(tmp_path / "without.html"))
-    assert "Add --cv 5" in without.locator("#held-out").inner_text()
-    assert not without.locator("#held-chart").is_visible()
+    assert "Add --cv 5" in without.locator("#held-note").inner_text()
+    assert without.locator(bands).count() == 0
+    noise = np.random.default_rng(0).standard_normal((60, 30))
+    nothing = opened(file=explore(noise, tmp_path / "noise.html", max_features=4))
+    assert "nothing transfers" in nothing.locator("#held-out").inner_text()
 
 
 def test_long_equations_are_folded_and_short_ones_shown(opened, tmp_path):
@@ -425,7 +443,7 @@ def test_samples_without_a_number_are_drawn_too(opened, tmp_path):
     assert "label (missing: grey)" in page.locator("#scores-chart").text_content()
 
 
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", mostly_long([1280, 400], 400))
 def test_long_names_that_begin_alike_are_told_apart(opened, tmp_path, width):
     names = [f"a_rather_long_name_of_a_gene_number_{j}" for j in range(12)]
     page = opened(width, file=written(tmp_path / "long.html", n_components=1, feature_names=names))

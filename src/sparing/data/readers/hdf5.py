@@ -96,7 +96,7 @@ PLACES_OF_LENGTHS = {0: 14, 1: 14, 2: 10, 3: 10}
 
 
 def heaps_end(path: Path) -> bool:
-    """Whether walking through every heap ends. Large files and rare formats are not checked."""
+    """Check that a walk through every heap ends. Large files and rare formats are not checked."""
     if not SHORTEST <= path.stat().st_size <= LOOKED_AT:
         return True
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as raw:

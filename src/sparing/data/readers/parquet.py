@@ -167,7 +167,7 @@ def _check_summaries(path: Path, metadata: Any, names: list[str]) -> None:
 
 
 def _with_nulls(metadata: Any, names: set[str]) -> set[str]:
-    """Those of the given columns that have nulls, or may have them if the file does not count them."""
+    """The columns among ``names`` that have nulls, or may have them if the file does not count nulls."""
     holes = set()
     places = [c for c in range(metadata.num_columns) if metadata.schema.column(c).path in names]
     for g in range(metadata.num_row_groups):

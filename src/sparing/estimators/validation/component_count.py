@@ -12,7 +12,8 @@ from sparing.data import as_view
 from sparing.estimators.inputs import check_has_variance, fit_context
 from sparing.estimators.parameters import count, generator_of, preprocessing_from, run_from
 from sparing.estimators.validation.folds import folds_of, named_rows, standard_error, transfers
-from sparing.estimators.validation.grid import noise_levels, path_grid
+from sparing.estimators.validation.grid import path_grid
+from sparing.estimators.validation.noise import noise_levels
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.results import Array

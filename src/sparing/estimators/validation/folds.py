@@ -142,15 +142,21 @@ class Shares:
     """Shares kept of the variance of held-out rows, shape (R, K), for 1 ... R features and 1 ... K components.
 
     ``unread``: of the features that are not read, which is honest; ``everything``: of all features. With k > r there
-    are r components.
+    are r components. ``by_pca``: of the features that are not read, by principal components, which read every feature;
+    zeros if these were not given.
     """
 
     unread: Array
     everything: Array
+    by_pca: Array
 
 
-def held_out_shares(train: DataMatrix, test: DataMatrix, order: Indices, n_components: int) -> Shares:
+def held_out_shares(
+    train: DataMatrix, test: DataMatrix, order: Indices, n_components: int, by_pca: Array | None = None
+) -> Shares:
     """Shares of new rows that the best decoders on the first r columns of ``order`` keep, for every rank up to r.
+
+    ``by_pca`` (d x K) are the squares of each feature that 1, 2, ... principal components explain.
 
     With A of the training rows (and noise), Z = A[:, J] and A_JJ = R'R, scores X_J R^-1 are orthonormal and B = Z R^-1
     predicts all features from them. The best decoder of rank k lies in the leading k eigenvectors U of B'B. Its error
@@ -165,6 +171,7 @@ def held_out_shares(train: DataMatrix, test: DataMatrix, order: Indices, n_compo
     P, squares = test.rmatmat(S), test.gram_diagonal()
     products = B.T @ B, S.T @ S, P.T @ B
     unread, everything = np.zeros((len(kept), n_components)), np.zeros((len(kept), n_components))
+    pca = np.zeros((len(kept), n_components))
     for r in range(1, len(kept) + 1):
         BB, SS, PB = (product[:r, :r] for product in products)
         U = np.linalg.eigh(BB)[1][:, ::-1][:, :n_components]
@@ -174,8 +181,10 @@ def held_out_shares(train: DataMatrix, test: DataMatrix, order: Indices, n_compo
         left = max(float(squares.sum() - squares[J].sum()), 0.0)
         left = left if left > UNREAD_SHARE * squares.sum() else 0.0
         unread[r - 1] = _shares(U, BB - read[0], SS, PB - read[1], left, n_components)
+        if by_pca is not None and left > 0:
+            pca[r - 1] = (by_pca.sum(axis=0) - by_pca[J].sum(axis=0)) / left
     repeated = np.repeat(np.arange(len(kept)), np.diff(np.append(kept, kept[-1] + 1)))  # dependent ones add nothing
-    return Shares(unread[repeated], everything[repeated])
+    return Shares(unread[repeated], everything[repeated], pca[repeated])
 
 
 def _shares(U: Array, BB: Array, SS: Array, PB: Array, total: float, n_components: int) -> Array:
@@ -188,7 +197,11 @@ def _shares(U: Array, BB: Array, SS: Array, PB: Array, total: float, n_component
     return np.append(shares, np.full(n_components - len(shares), shares[-1]))
 
 
-def pca_shares(basis: Array, test: DataMatrix) -> Array:
-    """Shares of new rows that 1, 2, ... principal components, which read all features, keep."""
-    squares = np.square(test.matmat(basis)).sum(axis=0)
-    return np.cumsum(squares) / max(float(test.total), np.finfo(float).tiny)
+def explained_by_pca(basis: Array, test: DataMatrix, n_components: int) -> Array:
+    """Squares of each new column that 1, 2, ... principal components explain (d x K); all features are read."""
+    scores = test.matmat(basis)
+    inner, products = scores.T @ scores, test.rmatmat(scores)
+    gained = 2 * products * basis
+    for k in range(basis.shape[1]):
+        gained[:, k] -= basis[:, k] * (2 * basis[:, :k] @ inner[:k, k] + inner[k, k] * basis[:, k])
+    return np.pad(np.cumsum(gained, axis=1), ((0, 0), (0, n_components - basis.shape[1])), mode="edge")

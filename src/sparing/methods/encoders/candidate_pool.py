@@ -54,7 +54,7 @@ class CandidatePool:
     def read(
         cls, view: DataMatrix, selector: Selector, n_components: int, together: int, run: Run, rules: Rules = NO_RULES
     ) -> Self:
-        """From all readings but the last, for so many components with so many features together."""
+        """Candidates from all readings but the last, for a number of components and features."""
         together = min(together, rules.most_features(view.n_features))
         surrogate, target, space = surrogate_of(view, n_components, n_components)
         run.budget.say(f"sketch of {surrogate.n_samples} rows after {view.passes} passes")

@@ -60,10 +60,17 @@ class Disjoint:
             start = [np.flatnonzero(h) for h in H.T] if H.shape[1] == len(sizes) else None
             found = best_disjoint(A, sizes, budget=run.budget, max_nodes=self.max_nodes, start=start)
             if found is not None:
-                H = _directions(A, found.supports)
+                best = _directions(A, found.supports)
+                # a sum of variances counts copies as often as they occur, but a component that repeats others is none
+                H = best if _n_found(base, best) >= _n_found(base, H) else H
         if len(set(sizes)) == 1:
             H = H[:, np.argsort(-np.einsum("ij,ij->j", H, base.gram_matmat(H)), kind="stable")]
         return encoder_of(base, H, spectrum.total)
+
+
+def _n_found(view: DataMatrix, H: Array) -> int:
+    """Number of components that do not repeat others."""
+    return len(encoder_of(view, H, 1.0).loadings) if H.shape[1] else 0
 
 
 def _directions(A: Array, supports: Sequence[Indices]) -> Array:

@@ -146,7 +146,7 @@ class Sides:
         self.run = run
 
     def chosen_for_pca(self, selector: Selector, row_selector: Selector) -> Middle:
-        """Both sides chosen to span the principal components."""
+        """Columns and rows, both chosen to span the principal components."""
         spectrum, values = self.spectrum, self.spectrum.values
         columns = selector.select(Task.of_columns(self.view, self.n_columns, spectrum), self.run.share(0.3))
         U = self.view.matmat(spectrum.basis) / np.sqrt(values)

@@ -142,7 +142,7 @@ class _Fewest:
     run: Run
 
     def found(self, direction: Array, count: int) -> Component:
-        """From the dense direction, and a count that surely is enough for it.
+        """A direction with few features, from the dense direction and a count that is surely enough.
 
         For small counts each count gets a search from many starts; for larger ones fewer counts are tried, starting
         from one path of nested counts.
@@ -196,7 +196,7 @@ class _Fewest:
                 return component_of(support, x[support], reached)
 
     def _bisected(self, too_few: int, count: int, found: Component, fine: int = 1, trials: float = np.inf) -> Component:
-        """By the solver alone: double the count until it is sufficient, then bisect to this accuracy."""
+        """Double the count until it is sufficient, then bisect to this accuracy, with the solver alone."""
         while found.variance < self.enough and count < self.limit and not self.run.budget.expired:
             too_few, count = count, min(2 * count, self.limit)
             found = self._solved(count)

@@ -140,7 +140,7 @@ def residual_directions(
 
 
 def _required_now(view: DataMatrix, leading: Spectrum, waiting: Indices, count: int) -> Indices:
-    """So many of the features that wait for a component: those that say most of this one."""
+    """Required features that this component should take: those with the largest weight in it."""
     if count <= 0:
         return waiting[:0]
     squares = view.gram_diagonal()[waiting]

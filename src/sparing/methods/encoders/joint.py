@@ -83,7 +83,7 @@ class JointLosses(JointVariances):
         self._diagonal = np.append(np.where(self.usable, rebuilt, 0.0), np.zeros(self.padding))
 
     def permitted(self, answers: Sequence[Array]) -> list[Array]:
-        """Those of some directions that may be an answer: rules on several features differ from effort to effort."""
+        """The directions that satisfy the rules, which may allow other features at other efforts."""
 
         def fits(H: Array) -> bool:
             counts = np.count_nonzero(H, axis=0)

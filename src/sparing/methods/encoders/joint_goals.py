@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparing.gram import GRAM_LIMIT, DataMatrix
 from sparing.linalg.signs import first_largest
@@ -34,6 +35,9 @@ ALIKE = 0.95
 OF_ALL, OF_LAST = 5e-3, 0.1
 """Shares of all variance, and of the last principal component's, that being rid of near-copies may cost."""
 
+
+OVERLAPPING = 0.3
+"""Cosine of two components from which turns of one at a time converge so slowly that they are fitted together."""
 
 NEW_LOADING = 1e-3
 """Initial loading of a feature that enters a component, until it is fitted."""
@@ -124,9 +128,11 @@ class JointVariances:
         supports = self._with_required(H)
         for j, size in enumerate(self.sizes_of(H)):
             support = supports[j]
-            pull = np.where(self.usable, np.abs(images[:, j]), -0.5)
-            pull[support] = -1.0
-            more = np.argsort(-pull, kind="stable")[: size - len(support)]
+            more = np.zeros(0, dtype=np.intp)
+            if size > len(support):
+                pull = np.where(self.usable, np.abs(images[:, j]), -0.5)
+                pull[support] = -1.0
+                more = np.argsort(-pull, kind="stable")[: size - len(support)]
             padding = self.n_features + np.arange(self.width - size)
             places[j] = np.concatenate([support, more, padding])
             loadings[j, : len(support)] = H[support, j]
@@ -136,6 +142,8 @@ class JointVariances:
         """Supports of directions, each required feature in one of them, in the place of the least loading."""
         H = np.where(self.usable[:, None], H, 0.0)
         supports = [np.flatnonzero(H[:, j]) for j in range(self.blocks)]
+        if len(self.rules.required) == 0:
+            return supports
         required = self.rules.required[self.usable[self.rules.required]]
         for feature in np.setdiff1d(required, np.concatenate(supports)):
             free = [np.setdiff1d(support, self.rules.required) for support in supports]
@@ -157,15 +165,17 @@ class JointVariances:
         return [int(size) for size in sizes]
 
     def cut(self, loadings: Array) -> Array:
-        """Each column to its size, or all of them together to the total; each keeps its largest."""
+        """Each column truncated to its count, or all of a set together to the total; sets stand side by side."""
+        n_sets = loadings.shape[1] // self.blocks
         if not self.in_all:
-            return keep_largest(loadings, self.sizes)
+            return keep_largest(loadings, self.sizes * n_sets)
         surely = keep_largest(loadings, 1)
-        rest = keep_largest((loadings - surely).reshape(-1, 1), sum(self.sizes) - self.blocks)
-        return surely + rest.reshape(loadings.shape)
+        others = (loadings - surely).reshape(-1, n_sets, self.blocks).transpose(0, 2, 1)
+        rest = keep_largest(others.reshape(-1, n_sets), sum(self.sizes) - self.blocks).reshape(others.shape)
+        return np.asarray(surely + rest.transpose(0, 2, 1).reshape(loadings.shape))
 
     def fitting(self, starts: Sequence[Array]) -> JointVariances:
-        """The same goal with room for all of these directions."""
+        """The same goal with tables wide enough for all of these directions."""
         if not self.in_all:
             return self
         room, sizes = copy(self), [size for H in starts for size in self.sizes_of(H)]
@@ -174,7 +184,7 @@ class JointVariances:
         return room
 
     def fewer(self, n_components: int) -> JointVariances:
-        """The same goal for so many components, which are all there is."""
+        """The same goal for this number of components, if there are no more."""
         return self
 
     def transfers(self, H: Array, rng: np.random.Generator) -> list[Array]:
@@ -209,13 +219,26 @@ class JointVariances:
         return [trial for trial in moved if trial.shape == H.shape]
 
     def feasible(self, answers: list[Array]) -> list[Array]:
-        """Those directions that may be an answer."""
+        """The directions that satisfy the constraints of the goal."""
         return answers
 
-    def captured(self, H: Array, images: Array, ridge: float | None = None) -> float:
-        """Variance that unit directions H with images AH capture."""
-        C = H.T @ H + (self.ridge if ridge is None else ridge) * np.eye(H.shape[1])
-        return float(np.trace(np.linalg.lstsq(C, H.T @ images, rcond=None)[0]))
+    def with_images(self, answers: Sequence[Array]) -> tuple[Array, Array]:
+        """Directions H (S, d, k) and AH: one product for all."""
+        H = np.array(answers)
+        wide = H.transpose(1, 0, 2).reshape(H.shape[1], -1)
+        return H, self.view.gram_matmat(wide).reshape(H.shape[1], len(H), -1).transpose(1, 0, 2)
+
+    def captured(self, H: Array, images: Array, ridge: float | None = None) -> Array:
+        """Variances that unit directions H (S, d, k) with images AH capture."""
+        Ht, k = H.transpose(0, 2, 1), H.shape[2]
+        C = Ht @ H + (self.ridge if ridge is None else ridge) * np.eye(k)
+        inverse = np.linalg.pinv(C, k * np.finfo(float).eps, hermitian=True)
+        return np.asarray(np.einsum("sij,sji->s", inverse, Ht @ images))
+
+    def overlapping(self, answers: Sequence[Array]) -> NDArray[np.bool_]:
+        """Answers with components so close that block ascent may have left their loadings far from the best."""
+        H = np.array(answers)
+        return np.asarray(unsigned_cosines(H.transpose(0, 2, 1) @ H).max(axis=(1, 2)) > OVERLAPPING)
 
     def refitted(self, H: Array, run: Run) -> Array:
         """The best loadings on the supports of H, all of them together."""
@@ -235,10 +258,9 @@ class JointVariances:
         the value of less effort or of a constraint, does not count, with near-copies or without.
         """
         answers = [*at_least, *answers]
-        images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
-        pairs = list(zip(answers, images, strict=True))
-        alike = np.array([largest_cosine(H, AH) for H, AH in pairs])
-        guarded, free = (np.array([self.captured(H, AH, ridge) for H, AH in pairs]) for ridge in (self.ridge, 0.0))
+        H, images = self.with_images(answers)
+        alike = largest_cosines(H, images)
+        guarded, free = (self.captured(H, images, ridge) for ridge in (self.ridge, 0.0))
         enough = free >= free[: len(at_least)].max(initial=-np.inf) * (1 - EQUAL)
         best = first_largest(np.where(enough, guarded, -np.inf))
         least = guarded[best] - min(OF_ALL * guarded[best], OF_LAST * float(spectrum.values[-1]))
@@ -246,7 +268,7 @@ class JointVariances:
         return answers[first_largest(np.where(apart, free, -np.inf)) if apart.any() else best]
 
     def ordered(self, H: Array) -> Array:
-        """The direction that captures most first, then the one that adds most; of equals that of earlier features."""
+        """The direction that captures most first, then the one that adds most; ties go to earlier features."""
         C, W = H.T @ H + self.ridge * np.eye(H.shape[1]), H.T @ self.view.gram_matmat(H)
         left, chosen = sorted(range(H.shape[1]), key=lambda j: list(np.flatnonzero(H[:, j]))), list[int]()
         while left:
@@ -298,12 +320,12 @@ class ConstrainedVariances(JointVariances):
         return Beside(supports, state, self._diagonal, self.level)
 
     def fewer(self, n_components: int) -> JointVariances:
-        """The same goal for so many components."""
+        """The same goal for this number of components."""
         sizes = equal_shares(sum(self.sizes), n_components) if self.in_all else self.sizes[:n_components]
         return ConstrainedVariances(self.view, sizes, self.constraint, self.level, in_all=self.in_all)
 
     def feasible(self, answers: list[Array]) -> list[Array]:
-        """Those of which all pairs keep the constraint."""
+        """The directions of which all pairs satisfy the constraint."""
         out = []
         for H in answers:
             products = H.T @ (self.view.gram_matmat(H) if self.uncorrelated else H)
@@ -312,9 +334,13 @@ class ConstrainedVariances(JointVariances):
                 out.append(H)
         return out
 
-    def captured(self, H: Array, images: Array, ridge: float | None = None) -> float:
-        """The sum of variances."""
-        return float(np.einsum("ij,ij->", H, images))
+    def captured(self, H: Array, images: Array, ridge: float | None = None) -> Array:
+        """The sums of variances."""
+        return np.asarray(np.einsum("sij,sij->s", H, images))
+
+    def overlapping(self, answers: Sequence[Array]) -> NDArray[np.bool_]:
+        """None: their constraint keeps them apart."""
+        return np.zeros(len(answers), dtype=bool)
 
     def refitted(self, H: Array, run: Run) -> Array:
         """The best loadings on the supports of H, by block coordinate ascent."""
@@ -331,10 +357,9 @@ class ConstrainedVariances(JointVariances):
         return out if out.shape == H.shape else H
 
     def best(self, answers: list[Array], spectrum: Spectrum, at_least: Sequence[Array] = ()) -> Array:
-        """What captures most."""
+        """The directions that capture most."""
         answers = [*at_least, *answers]
-        images = np.split(self.view.gram_matmat(np.concatenate(answers, axis=1)), len(answers), axis=1)
-        return answers[first_largest(np.array([self.captured(*pair) for pair in zip(answers, images, strict=True)]))]
+        return answers[first_largest(self.captured(*self.with_images(answers)))]
 
     def ordered(self, H: Array) -> Array:
         """By falling variance."""
@@ -354,12 +379,15 @@ def equal_shares(total: int, n_components: int) -> list[int]:
     return [total // n_components + (j < total % n_components) for j in range(n_components)]
 
 
-def largest_cosine(H: Array, images: Array) -> float:
-    """The largest cosine of two directions, or correlation of their scores, whichever is larger."""
-    return max(float(unsigned_cosines(both).max(initial=0.0)) for both in (H.T @ H, H.T @ images))
+def largest_cosines(H: Array, images: Array) -> Array:
+    """The largest cosine of two directions (S, d, k), or correlation of their scores, whichever is larger."""
+    Ht = H.transpose(0, 2, 1)
+    both = [unsigned_cosines(products).max(axis=(1, 2), initial=0.0) for products in (Ht @ H, Ht @ images)]
+    return np.asarray(np.maximum(*both))
 
 
 def unsigned_cosines(products: Array) -> Array:
-    """|cosine| of each pair from all inner products, above the diagonal."""
-    lengths = np.sqrt(np.maximum(np.diagonal(products), np.finfo(float).tiny))
-    return np.abs(np.triu(products / np.multiply.outer(lengths, lengths), 1))
+    """|cosine| of each pair from all inner products (..., k, k), above the diagonal."""
+    own = np.diagonal(products, axis1=-2, axis2=-1)
+    lengths = np.sqrt(np.maximum(own, np.finfo(float).tiny))
+    return np.asarray(np.abs(np.triu(products / (lengths[..., :, None] * lengths[..., None, :]), 1)))

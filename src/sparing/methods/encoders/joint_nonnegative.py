@@ -13,7 +13,7 @@ from sparing.gram import DataMatrix
 from sparing.linalg.span import encoder_of
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.deflation import GeneralizedDeflation
-from sparing.methods.encoders.orthogonal_nonnegative import held, orthogonal_starts
+from sparing.methods.encoders.orthogonal_nonnegative import LONG_GAIN, held, orthogonal_starts
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
 from sparing.objectives.joint import VarianceAlternation
@@ -74,13 +74,15 @@ class JointNonnegative:
         Of the orthogonal ones those that more effort did not change come once.
         """
         solver, known = FirstOnce(self.solver, whole), np.zeros(0)
+        if task.start is not None:
+            yield task.start
+            if run.effort.n_restarts(whole.n_features, whole.n_samples, len(task.sizes)) == 0:
+                return  # products are expensive, and these components are no part of anything
         own = replace(run, rng=deepcopy(run.rng))  # the orthogonal ones are those of a fit of their own, at any effort
         _, *orthogonal = orthogonal_starts(task, whole, solver, run)
         if task.start is None and not run.budget.expired:  # without time the orthogonal ones are enough
             spectrum, deflation = task.spectrum, GeneralizedDeflation()
             yield sequential_directions(solver, deflation, whole, spectrum, task.sizes, own.share(0.4))
-        elif task.start is not None:
-            yield task.start
         for start in orthogonal:
             if not np.array_equal(known, start):
                 yield start
@@ -104,9 +106,9 @@ class _Nonnegative(VarianceAlternation):
 
         Directions of many features take a few steps in each of more sweeps, because a full ascent takes long.
         """
-        value, work, products = self.captured(H), self.exchange_work, self.turn_work
-        d, few = self.view.n_features, max(sizes) <= SUPPORT_DECOMPOSED
-        one_product = 2 * d * min(self.view.n_samples or d, d)
+        value, work, products = self.captured(H), self.exchange_work, self.turn_work / 2
+        self.turn_work -= products
+        few = max(sizes) <= SUPPORT_DECOMPOSED
         for _ in range(SEARCH.nonnegative_turns if few else SEARCH.long_turns):
             before = value
             for j in range(H.shape[1]):
@@ -124,7 +126,8 @@ class _Nonnegative(VarianceAlternation):
                     trial[:, j] = objective.stepped(H[:, j], size, SEARCH.steps_in_turn)
                 if (reached := self.captured(trial)) > value:
                     H, value = trial, reached
-                products -= (objective.n_products + H.shape[1]) * one_product
-            if value <= before * (1 + TURN_GAIN):
+                products -= (objective.n_products + H.shape[1]) * self.view.product_work
+            if value <= before * (1 + (TURN_GAIN if few else LONG_GAIN)):
                 break
+        self.turn_work += products
         return H

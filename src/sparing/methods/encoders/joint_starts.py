@@ -19,7 +19,8 @@ from sparing.methods.encoders.disjoint import anywhere, perturbed
 from sparing.methods.encoders.joint_goals import JointVariances
 from sparing.methods.encoders.sequential import FirstOnce, sequential_directions
 from sparing.methods.solvers import Solver
-from sparing.results import Array, Spectrum
+from sparing.objectives.blocks import LEAST_RIDGE
+from sparing.results import Array, Indices, Spectrum
 from sparing.run import Run
 from sparing.search.sharing import settled
 from sparing.search.truncated_power import pool_of, truncated_powers, unit_vectors
@@ -50,23 +51,26 @@ class JointStarts:
     """
 
     def __init__(self, goal: JointVariances, solver: Solver, spectrum: Spectrum, seed: int = 0) -> None:
-        self.n_features, self.sizes = goal.n_features, goal.sizes
+        self.n_features, self.sizes, self._whole = goal.n_features, goal.sizes, goal.view
         self.pool, self.view, self.spectrum = np.arange(goal.n_features), goal.view, spectrum
         wanted = max(SEARCH.promising, SEARCH.places * sum(goal.sizes))
         if wanted < goal.n_features:
             self.pool = pool_of(goal.view, wanted, spectrum.basis)
             self.spectrum = replace(spectrum, basis=spectrum.basis[self.pool])
         if wanted < goal.n_features or not goal.view.has_gram:  # hundreds of products follow
-            block = goal.view.restricted(self.pool)
-            self.view = view_of_gram(block.gram(), is_psd=block.is_psd, psd_slack=block.psd_slack)
+            block, origin = goal.view.restricted(self.pool), goal.view.origin
+            columns = origin.columns(self.pool) if origin.rows_in_memory and origin.noise is None else None
+            self.view = view_of_gram(block.gram(), is_psd=block.is_psd, psd_slack=block.psd_slack, columns=columns)
         self.solver = FirstOnce(solver, self.view)
         self.seed, self._shared = seed, list[tuple[float, Array]]()
         self._sequences = dict[type[Deflation], Array]()
         basis = self.spectrum.basis[:, : len(self.sizes)]
-        self._turned, self._rotations = list[Array](), rotations(basis, goal.cut, np.random.default_rng(seed))
+        self._turned = list[Array]()
+        self._rotations = rotations(basis, goal.cut, np.random.default_rng(seed), together=SEARCH.turned_together)
+        self._scattered: Array | None = None
 
     def of(self, goal: JointVariances, spectrum: Spectrum) -> JointStarts:
-        """Those for another goal."""
+        """The same starts for another goal."""
         return JointStarts(goal, self.solver.solver, spectrum, self.seed)
 
     def sequential(self, deflation: Deflation, run: Run) -> Array:
@@ -88,6 +92,18 @@ class JointStarts:
             self._shared.append(_shared_out(self.view, known, self._rotation(0), self.sizes, times, run))
         return self._among_all(self._shared[number][1])
 
+    def scattered(self, ridge: float, run: Run) -> list[Array]:
+        """Components that principal components do not lead to, the best first: sets of those that truncated power
+        reaches from single features anywhere."""
+        view, k = self._whole, len(self.sizes)
+        if self._scattered is None:
+            fixed = replace(run, rng=np.random.default_rng(self.seed))
+            self._scattered = scattered_components(
+                view, max(SEARCH.joint_scattered_kept, 6 * k), max(self.sizes), fixed
+            )
+        sets = sets_together(view, self._scattered, k, ridge)
+        return [self._scattered[:, chosen] for chosen in sets]
+
     def _rotation(self, number: int) -> Array:
         while len(self._turned) <= number:
             self._turned.append(next(self._rotations))
@@ -100,26 +116,55 @@ class JointStarts:
         return out
 
 
-def scattered_components(view: DataMatrix, n_components: int, n_nonzero: int, ridge: float, run: Run) -> Array:
-    """Components that truncated power reaches from single features anywhere; fewer if they coincide.
+def scattered_components(view: DataMatrix, count: int, n_nonzero: int, run: Run) -> Array:
+    """Different directions that truncated power reaches from single features anywhere.
 
     Principal components lead to few of them: if variances are similar, a group of correlated features may matter to
     none.
     """
     usable = view.gram_diagonal() > 0
-    count = int(
+    many = int(
         np.clip(SEARCH.joint_scattered_entries // view.n_features, SEARCH.joint_scattered_kept, SEARCH.joint_scattered)
     )
-    chosen = run.rng.permutation(np.flatnonzero(usable))[:count]
+    chosen = run.rng.permutation(np.flatnonzero(usable))[:many]
     limits: dict[str, Any] = {"settled": 2, "budget": run.budget, "allowed": usable[:, None]}
     firsts = [
         truncated_powers(view, unit_vectors(view.n_features, some), n_nonzero, max_iter=1, **limits)
         for some in np.array_split(chosen, -(-len(chosen) // SEARCH.joint_scattered_kept))
     ]
-    kept = max(SEARCH.joint_scattered_kept, 6 * n_components)
-    found = together(view, np.column_stack(firsts), kept, ridge)
+    found = np.column_stack(firsts)
+    found = together(view, found, count, LEAST_RIDGE) if found.shape[1] > count else found
     found = truncated_powers(view, found, n_nonzero, max_iter=SEARCH.joint_scattered_steps, **limits)
-    return together(view, found, n_components, ridge)
+    supports = np.unique((found != 0).T, axis=0, return_index=True)[1]
+    return found[:, np.sort(supports)]
+
+
+def sets_together(view: DataMatrix, directions: Array, count: int, ridge: float) -> Indices:
+    """Sets (rows) of so many of some unit directions, the best first: each begins with another one, and takes those
+    that add most to the variance captured, one after the other."""
+    rows = sparse.csr_array(directions.T)
+    C, W = (np.asarray(rows @ image) for image in (directions, view.gram_matmat(directions)))
+    chosen = np.argsort(-np.diagonal(W), kind="stable")[: SEARCH.joint_scattered_sets, None]
+    state, captured = np.arange(len(chosen)), np.zeros(len(chosen))
+    C = np.repeat((C + ridge * np.eye(len(C)))[None], len(chosen), axis=0)
+    W = np.repeat(W[None], len(chosen), axis=0)
+    for number in range(count):
+        if number:
+            left, added = (np.diagonal(part, axis1=1, axis2=2) for part in (C, W))
+            worth = np.where(left > OVERLAP, added / np.maximum(left, OVERLAP), 0.0)
+            chosen = np.column_stack([chosen, worth.argmax(axis=1)])
+            captured[worth.max(axis=1) <= 0] = -np.inf
+        c, w = C[state, chosen[:, -1]], W[state, chosen[:, -1]]  # what it has in common with all others goes with it
+        own = c[state, chosen[:, -1]][:, None]
+        own = np.where(own > OVERLAP, own, np.inf)  # nothing is left that would be another one
+        share, variance = c / own, w[state, chosen[:, -1]][:, None]
+        captured += (variance / own)[:, 0]
+        C = C - share[:, :, None] * c[:, None, :]
+        half = share[:, :, None] * (w - variance * share / 2)[:, None, :]
+        W = W - half - half.transpose(0, 2, 1)
+    order = np.argsort(-captured, kind="stable")
+    sets = np.sort(chosen[order[captured[order] > -np.inf]], axis=1)
+    return sets[np.sort(np.unique(sets, axis=0, return_index=True)[1])]
 
 
 def together(view: DataMatrix, directions: Array, count: int, ridge: float) -> Array:
@@ -155,14 +200,20 @@ def _shared_out(
 
 
 def rotations(
-    V: Array, cut: Callable[[Array], Array], rng: np.random.Generator, *, named: bool = True
+    V: Array, cut: Callable[[Array], Array], rng: np.random.Generator, *, named: bool = True, together: int = 1
 ) -> Iterator[Array]:
     """An endless sequence of truncated rotations of the principal components: varimax and identity, if ``named``, then
-    random ones."""
-    k = V.shape[1]
-    for number in count(0 if named else 2):
-        rotated = varimax(V) if number == 0 else V if number == 1 else V @ np.linalg.qr(rng.standard_normal((k, k)))[0]
+    random ones, so many at a time."""
+    d, k = V.shape
+    batches = [[varimax(V)], [V]] if named else []
+    while True:
+        turned = batches.pop(0) if batches else [V @ _random_rotation(k, rng) for _ in range(together)]
+        rotated = np.column_stack(turned)
         for _ in range(SEARCH.polar_steps):
-            left, _, right = np.linalg.svd(V.T @ cut(rotated))
-            rotated = V @ (left @ right)
-        yield unit_columns(cut(rotated))
+            left, _, right = np.linalg.svd((V.T @ cut(rotated)).reshape(k, -1, k).transpose(1, 0, 2))
+            rotated = (V @ (left @ right)).transpose(1, 0, 2).reshape(d, -1)
+        yield from map(unit_columns, np.split(cut(rotated), len(turned), axis=1))
+
+
+def _random_rotation(k: int, rng: np.random.Generator) -> Array:
+    return np.asarray(np.linalg.qr(rng.standard_normal((k, k)))[0])

@@ -30,8 +30,7 @@ def best_within(
         for trial in (H, goal.refitted(H, run), _charged(goal, H, max_cosine, run)):
             if (within := shrunk(trial, max_cosine)) is not None:
                 kept.append(within)
-    images = np.split(goal.view.gram_matmat(np.concatenate(kept, axis=1)), len(kept), axis=1)
-    best = first_largest(np.array([goal.captured(H, AH, 0.0) for H, AH in zip(kept, images, strict=True)]))
+    best = first_largest(goal.captured(*goal.with_images(kept), 0.0))
     return kept[best] if best < len(known) else goal.ordered(kept[best])
 
 

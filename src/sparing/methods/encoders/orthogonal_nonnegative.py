@@ -14,7 +14,7 @@ from sparing.methods.deflation import DisjointDeflation
 from sparing.methods.encoders.disjoint import anywhere, perturbed
 from sparing.methods.encoders.sequential import sequential_directions
 from sparing.methods.solvers import Solver
-from sparing.objectives.nonnegative import NonnegativeObjective
+from sparing.objectives.nonnegative import SUPPORT_DECOMPOSED, NonnegativeObjective
 from sparing.results import Array, Encoder, Reference
 from sparing.run import Budget, Run
 from sparing.search.sharing import settled
@@ -23,6 +23,9 @@ from sparing.task import Task
 
 SHARING_GAIN, SHARINGS_APART = 1e-9, 1e-6
 """Relative gain below which the sweeps end, and relative difference that distinguishes two answers."""
+
+LONG_GAIN = 1e-5
+"""The gain for directions of hundreds of features, whose last sweeps gain little: a fifth of the time for 4e-4."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ def _settled(view: DataMatrix, H: Array, sizes: list[int], budget: Budget) -> tu
     def pull(P: Array) -> Array:
         return np.where(objective.usable[:, None], np.maximum(P, 0.0), 0.0)
 
-    _, H = settled(view, H, sizes, pull, SHARING_GAIN, budget)
+    growth = SHARING_GAIN if max(sizes) <= SUPPORT_DECOMPOSED else LONG_GAIN
+    _, H = settled(view, H, sizes, pull, growth, budget)
     refined = np.column_stack([objective.settled(x)[1] for x in H.T]) if H.shape[1] else H
     return float(np.einsum("ij,ij->", refined, view.gram_matmat(refined))), refined

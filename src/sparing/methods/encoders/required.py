@@ -29,8 +29,8 @@ class Required:
     """Components that have required features among theirs: a feature has a place in some component.
 
     Its loading may be zero, where any other would lower the variance. Each component in turn gets the features that add
-    most to what the others explain, those that it must have in any case; all choices are tried where they are few, else
-    single swaps.
+    most to the other components; required features come first; all choices are tried where they are few, else single
+    swaps.
 
     Parameters
     ----------

@@ -72,14 +72,12 @@ def _improved(known: DataMatrix, chosen: Indices, left: float, task: Task, run: 
         size = min(task.n_nonzero, 2 * size + run.effort.spare_slots)
     empty = size - len(rules.required) if rules.has_budget else 0
     supports = np.append(chosen, np.arange(d, d + size - len(chosen)))[None]
-    by_span, by_loss = (
-        CapturedVariance(known, target, by_loss=flag, rules=rules, empty=empty) for flag in (False, True)
-    )
     for effort in (level.for_shared(size) for level in run.effort.levels if not run.budget.expired):
         if left <= effort.worthwhile * _least_loss(target):
             continue
         at_once = known.n_features <= SEARCH.looked * effort.working_set  # squares of so few features are cheap
-        level, problem = replace(run, effort=effort), by_loss if effort.by_loss or at_once else by_span
+        level, by_loss = replace(run, effort=effort), effort.by_loss or at_once
+        problem = CapturedVariance(known, target, by_loss=by_loss, rules=rules, empty=empty, work=effort.outside_work)
         for _ in range(effort.populations):  # independent, so that none draws the others into its optimum
             if run.budget.expired:
                 break

@@ -130,7 +130,7 @@ class SignedSums:
         return first + second
 
     def finish(self, result: Array) -> Array:
-        """Nothing is left to do."""
+        """Do nothing."""
         return result
 
     def of_products(self, view: DataMatrix) -> Array:
@@ -172,7 +172,7 @@ class FrequentDirections:
         return self._shrunk(np.concatenate([first, second]))
 
     def finish(self, result: Array) -> Array:
-        """Nothing is left to do."""
+        """Do nothing."""
         return result
 
     def _shrunk(self, rows: Array) -> Array:

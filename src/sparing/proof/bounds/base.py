@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -22,7 +23,8 @@ class BoundMethod(Protocol):
     ``objective`` is the quantity that it bounds: ``loss`` or ``variance``. ``witnesses``, where it is there, are the
     records that its witness is made of; ``iterates``, where it is there and true, says that a check rests on an
     iteration where the spectrum is not exact; ``scales``, likewise, that it takes a share of its steps where the effort
-    has only that, and ``proves`` that it is a search that may end with the value proved.
+    has only that, ``proves`` that it is a search that may end with the value proved, and ``continues`` that it is a
+    :class:`ContinuedBound`.
     """
 
     name: ClassVar[str]
@@ -40,6 +42,31 @@ class BoundMethod(Protocol):
 
     def check(self, task: Task, witness: Any) -> float:
         """The bound again from the data and the witness alone; infinite where the witness proves nothing."""
+
+
+Begun = TypeVar("Begun")
+
+
+@dataclass
+class Kept:
+    """The search that one pass of a proof leaves to the next."""
+
+    search: Any = None
+
+    def begun(self, begin: Callable[[], Begun]) -> Begun:
+        """The search so far, or a new one."""
+        if self.search is None:
+            self.search = begin()
+        return cast(Begun, self.search)
+
+
+class ContinuedBound(BoundMethod, Protocol):
+    """A bound whose search can go on where it stopped: then only what is new takes time."""
+
+    continues: ClassVar[bool]
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
+        """The same; calls for the same task and incumbent go on with the search that is kept."""
 
 
 def eigen_seconds(n_features: int) -> float:

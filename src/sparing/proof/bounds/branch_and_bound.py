@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparing.effort import ProofEffort
-from sparing.proof.bounds.base import eigen_seconds, valid_for
+from sparing.proof.bounds.base import Kept, eigen_seconds, valid_for
 from sparing.proof.trees.nonnegative_proof import prove_nonnegative, raised_and_refuted_again
 from sparing.proof.trees.prover import Prover, as_bound, refuted_again
 from sparing.proof_limits import LIMITS, SECONDS
@@ -19,7 +19,7 @@ from sparing.task import Task
 
 
 def nodes_seconds(n_features: int, effort: ProofEffort) -> float:
-    """All nodes of a search through supports; where features are few it ends after fewer."""
+    """Seconds of all nodes of a search through supports; with few features it ends earlier."""
     nodes = min(effort.nodes, SECONDS.nodes * n_features**2)
     return nodes * (SECONDS.node + SECONDS.wide_node * n_features)
 
@@ -43,6 +43,7 @@ class BranchAndBound:
     objective: ClassVar = "variance"
     proves: ClassVar = True
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("berk2019", "Algorithm 1")
 
     def applies(self, task: Task) -> bool:
@@ -50,7 +51,7 @@ class BranchAndBound:
         return task.problem.is_single
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By nodes; others come first where loadings are nonnegative.
+        """Seconds of all nodes; if loadings are nonnegative, other bounds come first.
 
         With many features all smaller sizes come first, each with a search of its own that lists pairs.
         """
@@ -62,16 +63,16 @@ class BranchAndBound:
         own = nodes_seconds(LIMITS.witness_features, effort) + SECONDS.pair * effort.pair_work
         return own * (1 + (task.n_nonzero / SECONDS.many_sizes) ** 3)
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The bound with its refuted targets, for one component; it holds for x >= 0, but need not be reached there."""
         if not self.applies(task):
             return None
         size = min(task.n_nonzero, task.gram.n_features)
         effort = run.effort.proof
         nodes = effort.part(effort.nodes) if self.max_nodes is None else self.max_nodes
-        proof = Prover(task.gram, pair_work=effort.share * effort.pair_work).prove(
-            size, incumbent.support, run.rng, max_nodes=nodes, budget=run.budget
-        )
+        prover = (kept or Kept()).begun(lambda: Prover(task.gram, pair_work=0.0))
+        prover.allow(effort.share * effort.pair_work)
+        proof = prover.prove(size, incumbent.support, run.rng, max_nodes=nodes, budget=run.budget)
         if not np.isfinite(proof.bound):
             return None
         bound = as_bound(proof)
@@ -79,7 +80,7 @@ class BranchAndBound:
 
     @valid_for(one=True)
     def check(self, task: Task, witness: Any) -> float:
-        """Every target is refuted once more, and one that cannot be counts for nothing."""
+        """Refute every target again; a target that cannot be refuted is dropped."""
         return refuted_again(task.gram, task.n_nonzero, witness)
 
 
@@ -114,7 +115,7 @@ class NonnegativeBranchAndBound:
         )
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By nodes, and by steps to N."""
+        """Seconds of all nodes, and of the steps to N."""
         d = task.gram.n_features
         return nodes_seconds(d, effort) + effort.raising_steps(d) * eigen_seconds(d)
 

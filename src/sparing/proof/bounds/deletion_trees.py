@@ -14,7 +14,7 @@ import numpy as np
 from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds.base import valid_for
+from sparing.proof.bounds.base import Kept, valid_for
 from sparing.proof.trees.deletion_tree import CLOSED, TRIED_ROUNDING, DeletionTree, Searched
 from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Bound, Encoder, Indices, Problem, Reference
@@ -26,9 +26,9 @@ from sparing.task import Task
 class AllSupports:
     """The least loss of all sets of r features, by trying them all [magdonismail2015, Sec. 1].
 
-    For features that all components share, where sets are few. Sets of collinear features count for as much as any
-    others could add: no rounding makes the bound too high. The witness is the number of sets, all of which are tried
-    again, and the largest captured variance.
+    For features that all components share, where sets are few. A set of collinear features counts as much as any other
+    could: no rounding makes the bound too high. The witness is the number of sets, all of which are tried again, and
+    the largest captured variance.
     """
 
     name: ClassVar = "all_supports"
@@ -42,7 +42,7 @@ class AllSupports:
         return _is_shared(task.problem) and few and task.n_nonzero < task.gram.n_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By the number of sets."""
+        """Seconds of all sets."""
         return SECONDS.tried_setup + SECONDS.tried * min(_n_supports(task.problem), LIMITS.tried_supports)
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
@@ -55,7 +55,7 @@ class AllSupports:
         return Bound(value, self.name, words, "always", (count, captured), reached, supports=(best,))
 
     def check(self, task: Task, witness: Any) -> float:
-        """All sets tried again."""
+        """Try all sets again."""
         if not self.applies(task):
             return math.inf
         (listed, _), (count, _, most, _) = witness, _tried(task)
@@ -63,7 +63,7 @@ class AllSupports:
 
 
 def _n_supports(problem: Problem) -> int:
-    """How many sets of features there are, at most: rules may leave fewer."""
+    """Upper limit of the number of supports; rules may leave fewer."""
     required = len(problem.rules.required)
     return comb(problem.n_features - required, max(min(problem.n_nonzero, problem.n_features) - required, 0))
 
@@ -93,6 +93,20 @@ def _tried(task: Task) -> tuple[int, float, float, Indices]:
     return count, captured, max(most, captured * (1 + CLOSED)), np.sort(best)
 
 
+@dataclass
+class TreeSearch:
+    """A tree, and what a search of it has found so far."""
+
+    tree: DeletionTree
+    found: Searched | None = None
+
+    def run(self, problem: Problem, support: Any, nodes: int, budget: Budget) -> Searched:
+        """The search until it has so many nodes, with those of earlier calls."""
+        size = read_together(problem)
+        self.found = self.tree.search(size, support, budget=budget, max_nodes=nodes, earlier=self.found)
+        return self.found
+
+
 @dataclass(frozen=True)
 class LossTree:
     """No u features can lose less than total - max J(S), the optimum of [magdonismail2015, Sec. 1] bounded from below.
@@ -113,25 +127,30 @@ class LossTree:
     objective: ClassVar = "loss"
     proves: ClassVar = True
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
     def applies(self, task: Task) -> bool:
-        """Where all components together do not read all features."""
+        """Whether the components together leave out some features."""
         if task.problem.objective != "loss" or task.gram.n_features > LIMITS.decomposed_features:
             return False
         return read_together(task.problem) < task.gram.n_features or bool(task.rules)
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By nodes."""
+        """Seconds of all nodes."""
         return tree_seconds(task, effort)
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def _begin(self, task: Task) -> TreeSearch:
+        """The tree of losses."""
+        return TreeSearch(DeletionTree.of_view(task.gram, task.problem.n_components, task.problem.rules))
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The bound and the support it started from, or None if the tree cannot help."""
         view, problem = task.gram, task.problem
         nodes = run.effort.proof.tree_nodes(view.n_features) if self.max_nodes is None else self.max_nodes
         if not self.applies(task) or nodes < 1:
             return None
-        found = _searched(view, problem, incumbent.support, nodes, run.budget)
+        found = (kept or Kept()).begun(lambda: self._begin(task)).run(problem, incumbent.support, nodes, run.budget)
         witness, shared = (incumbent.support, found.nodes + 1), _is_shared(problem)
         words = "branch and bound" if shared else f"branch and bound for {read_together(problem)} shared features"
         supports = (found.support,) if shared else ()
@@ -143,7 +162,7 @@ class LossTree:
         if task.problem.objective != "loss":
             return math.inf
         support, nodes = witness
-        found = _searched(task.gram, task.problem, support, spared(nodes), Budget())
+        found = self._begin(task).run(task.problem, support, spared(nodes), Budget())
         return _least_loss(task.gram, found.bound)
 
 
@@ -167,6 +186,7 @@ class EigenvalueTree:
     objective: ClassVar = "variance"
     proves: ClassVar = True
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("golub1996", "Theorem 8.1.7, interlacing")
 
     def applies(self, task: Task) -> bool:
@@ -177,17 +197,24 @@ class EigenvalueTree:
         return problem.is_several and view.is_psd and few and not closer
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By nodes."""
+        """Seconds of all nodes."""
         return tree_seconds(task, effort)
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def _begin(self, task: Task) -> TreeSearch:
+        """The tree of eigenvalues."""
+        A, problem = task.gram.gram(), task.problem
+        return TreeSearch(DeletionTree(np.eye(len(A)), A, problem.n_components, problem.rules))
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The bound and the support it started from."""
         nodes = run.effort.proof.tree_nodes(task.gram.n_features) if self.max_nodes is None else self.max_nodes
         if self.max_nodes is None and task.problem.orthogonal:
             nodes //= 4  # other bounds are closer there [gaps]
         if not self.applies(task) or nodes < 1:
             return None
-        found = _of_eigenvalues(task, incumbent.support, nodes, run.budget)
+        found = (
+            (kept or Kept()).begun(lambda: self._begin(task)).run(task.problem, incumbent.support, nodes, run.budget)
+        )
         words = f"branch and bound for {read_together(task.problem)} features of all components"
         witness = (incumbent.support, found.nodes + 1)
         return Bound(_most_variance(task, found.bound), self.name, words, "always", witness)
@@ -198,11 +225,12 @@ class EigenvalueTree:
         if not self.applies(task):
             return math.inf
         support, nodes = witness
-        return _most_variance(task, _of_eigenvalues(task, support, spared(nodes), Budget()).bound)
+        found = self._begin(task).run(task.problem, support, spared(nodes), Budget())
+        return _most_variance(task, found.bound)
 
 
 def tree_seconds(task: Task, effort: ProofEffort) -> float:
-    """All nodes, or as many as there can be for so few supports."""
+    """Seconds of all nodes, at most one for each support."""
     d = task.gram.n_features
     nodes = min(effort.tree_nodes(d), comb(d, read_together(task.problem)) // LIMITS.tree_supports + 1)
     each = SECONDS.tree if task.problem.objective == "loss" else SECONDS.white_tree
@@ -223,17 +251,6 @@ def spared(nodes: int) -> int:
 def _is_shared(problem: Problem) -> bool:
     """Is it about losses, and has all that is used ``n_nonzero`` features? Those of each component may be others."""
     return problem.objective == "loss" and bool(problem.shared_support or problem.n_components == 1)
-
-
-def _searched(view: DataMatrix, problem: Problem, support: Any, nodes: int, budget: Budget) -> Searched:
-    tree = DeletionTree.of_view(view, problem.n_components, problem.rules)
-    return tree.search(read_together(problem), support, budget=budget, max_nodes=nodes)
-
-
-def _of_eigenvalues(task: Task, support: Any, nodes: int, budget: Budget) -> Searched:
-    A, problem = task.gram.gram(), task.problem
-    tree = DeletionTree(np.eye(len(A)), A, problem.n_components, problem.rules)
-    return tree.search(read_together(problem), support, budget=budget, max_nodes=nodes)
 
 
 def _least_loss(view: DataMatrix, captured: float) -> float:

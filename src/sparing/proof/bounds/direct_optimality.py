@@ -83,7 +83,7 @@ class DirectOptimality:
         return task.problem.is_single
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By the size of a look, n x n x d, and eigenvalues; more where many features need a Y_i.
+        """Seconds of steps of size n x n x d and of eigenvalues; more if many features need a Y_i.
 
         The same in wedges comes first where loadings are nonnegative.
         """
@@ -166,7 +166,7 @@ def lengths_of(C: Array) -> Array:
 def searched(
     C: Array, r: int, incumbent: Any, max_iter: int, budget: Budget, work: float = math.inf, n_tests: int = 10**9
 ) -> tuple[float, Array, Array]:
-    """rho and X of a small bound: the paper's test at some rho, then steps from what came nearest.
+    """rho and X of a small bound: the paper's test at some rho, then steps from the best of them.
 
     Of the places to begin at most ``n_tests`` are looked at, evenly spread.
     """

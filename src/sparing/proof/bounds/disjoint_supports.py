@@ -10,6 +10,7 @@ import numpy as np
 
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
+from sparing.proof.answers import answer_on, worth
 from sparing.proof.bounds.base import as_floats, valid_for
 from sparing.proof.bounds.deletion_trees import spared
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
@@ -47,7 +48,7 @@ class DisjointSupports:
         return problem.disjoint and each and countable(task.gram.n_features, _sizes(problem))
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By the supports, which are listed."""
+        """Seconds of all supports, which are listed."""
         problem, d = task.problem, task.gram.n_features
         return 0.02 + SECONDS.disjoint * comb(d, min(problem.n_nonzero, d)) * problem.n_components
 
@@ -63,7 +64,9 @@ class DisjointSupports:
             return None
         witness, supports = (found.prices, found.supports, found.nodes), tuple(found.supports)
         value, words = rounded_up(found.bound, view), "a search of disjoint supports"
-        reached = not problem.nonnegative and value <= found.value * (1 + REACHED)
+        again = answer_on(task, supports)  # a check knows the supports alone, and copies count once
+        signed = not problem.nonnegative
+        reached = signed and again is not None and value <= worth(task, again) * (1 + REACHED)
         return Bound(value, self.name, words, "always", witness, reached, supports=supports)
 
     @valid_for(disjoint=True)

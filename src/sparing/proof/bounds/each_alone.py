@@ -41,7 +41,7 @@ class EachAlone:
         )
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """Nothing: that of one is known."""
+        """Zero: the bounds of single components are known."""
         return 0.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:

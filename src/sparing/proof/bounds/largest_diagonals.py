@@ -34,13 +34,13 @@ class LargestDiagonals:
     reference: ClassVar = Reference("fan1949", "Theorem 1, for A - mu I")
 
     def applies(self, task: Task) -> bool:
-        """Where A is positive semidefinite, or small enough to decompose."""
+        """Whether A is positive semidefinite, or small enough to decompose."""
         return task.problem.objective == "variance" and (
             task.gram.is_psd or task.gram.n_features <= LIMITS.decomposed_features
         )
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """Next to nothing: the diagonal is known, and A is decomposed only where that is cheap."""
+        """Almost zero: the diagonal is known, and A is decomposed only if that is cheap."""
         return 0.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import EPS, rounded_up
-from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.bounds.base import Kept, as_floats, valid_for
 from sparing.proof.bounds.shared_part import (
+    RelaxedPart,
     Single,
     affordable_rounds,
     best_single,
@@ -17,8 +18,16 @@ from sparing.proof.bounds.shared_part import (
     most_absolute,
     part_seconds,
 )
-from sparing.proof.relaxations.fantope import in_own_unit, leading_sum, relaxed_projection, scale_of, shared_part, split
-from sparing.proof.relaxations.limited_cosine import limited_part, union_values, unions
+from sparing.proof.relaxations.fantope import (
+    PartSearch,
+    SharedPartSearch,
+    in_own_unit,
+    leading_sum,
+    projection_relaxation,
+    scale_of,
+    split,
+)
+from sparing.proof.relaxations.limited_cosine import LimitedPartSearch, union_values, unions
 from sparing.proof.trees.prover import bound_of_one_component
 from sparing.proof_limits import LIMITS
 from sparing.results import Array, Bound, Encoder, Problem, Reference
@@ -59,6 +68,7 @@ class LimitedCosine:
     name: ClassVar = "limited_cosine"
     objective: ClassVar = "variance"
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
 
     def applies(self, task: Task) -> bool:
@@ -68,26 +78,26 @@ class LimitedCosine:
         return problem.is_several and limited and not problem.shared_support and d <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step, and rounds of the search for a part."""
+        """Seconds of one eigendecomposition per step, and of the rounds of the search for a part."""
         return part_seconds(task, effort, effort.orthogonal_rounds)
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def _begin(self, task: Task) -> RelaxedPart:
+        """The relaxation on the Fantope."""
+        (_, A), problem = in_own_unit(task.gram.gram()), task.problem
+        return RelaxedPart(projection_relaxation(A, problem.n_components, most_absolute(problem, len(A))))
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The bound with its W, which starts as that of the relaxation on the Fantope."""
         if not self.applies(task):
             return None
         (unit, A), effort, problem = in_own_unit(task.gram.gram()), run.effort.proof, task.problem
         k, d = problem.n_components, len(A)
-        radius, steps = most_absolute(problem, d), effort.dual_steps(d)
-        _, Y = relaxed_projection(A, k, radius, max_iter=steps, tolerance=1e-4, budget=run.budget)
-        start, own, size = split(A, Y, k), k / largest_gram(problem), min(problem.n_nonzero, d)
+        search = (kept or Kept()).begun(lambda: self._begin(task))
+        _, Y = search.relaxation.run(effort.dual_steps(d), 1e-4, run.budget)
+        part = search.part_from(lambda: _part_search(A, problem, split(A, Y, k)))
         rounds = affordable_rounds(task, effort, effort.orthogonal_rounds) if self.rounds is None else self.rounds
-        sets, union = unions(d, k * size), min(k * size, d)
-        if sets.shape[1] > union:
-            weights = {size: own, union: k - own}
-            W = shared_part(A, [size] * k, start, rounds=rounds, budget=run.budget, weights=weights)
-        else:
-            W = limited_part(A, k, size, own, sets, start, rounds=rounds, budget=run.budget)
-        return Bound(self.check(task, unit * W), self.name, METHOD, "always", unit * W)
+        W = unit * part.run(rounds, run.budget)
+        return Bound(self.check(task, W), self.name, METHOD, "always", W)
 
     @valid_for(each=True)
     def check(self, task: Task, witness: Any) -> float:
@@ -97,6 +107,15 @@ class LimitedCosine:
             return math.inf
         value = limited_value(task.gram.gram(), W, problem, self.single)
         return rounded_up(value, task.gram) + (k - 1) * float(task.gram.psd_slack)  # where H has less than full rank
+
+
+def _part_search(A: Array, problem: Problem, start: Array) -> PartSearch:
+    d, k = len(A), problem.n_components
+    own, size = k / largest_gram(problem), min(problem.n_nonzero, d)
+    sets, union = unions(d, k * size), min(k * size, d)
+    if sets.shape[1] > union:
+        return SharedPartSearch(A, [size] * k, start, weights={size: own, union: k - own})
+    return LimitedPartSearch(A, k, size, own, sets, start)
 
 
 def limited_value(A: Array, given: Array, problem: Problem, single: Single) -> float:

@@ -95,7 +95,7 @@ class NonnegativeOptimality:
         return task.problem.is_single and task.problem.nonnegative
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By looks in wedges; the doubly nonnegative dual is sharper where features are few enough for it."""
+        """Seconds of the steps in cones; with few features the doubly nonnegative dual is sharper."""
         view = task.gram
         long = min(4 * task.n_nonzero / view.n_features, 1.0)
         each = SECONDS.wedge_setup + SECONDS.wedge * long * plain.look(view)

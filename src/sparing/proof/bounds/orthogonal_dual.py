@@ -8,13 +8,22 @@ from typing import Any, ClassVar
 
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds.base import as_floats, valid_for
-from sparing.proof.bounds.shared_part import DUAL, METHOD, PART, Single, affordable_rounds, part_seconds, split_value
+from sparing.proof.bounds.base import Kept, as_floats, valid_for
+from sparing.proof.bounds.shared_part import (
+    DUAL,
+    METHOD,
+    PART,
+    RelaxedPart,
+    Single,
+    affordable_rounds,
+    part_seconds,
+    split_value,
+)
 from sparing.proof.relaxations.fantope import (
+    SharedPartSearch,
     in_own_unit,
+    projection_relaxation,
     projection_value,
-    relaxed_projection,
-    shared_part,
     split,
 )
 from sparing.proof.trees.prover import bound_of_one_component
@@ -58,6 +67,7 @@ class OrthogonalDual:
     name: ClassVar = "orthogonal_dual"
     objective: ClassVar = "variance"
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("vu2013", "Alg. 1, the dual of its problem")
 
     def applies(self, task: Task) -> bool:
@@ -67,27 +77,33 @@ class OrthogonalDual:
         )
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step, and rounds of the search for a part."""
+        """Seconds of one eigendecomposition per step, and of the rounds of the search for a part."""
         return part_seconds(task, effort, effort.orthogonal_rounds)
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def _begin(self, task: Task) -> RelaxedPart:
+        """The relaxation on the Fantope."""
+        (_, A), problem = in_own_unit(task.gram.gram()), task.problem
+        return RelaxedPart(projection_relaxation(A, problem.n_components, nonzeros(problem, len(A))))
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
         view, problem = task.gram, task.problem
         if problem.objective != "variance" or not problem.is_orthogonal or view.n_features > LIMITS.witness_features:
             return None
         unit, A = in_own_unit(view.gram())
-        k, s = problem.n_components, nonzeros(problem, view.n_features)
+        k, search = problem.n_components, (kept or Kept()).begun(lambda: self._begin(task))
         effort = run.effort.proof
         steps = effort.dual_steps(len(A)) if self.max_iter is None else self.max_iter
-        _, Y = relaxed_projection(A, k, s, max_iter=steps, tolerance=self.tolerance, budget=run.budget)
+        _, Y = search.relaxation.run(steps, self.tolerance, run.budget)
         found = [self._proved(task, DUAL, unit * Y)]
         if not problem.shared_support and not run.budget.expired:
             start, sizes = split(A, Y, k), [min(problem.n_nonzero, view.n_features)] * k
             rounds = affordable_rounds(task, effort, effort.orthogonal_rounds) if self.rounds is None else self.rounds
-            part = shared_part(A, sizes, start, rounds=rounds, budget=run.budget)
+            is_first = search.part is None
+            part = search.part_from(lambda: SharedPartSearch(A, sizes, start)).run(rounds, run.budget)
             found.append(self._proved(task, PART, unit * part))
             # a part is better than the one before for the true lambda^(r), not for every bound
-            if part is not start and found[1].value > found[0].value:
+            if is_first and part is not start and found[1].value > found[0].value:
                 found.append(self._proved(task, PART, unit * start))
         return min(found, key=lambda bound: bound.value)
 

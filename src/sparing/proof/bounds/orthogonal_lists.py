@@ -11,7 +11,7 @@ import numpy as np
 
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.bounds.base import Kept, as_floats, valid_for
 from sparing.proof.relaxations.fantope import in_own_unit, relaxed_projection, split
 from sparing.proof.trees.prover import REACHED
 from sparing.proof.trees.support_lists import SupportLists, orthogonal_directions
@@ -45,6 +45,7 @@ class OrthogonalLists:
     objective: ClassVar = "variance"
     proves: ClassVar = True
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("fan1949", "Theorem 1, for lists of supports")
 
     def applies(self, task: Task) -> bool:
@@ -54,25 +55,31 @@ class OrthogonalLists:
         return each and comb(d, min(problem.n_nonzero, d)) <= LIMITS.enumerated_supports
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """By lists; for more components each takes longer to find."""
+        """Seconds of all lists; each takes longer to find with more components."""
         problem, d = task.problem, task.gram.n_features
         size = min(problem.n_nonzero, d)
         each = (SECONDS.list + SECONDS.listed * size * comb(d, size)) * SECONDS.more_lists ** (problem.n_components - 2)
-        return effort.list_rounds * each
+        return effort.list_rounds * each if effort.list_rounds >= _fewest_lists(task) else math.inf
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def _begin(self, task: Task) -> SupportLists:
+        """The lists."""
+        (_, A), problem = in_own_unit(task.gram.gram()), task.problem
+        usable = np.flatnonzero(task.rules.usable(len(A)))
+        return SupportLists(A, min(task.n_nonzero, len(A)), problem.n_components, usable)
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The bound with its pool, and the best supports that were seen."""
         H = incumbent.components.T
         k, effort = task.problem.n_components, run.effort.proof
         rounds = effort.part(effort.list_rounds) if self.rounds is None else self.rounds
-        if not self.applies(task) or not _is_orthonormal(H, k) or rounds < LIMITS.fewest_lists * 8 ** (k - 2):
+        if not self.applies(task) or not _is_orthonormal(H, k) or rounds < _fewest_lists(task):
             return None
-        unit, A = in_own_unit(task.gram.gram())
-        size = min(task.n_nonzero, len(A))
-        steps = effort.dual_steps(len(A))
-        _, Y = relaxed_projection(A, k, k * size, max_iter=steps, tolerance=1e-4, budget=run.budget)
-        lists = SupportLists(A, size, k, np.flatnonzero(task.rules.usable(len(A))))
-        found = lists.prove([split(A, Y, k)], H, rounds=rounds, budget=run.budget)
+        (unit, A), lists = in_own_unit(task.gram.gram()), (kept or Kept()).begun(lambda: self._begin(task))
+        if (begun := lists.search) is None:
+            steps, size = effort.dual_steps(len(A)), min(task.n_nonzero, len(A))
+            _, Y = relaxed_projection(A, k, k * size, max_iter=steps, tolerance=1e-4, budget=run.budget)
+            begun = lists.begin([split(A, Y, k)], H)
+        found = begun.run(rounds, run.budget)
         if not math.isfinite(found.bound):
             return None
         witness = (unit * found.target, unit * found.pool)
@@ -84,7 +91,7 @@ class OrthogonalLists:
 
     @valid_for(orthogonal=True, each=True)
     def check(self, task: Task, witness: Any) -> float:
-        """All lists bounded again by the pool: one look at them with each W."""
+        """Bound all lists again with the pool: one step for each W."""
         (target, given), d = witness, task.gram.n_features
         pool = as_floats(given, len(given), d, d)
         if not self.applies(task) or pool is None or len(pool) == 0 or not math.isfinite(target):
@@ -92,6 +99,11 @@ class OrthogonalLists:
         usable = np.flatnonzero(task.rules.usable(d))
         lists = SupportLists(task.gram.gram(), min(task.n_nonzero, d), task.problem.n_components, usable)
         return rounded_up(lists.check((pool + pool.transpose(0, 2, 1)) / 2, float(target)), task.gram)
+
+
+def _fewest_lists(task: Task) -> int:
+    """Fewer would hardly help."""
+    return LIMITS.fewest_lists * int(8 ** (task.problem.n_components - 2))
 
 
 def _is_orthonormal(H: Array, count: int) -> bool:

@@ -35,7 +35,7 @@ class PcaLoss:
         return task.problem.objective == "loss"
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """Nothing: the spectrum is known."""
+        """Zero: the spectrum is known."""
         return 0.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
@@ -71,7 +71,7 @@ class LeadingVariance:
         return task.problem.objective == "variance" and task.gram.is_psd
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """Nothing: the spectrum is known."""
+        """Zero: the spectrum is known."""
         return 0.0
 
     def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
@@ -98,6 +98,6 @@ def _fresh_spectrum(task: Task, *, tolerance: float) -> Spectrum:
 
 
 def _largest(view: DataMatrix, spectrum: Spectrum, n_components: int) -> float:
-    """A spectrum with fewer components than asked for left out what is rounding: everything is explained then."""
+    """Sum of the largest eigenvalues; those that the spectrum leaves out are rounding errors."""
     most = spectrum.most_variance
     return rounded_up(most if spectrum.rank >= n_components else max(most, spectrum.total), view)

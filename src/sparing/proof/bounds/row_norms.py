@@ -29,7 +29,7 @@ class _RowNorm(ABC):
         return task.problem.is_single and task.gram.n_features <= LIMITS.row_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """All rows of A are read."""
+        """Seconds to read all rows of A."""
         view = task.gram
         n = 0 if view.has_gram else view.n_samples or 0
         return (SECONDS.row + SECONDS.space * n) * float(view.n_features) ** 2

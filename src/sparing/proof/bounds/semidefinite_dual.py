@@ -11,8 +11,8 @@ import numpy as np
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.bounds.base import as_floats, eigen_seconds, valid_for
-from sparing.proof.relaxations.semidefinite import dual_value, one_sided_value, relaxed
+from sparing.proof.bounds.base import Kept, as_floats, eigen_seconds, valid_for
+from sparing.proof.relaxations.semidefinite import Alternation, dual_value, one_sided_value, relaxation
 from sparing.proof.relaxations.sharper_dual import sharpened, sharper_value
 from sparing.proof.trees.nonnegative_proof import proposed_dual
 from sparing.proof_limits import LIMITS, SECONDS
@@ -41,6 +41,7 @@ class SemidefiniteDual:
     name: ClassVar = "semidefinite_dual"
     objective: ClassVar = "variance"
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation")
 
     def applies(self, task: Task) -> bool:
@@ -48,17 +49,20 @@ class SemidefiniteDual:
         return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step; others come first where loadings are nonnegative."""
+        """Seconds of one eigendecomposition per step; if loadings are nonnegative, other bounds come first."""
         d = task.gram.n_features
         return math.inf if task.problem.nonnegative else 1.5 * effort.dual_steps(d) * eigen_seconds(d)
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def _begin(self, task: Task) -> Alternation:
+        """The relaxation."""
+        return relaxation(task.gram.gram(), task.problem.n_nonzero)
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The bound and its Y, for one component and not too many features."""
-        view, problem = task.gram, task.problem
         if not self.applies(task):
             return None
-        steps = run.effort.proof.dual_steps(view.n_features) if self.max_iter is None else self.max_iter
-        _, Y = relaxed(view.gram(), problem.n_nonzero, max_iter=steps, tolerance=self.tolerance, budget=run.budget)
+        steps = run.effort.proof.dual_steps(task.gram.n_features) if self.max_iter is None else self.max_iter
+        _, Y = (kept or Kept()).begun(lambda: self._begin(task)).run(steps, self.tolerance, run.budget)
         return Bound(self.check(task, Y), self.name, "the dual of the semidefinite relaxation", "always", Y)
 
     @valid_for(one=True)
@@ -103,7 +107,7 @@ class SharperDual:
         return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """Eigendecompositions, and as much for other steps; others come first where loadings are nonnegative."""
+        """Seconds of eigendecompositions and other steps; if loadings are nonnegative, other bounds come first."""
         steps = SECONDS.sharper * effort.sharper_steps + 1.5 * effort.most_steps
         return math.inf if task.problem.nonnegative else steps * eigen_seconds(task.gram.n_features)
 
@@ -175,7 +179,7 @@ class DoublyNonnegativeDual:
         return task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """An eigendecomposition a step."""
+        """Seconds of one eigendecomposition per step."""
         d = task.gram.n_features
         return effort.dual_steps(d, unhurried=200) * eigen_seconds(d)
 

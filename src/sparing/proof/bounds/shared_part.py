@@ -13,18 +13,19 @@ import numpy as np
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
-from sparing.proof.bounds.base import as_floats, eigen_seconds, valid_for
+from sparing.proof.bounds.base import Kept, as_floats, eigen_seconds, valid_for
 from sparing.proof.relaxations.fantope import (
+    PartSearch,
+    SharedPartSearch,
     in_own_unit,
     leading_sum,
+    projection_relaxation,
     projection_value,
-    relaxed_projection,
     scale_of,
-    shared_part,
     split,
     top_of_all,
 )
-from sparing.proof.relaxations.semidefinite import dual_value, relaxed
+from sparing.proof.relaxations.semidefinite import Alternation, dual_value, relaxed
 from sparing.proof_limits import LIMITS, SCHEDULES, SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
@@ -40,6 +41,20 @@ METHOD = "a part for all components and a rest for each"
 
 COSINE_SLACK = 1e-8
 """Share added to the largest eigenvalue of H'H: loadings keep a limit on cosines up to rounding."""
+
+
+@dataclass
+class RelaxedPart:
+    """A relaxation, and the search for a shared part that starts where it ends."""
+
+    relaxation: Alternation
+    part: PartSearch | None = None
+
+    def part_from(self, start: Callable[[], PartSearch]) -> PartSearch:
+        """The search that has begun; while it has had no round, a new one from where the relaxation is now."""
+        if self.part is None or self.part.rounds == 0:
+            self.part = start()
+        return self.part
 
 
 def sizes_in_turn(problem: Any, n_features: int) -> list[int]:
@@ -165,6 +180,7 @@ class SharedPart:
     name: ClassVar = "shared_part"
     objective: ClassVar = "variance"
     scales: ClassVar = True
+    continues: ClassVar = True
     reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
 
     def applies(self, task: Task) -> bool:
@@ -186,24 +202,29 @@ class SharedPart:
         rounds = effort.rounds if comb(d, min(k * task.n_nonzero, d)) <= LIMITS.enumerated_supports else 0
         return part_seconds(task, effort, rounds) - SECONDS.single + 1.5 * k * single_steps(d) * eigen_seconds(d)
 
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+    def _begin(self, task: Task) -> RelaxedPart:
+        """The relaxation on the Fantope."""
+        (_, A), problem = in_own_unit(task.gram.gram()), task.problem
+        return RelaxedPart(projection_relaxation(A, problem.n_components, most_absolute(problem, len(A))))
+
+    def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The best of all with its W or Y; for several components and not too many features."""
         view, problem = task.gram, task.problem
         if not problem.is_several or view.n_features > LIMITS.witness_features:
             return None
         (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
-        k, radius = len(sizes), most_absolute(problem, view.n_features)
+        k, search = len(sizes), (kept or Kept()).begun(lambda: self._begin(task))
         effort = run.effort.proof
         steps = effort.dual_steps(len(A)) if self.max_iter is None else self.max_iter
-        _, Y = relaxed_projection(A, k, radius, max_iter=steps, tolerance=1e-4, budget=run.budget)
+        _, Y = search.relaxation.run(steps, 1e-4, run.budget)
         found = [self._proved(task, DUAL, unit * Y)]
-        if effort.share < 1:  # the rest of each direction costs more than this
-            return found[0]
-        trials = [split(A, Y, k), self._shifted(A, sizes, effort.shifts)]
-        if self.single is not best_single or all(top_of_all(A, t) is not None for t in sizes):
-            rounds = affordable_rounds(task, effort, effort.rounds) if self.rounds is None else self.rounds
-            trials = [shared_part(A, sizes, trials[0], rounds=rounds, budget=run.budget)]  # never worse than its start
-        found += [self._proved(task, PART, unit * W) for W in trials if not run.budget.expired]
+        if effort.share == 1:  # the rest of each direction costs more than a share
+            trials = [split(A, Y, k), self._shifted(A, sizes, effort.shifts)]
+            if self.single is not best_single or all(top_of_all(A, t) is not None for t in sizes):
+                rounds = affordable_rounds(task, effort, effort.rounds) if self.rounds is None else self.rounds
+                part = search.part_from(lambda: SharedPartSearch(A, sizes, trials[0]))
+                trials = [part.run(rounds, run.budget)]  # never worse than its start
+            found += [self._proved(task, PART, unit * W) for W in trials if not run.budget.expired]
         return min(found, key=lambda bound: bound.value)
 
     def _proved(self, task: Task, kind: str, matrix: Array) -> Bound:

@@ -66,7 +66,7 @@ class ShiftedLowRank:
         return task.problem.is_single and decomposable(task.gram)
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
-        """A decomposition, and cells of a sphere: a few thousand of those that are allowed, more for x >= 0."""
+        """Seconds of one decomposition and of a few thousand cells of a sphere, more for x >= 0."""
         view, d = task.gram, task.gram.n_features
         small = d <= self.max_gram
         n = d if small or view.n_samples is None else view.n_samples

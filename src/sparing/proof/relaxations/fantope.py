@@ -8,6 +8,7 @@ to the largest tr(AM).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from math import comb
@@ -19,7 +20,7 @@ from sparing.gram import view_of_gram
 from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.rounding import EPS
 from sparing.objectives.variance import RayleighObjective
-from sparing.proof.relaxations.semidefinite import alternating, into_l1_ball, made_feasible
+from sparing.proof.relaxations.semidefinite import Alternation, into_l1_ball, made_feasible
 from sparing.proof_limits import LIMITS, SCHEDULES
 from sparing.results import Array, Indices
 from sparing.run import Budget
@@ -52,16 +53,18 @@ def relaxed_projection(
     M is made feasible: its diagonal is in the Fantope too, and mixing the two stays there. Returns the best M and the
     best Y of all iterates; each is valid without the other.
     """
-    return alternating(
+    return projection_relaxation(A, rank, radius).run(max_iter, tolerance, budget)
+
+
+def projection_relaxation(A: Array, rank: int, radius: float) -> Alternation:
+    """The same before its first iteration."""
+    return Alternation(
         A,
         rank,
         lambda W, guess: on_fantope(W, rank, guess),
         lambda W: into_l1_ball(W, radius),
         lambda M: rank * made_feasible(M / rank, radius / rank),
         lambda Y: projection_value(A, Y, rank, radius),
-        max_iter=max_iter,
-        tolerance=tolerance,
-        budget=budget,
     )
 
 
@@ -85,7 +88,7 @@ def leading_sum(W: Array, rank: int) -> float:
 
 
 def scale_of(A: Array) -> float:
-    """The size of the entries, of which differences of matrices lose some last digits."""
+    """Size of the entries, for the rounding errors of differences of matrices."""
     return float(np.abs(A).max())
 
 
@@ -148,42 +151,78 @@ def top_of_all(B: Array, size: int) -> float | None:
     return float(_tops(B, supports_of_size(d, size))[0].max()) + 8 * d * EPS * d * scale_of(B)
 
 
-def shared_part(
-    A: Array,
-    sizes: Sequence[int],
-    start: Array,
-    *,
-    rounds: int,
-    budget: Budget,
-    enumerated: int = LIMITS.enumerated_supports,
-    weights: Mapping[int, float] | None = None,
-) -> Array:
-    """W that makes the sum of the k largest eigenvalues of W plus all lambda^(t)(A - W), t in ``sizes``, small.
+class PartSearch(ABC):
+    """Rounds of a search for the W that makes a convex function small; whatever it returns proves a bound.
 
-    lambda^(t) is the most variance of any t features. The function is convex in W. Directions of much variance in
-    A - W stand for all of them, their maximum and the eigenvalues are smoothed, and after each round the directions
-    that now have most join them: of all supports where these are at most ``enumerated``. Whatever it returns proves a
-    bound; how good it is depends on the directions found. ``weights`` by size replace how often a size is in ``sizes``.
+    Maxima over directions (rows of ``known``) and the sum of the k largest eigenvalues are smoothed, and after each
+    round the directions that now have most variance in A - W join them. How good W is depends on the directions found.
     """
-    d, k, size = len(A), len(sizes), float(np.abs(np.linalg.eigvalsh(A)).max())
-    counts = dict(weights or {t: list(sizes).count(t) for t in sorted(set(sizes))})
-    known = {t: simple_directions(d, t) for t in counts}
-    W = best = start
-    reached = np.inf
-    for step in range(rounds + 1):
-        found = {t: cutting_directions(A - W, t, known[t], budget, enumerated) for t in counts}
-        value = leading_sum(W, k) + sum(n * found[t][0] for t, n in counts.items())
-        if value < reached:
-            best, reached = W, value
-        if step == rounds or budget.expired or size == 0:
-            break
-        width = size * max(SCHEDULES.smoothed_first * SCHEDULES.sharpened**step, SCHEDULES.smoothed_last)
-        for t, X in known.items():
-            variances = np.einsum("ij,ij->i", X @ (A - W), X)
-            needed = (variances > variances.max() - SCHEDULES.cuts * width) | (np.arange(len(X)) < d)
-            known[t] = np.vstack([X[needed], found[t][1]])
-        W = _smoothly(A, W, [(known[t], n) for t, n in counts.items()], k, width, SCHEDULES.nearness / size)
-    return best
+
+    def __init__(self, A: Array, start: Array) -> None:
+        self.A, self.W, self.best, self.reached = A, start, start, np.inf
+        self.scale, self.rounds, self._seen = float(np.abs(np.linalg.eigvalsh(A)).max()), 0, False
+
+    def run(self, rounds: int, budget: Budget) -> Array:
+        """The best W after so many rounds, with those of earlier calls."""
+        while True:
+            if not self._seen:
+                if (value := self._look(budget)) < self.reached:
+                    self.best, self.reached = self.W, value
+                self._seen = True
+            if self.rounds >= rounds or budget.expired or self.scale == 0:
+                return self.best
+            width = max(SCHEDULES.smoothed_first * SCHEDULES.sharpened**self.rounds, SCHEDULES.smoothed_last)
+            self.W = self._moved(self.scale * width, SCHEDULES.nearness / self.scale)
+            self.rounds, self._seen = self.rounds + 1, False
+
+    @abstractmethod
+    def _look(self, budget: Budget) -> float:
+        """The function at W, as far as directions are found."""
+
+    @abstractmethod
+    def _moved(self, width: float, weight: float) -> Array:
+        """W after some steps towards the minimum of the smoothed function; the weight is that of the distance."""
+
+    def _joined(self, known: Array, found: Array, width: float) -> Array:
+        """The known directions that still have much variance, and those that were found."""
+        variances = np.einsum("ij,ij->i", known @ (self.A - self.W), known)
+        needed = (variances > variances.max() - SCHEDULES.cuts * width) | (np.arange(len(known)) < len(self.A))
+        return np.vstack([known[needed], found])
+
+
+class SharedPartSearch(PartSearch):
+    """Makes the sum of the k largest eigenvalues of W plus all lambda^(t)(A - W), t in ``sizes``, small.
+
+    lambda^(t) is the most variance of any t features: of all supports where these are at most ``enumerated``.
+    ``weights`` by size replace how often a size is in ``sizes``.
+    """
+
+    def __init__(
+        self,
+        A: Array,
+        sizes: Sequence[int],
+        start: Array,
+        *,
+        enumerated: int = LIMITS.enumerated_supports,
+        weights: Mapping[int, float] | None = None,
+    ) -> None:
+        super().__init__(A, start)
+        self.rank, self.enumerated = len(sizes), enumerated
+        self.counts = dict(weights or {t: list(sizes).count(t) for t in sorted(set(sizes))})
+        self.known = {t: simple_directions(len(A), t) for t in self.counts}
+        self.found = dict[int, Array]()
+
+    def _look(self, budget: Budget) -> float:
+        value = leading_sum(self.W, self.rank)
+        for t, count in self.counts.items():
+            most, self.found[t] = cutting_directions(self.A - self.W, t, self.known[t], budget, self.enumerated)
+            value += count * most
+        return value
+
+    def _moved(self, width: float, weight: float) -> Array:
+        self.known = {t: self._joined(X, self.found[t], width) for t, X in self.known.items()}
+        cuts = [(self.known[t], count) for t, count in self.counts.items()]
+        return _smoothly(self.A, self.W, cuts, self.rank, width, weight)
 
 
 def _smoothly(A: Array, start: Array, cuts: list[tuple[Array, float]], rank: int, width: float, weight: float) -> Array:

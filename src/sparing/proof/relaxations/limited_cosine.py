@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sparing.proof.relaxations.fantope import (
+    PartSearch,
     cutting_directions,
     simple_directions,
     smoothed_sum,
@@ -33,31 +34,24 @@ def union_values(A: Array, W: Array, sets: Indices, rank: int, rest: float) -> A
     return np.asarray(leading + rest * np.linalg.eigvalsh((A - W)[rows, columns])[:, -1])
 
 
-def limited_part(
-    A: Array, rank: int, size: int, own: float, sets: Indices, start: Array, *, rounds: int, budget: Budget
-) -> Array:
-    """W that makes the largest of :func:`union_values` plus ``own`` lambda^(size)(A - W) small; ``rest`` is rank - own.
+class LimitedPartSearch(PartSearch):
+    """Makes the largest of :func:`union_values` plus ``own`` lambda^(size)(A - W) small; ``rest`` is rank - own."""
 
-    The function is convex in W, and its minimum is searched for as in
-    :func:`~sparing.proof.relaxations.fantope.shared_part`: maxima over directions and sets that are known are smoothed,
-    and after each round those that are now largest join them.
-    """
-    d, scale, rest = len(A), float(np.abs(np.linalg.eigvalsh(A)).max()), rank - own
-    known, W, best, reached = simple_directions(d, size), start, start, np.inf
-    for step in range(rounds + 1):
-        most, X = cutting_directions(A - W, size, known, budget, LIMITS.enumerated_supports)
-        values = union_values(A, W, sets, rank, rest)
-        if (value := float(values.max()) + own * most) < reached:
-            best, reached = W, value
-        if step == rounds or budget.expired or scale == 0:
-            break
-        width = scale * max(SCHEDULES.smoothed_first * SCHEDULES.sharpened**step, SCHEDULES.smoothed_last)
-        variances = np.einsum("ij,ij->i", known @ (A - W), known)
-        needed = (variances > variances.max() - SCHEDULES.cuts * width) | (np.arange(len(known)) < d)
-        known = np.vstack([known[needed], X])
-        active = sets[np.argsort(-values, kind="stable")[: SCHEDULES.active_unions]]
-        W = _smoothly(A, W, known, active, rank, own, width, SCHEDULES.nearness / scale)
-    return best
+    def __init__(self, A: Array, rank: int, size: int, own: float, sets: Indices, start: Array) -> None:
+        super().__init__(A, start)
+        self.rank, self.size, self.own, self.sets = rank, size, own, sets
+        self.known = simple_directions(len(A), size)
+
+    def _look(self, budget: Budget) -> float:
+        rest, most = self.A - self.W, LIMITS.enumerated_supports
+        largest, self.found = cutting_directions(rest, self.size, self.known, budget, most)
+        self.values = union_values(self.A, self.W, self.sets, self.rank, self.rank - self.own)
+        return float(self.values.max()) + self.own * largest
+
+    def _moved(self, width: float, weight: float) -> Array:
+        self.known = self._joined(self.known, self.found, width)
+        active = self.sets[np.argsort(-self.values, kind="stable")[: SCHEDULES.active_unions]]
+        return _smoothly(self.A, self.W, self.known, active, self.rank, self.own, width, weight)
 
 
 def _smoothly(

@@ -139,7 +139,7 @@ class Columns:
 
     @property
     def open_places(self) -> Indices:
-        """How many of them may be chosen."""
+        """Number of undecided features that may still be chosen."""
         return np.asarray(np.maximum(self.size - self.kept.sum(axis=1), 0))
 
 
@@ -147,8 +147,8 @@ def relaxed(A: Array | None, C: Array, rank: int, nodes: Columns, shares: Array,
     """The relaxation of nodes whose columns have matrices A and C, (N, Q, Q).
 
     A has unit diagonal, and is the identity where there is no column; None stands for the identity everywhere. C is 0
-    where there is no column. ``shares`` is where the steps to the best choice in part begin, ``target`` what is to be
-    refuted. Bounds of nearly collinear columns are infinite.
+    where there is no column. ``shares`` is the fractional choice to start from, ``target`` the value to be refuted.
+    Bounds of nearly collinear columns are infinite.
     """
     size, inverse, factor = C.shape[1], None, None
     if A is None:
@@ -228,7 +228,7 @@ def _levels(values: Array, rank: int, needed: Array) -> Array:
 
 
 def _missed(values: Array, back: Array, rank: int) -> Array:
-    """By how much the k largest eigenvalues fall at least when one column goes.
+    """Lower bound of the decrease of the k largest eigenvalues when one column is removed.
 
     The same regression on all columns but one. The level is anywhere between two eigenvalues, the best for each column.
     """

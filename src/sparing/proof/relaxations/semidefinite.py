@@ -39,63 +39,89 @@ def relaxed(A: Array, r: int, *, max_iter: int, tolerance: float, budget: Budget
     M is made feasible: mixing it with its own diagonal keeps it semidefinite and of trace 1. Returns the best M and the
     best Y of all iterates; each is valid without the other.
     """
-    return alternating(
+    return relaxation(A, r).run(max_iter, tolerance, budget)
+
+
+def relaxation(A: Array, r: int) -> Alternation:
+    """The same before its first iteration."""
+    return Alternation(
         A,
         1,
         on_spectraplex,
         lambda W: into_l1_ball(W, r),
         lambda M: made_feasible(M, r),
         lambda Y: dual_value(A, Y, r),
-        max_iter=max_iter,
-        tolerance=tolerance,
-        budget=budget,
     )
 
 
-def alternating(
-    A: Array,
-    trace: int,
-    project: Callable[[Array, int], tuple[Array, int]],
-    shrink: Callable[[Array], Array],
-    feasible: Callable[[Array], Array],
-    bound: Callable[[Array], float],
-    *,
-    reached: float = -np.inf,
-    max_iter: int,
-    tolerance: float,
-    budget: Budget,
-) -> tuple[Array, Array]:
-    """The best M and Y of all iterates, for any two sets of matrices of this trace with computable projections.
+class Alternation:
+    """The best M and Y of all iterates, for any two sets of matrices of one trace with computable projections.
 
-    ``project(W, guess)`` is the nearest matrix of the first set and its rank, ``shrink(W)`` that of the second one,
-    ``feasible(M)`` is in both for M in the first, ``bound(Y)`` is what no such M exceeds by this Y. ``reached`` is a
-    value that some feasible matrix is known to have.
+    Parameters
+    ----------
+    A : ndarray of shape (d, d)
+        Symmetric.
+    trace : int
+        Of the matrices.
+    project, shrink : callable
+        ``project(W, guess)`` is the nearest matrix of the first set and its rank, ``shrink(W)`` that of the second one.
+    feasible : callable
+        ``feasible(M)`` is in both for M in the first.
+    bound : callable
+        ``bound(Y)`` is what no such M exceeds by this Y.
+    reached : float
+        A value that some feasible matrix is known to have.
     """
-    d, values = len(A), np.linalg.eigvalsh(A)
-    size = float(np.abs(values).max())
-    best_M, best_Y = np.eye(d) * (trace / d), np.zeros((d, d))
-    reached, possible = max(float(np.trace(A)) * trace / d, reached), float(values[d - trace :].sum())
-    Z, U, rho, rank = np.zeros((d, d)), np.zeros((d, d)), size, trace
-    for step in range(1, max_iter + 1):
-        if possible - reached <= tolerance * abs(possible):
-            break
-        M, rank = project(Z - U + A / rho, rank + SCHEDULES.spare_eigenpairs)
-        before, Z = Z, shrink(M + U)
-        U += M - Z
-        last = step == max_iter or budget.expired
-        if step % SCHEDULES.look_every == 0 or last:
-            inside, Y = feasible(M), rho / 2 * (U + U.T)
-            if (value := float(np.vdot(A, inside))) > reached:
-                best_M, reached = inside, value
-            if (value := bound(Y)) < possible:
-                best_Y, possible = Y, value
-            apart, moved = float(np.linalg.norm(M - Z)), rho / size * float(np.linalg.norm(Z - before))
-            if max(apart, moved) > SCHEDULES.unbalanced * min(apart, moved):
-                factor = 2.0 if apart > moved else 0.5
-                rho, U = rho * factor, U / factor
-        if last:
-            break
-    return best_M, best_Y
+
+    def __init__(
+        self,
+        A: Array,
+        trace: int,
+        project: Callable[[Array, int], tuple[Array, int]],
+        shrink: Callable[[Array], Array],
+        feasible: Callable[[Array], Array],
+        bound: Callable[[Array], float],
+        *,
+        reached: float = -np.inf,
+    ) -> None:
+        d, values = len(A), np.linalg.eigvalsh(A)
+        self.A, self.project, self.shrink, self.feasible, self.bound = A, project, shrink, feasible, bound
+        self.size = self.rho = float(np.abs(values).max())
+        self.M, self.Y = np.eye(d) * (trace / d), np.zeros((d, d))
+        self.reached = max(float(np.trace(A)) * trace / d, reached)
+        self.possible = float(values[d - trace :].sum())
+        self._Z, self._U, self._rank, self.steps = np.zeros((d, d)), np.zeros((d, d)), trace, 0
+
+    def run(self, max_iter: int, tolerance: float, budget: Budget) -> tuple[Array, Array]:
+        """The best M and Y after so many iterations, with those of earlier calls."""
+        while self.steps < max_iter and self.possible - self.reached > tolerance * abs(self.possible):
+            self._step()
+            last = self.steps == max_iter or budget.expired
+            if self.steps % SCHEDULES.look_every == 0 or last:
+                self._look()
+            if last:
+                break
+        return self.M, self.Y
+
+    def _step(self) -> None:
+        guess = self._rank + SCHEDULES.spare_eigenpairs
+        self._inside, self._rank = self.project(self._Z - self._U + self.A / self.rho, guess)
+        self._before, self._Z = self._Z, self.shrink(self._inside + self._U)
+        self._U = self._U + self._inside - self._Z
+        self.steps += 1
+
+    def _look(self) -> None:
+        """Keep the best matrices, and double or halve the penalty where one residual exceeds the other."""
+        M, Y = self.feasible(self._inside), self.rho / 2 * (self._U + self._U.T)
+        if (value := float(np.vdot(self.A, M))) > self.reached:
+            self.M, self.reached = M, value
+        if (value := self.bound(Y)) < self.possible:
+            self.Y, self.possible = Y, value
+        apart = float(np.linalg.norm(self._inside - self._Z))
+        moved = self.rho / self.size * float(np.linalg.norm(self._Z - self._before))
+        if max(apart, moved) > SCHEDULES.unbalanced * min(apart, moved):
+            factor = 2.0 if apart > moved else 0.5
+            self.rho, self._U = self.rho * factor, self._U / factor
 
 
 def dual_value(A: Array, Y: Array, r: int) -> float:
@@ -162,18 +188,15 @@ def relaxed_nonnegative(
     reached : float
         The variance of some feasible x, where one is known.
     """
-    M, Y = alternating(
+    M, Y = Alternation(
         A,
         1,
         on_spectraplex,
         lambda W: into_nonnegative_ball(W, r),
         lambda M: made_feasible(made_nonnegative(M), r),
         lambda Y: one_sided_value(A, Y, r),
-        max_iter=max_iter,
-        tolerance=tolerance,
-        budget=budget,
         reached=reached,
-    )
+    ).run(max_iter, tolerance, budget)
     return M, without_diagonal(Y)
 
 

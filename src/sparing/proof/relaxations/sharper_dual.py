@@ -1,4 +1,4 @@
-"""A dual of one sparse component that prices each feature by itself, minimised without a solver.
+"""A dual of one sparse component with a price for each feature, minimised without a solver.
 
 Let x be a unit vector with at most r nonzeros, on S. For every matrix Q with zero diagonal let n_i be the norm of the
 r - 1 largest entries of row i, and for every vector a let b_i = (sqrt(n_i^2 + a_i^2) - a_i) / 2. Then
@@ -173,7 +173,7 @@ class _Search:
         return np.asarray(found.x)
 
     def stop_in_time(self, intermediate_result: OptimizeResult) -> None:
-        """Called between iterations; the name of the parameter is what SciPy asks for."""
+        """Called between iterations; SciPy requires the name of the parameter."""
         if self.done:
             raise StopIteration
 

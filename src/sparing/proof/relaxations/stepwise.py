@@ -1,5 +1,5 @@
-"""The semidefinite relaxation one step at a time: it can be stopped, restricted, continued, and asked what it
-refutes."""
+"""The semidefinite relaxation one step at a time: it can be stopped, restricted and continued, and it tells which
+targets it refutes."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Cells(NamedTuple):
     bounds: Array
 
     def some(self, which: Indices | NDArray[np.bool_]) -> Cells:
-        """Those at places, or where a mask is true."""
+        """The cells at these positions, or where a mask is true."""
         return Cells(self.centres[which], self.faces[which], self.levels[which], self.bounds[which])
 
     def joined(self, others: Cells) -> Cells:
@@ -62,7 +62,7 @@ class Cells(NamedTuple):
         return Cells(centres, faces, levels, bounds)
 
     def halves(self) -> Cells:
-        """Both halves of every cell, cut across the free coordinate whose turn it is."""
+        """Both halves of every cell, cut across its free coordinates in turn."""
         count, m = self.centres.shape
         rotation, rounds = self.levels % (m - 1), self.levels // (m - 1)
         step = np.zeros_like(self.centres)
@@ -71,7 +71,7 @@ class Cells(NamedTuple):
         return halved._replace(centres=self.centres - step).joined(halved._replace(centres=self.centres + step))
 
     def cosines(self) -> Array:
-        """Of the largest angle between the centre of each cell and any of its directions, or of a larger one."""
+        """Lower bounds of the cosine between the centre of each cell and any direction in it."""
         m = self.centres.shape[1]
         order = (np.arange(m) - self.faces[:, None] - 1) % m  # of the free coordinates; the face itself is last
         times = (self.levels[:, None] + m - 2 - order) // max(m - 1, 1)
@@ -139,7 +139,7 @@ class Rows:
             count *= 8
 
     def climbed(self, C: Array) -> Array:
-        """Every row of C moved to the best direction for its support, and again: g never falls."""
+        """Move every row of C to the best direction for its support, several times; g never decreases."""
         for _ in range(self.climbs):
             chosen = self.rows[self.supports(C)]
             if self.nonnegative:
@@ -152,7 +152,7 @@ class Rows:
         return C
 
     def ceiling(self) -> float:
-        """All rows together, or the r longest: no r rows have more."""
+        """Upper bound of all supports: all rows together, or the r longest."""
         d, m = self.rows.shape
         together = float(np.linalg.norm(self.rows, 2))
         return float(min(together, self.longest) ** 2 * (1 + 16 * (d + m) * EPS))
@@ -192,7 +192,7 @@ def highest(
     Notes
     -----
     **Differs from the paper.** Its net of directions is drawn at random and equally fine everywhere; this one is
-    refined only where the optimum can be, and what it proves holds always.
+    refined only where the optimum can be, and its bounds always hold.
     """
     rows, m = Rows(V, size, nonnegative, climbs=climbs), V.shape[1]
     ends = np.concatenate([np.eye(m), -np.eye(m)]) if nonnegative else np.eye(m)  # g(c) = g(-c) otherwise

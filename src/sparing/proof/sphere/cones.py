@@ -80,7 +80,7 @@ def shortened(a: Array, plane: Array, wedge: Array, top: Array, clear: float) ->
 
 
 def half_angle(wedge: Array) -> float:
-    """Of a wedge of unit rays, less than a right angle wide."""
+    """Half the angle of a cone of unit rays, which is less than a right angle."""
     return 0.5 * math.asin(min(max(float(turns(wedge[0], wedge[1])), 1e-9), 1.0))
 
 

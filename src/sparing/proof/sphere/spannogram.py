@@ -142,7 +142,7 @@ class _Found:
 
 
 def _climb(W: Array, size: int, c: Array) -> _Found:
-    """From c to the x it chooses and on to its c, while this still helps."""
+    """Alternate between c and the x it selects, while this improves."""
     best = _Found(np.zeros(len(W)), c, 0.0)
     while True:
         entries = W @ best.c

@@ -31,8 +31,8 @@ class Captured:
     Parameters
     ----------
     gram, squared : ndarray of shape (d, d)
-        A and C. With A @ A in place of C J is what the best encoder captures; with the identity in place of A it is the
-        sum of the largest eigenvalues of C_SS.
+        A and C. With A @ A in place of C, J is the variance that the best encoder captures; with the identity in place
+        of A it is the sum of the largest eigenvalues of C_SS.
     rank : int
         Number of components k.
     alive : ndarray of int
@@ -95,7 +95,7 @@ class Captured:
         return np.asarray(np.linalg.eigvalsh(self._whole))
 
     def _judged_alone(self, support: Indices) -> tuple[float, float]:
-        """One support, whose columns may be collinear: those that are add as much as anything could."""
+        """Evaluate one support, whose columns may be collinear: dependent columns count as much as any could."""
         parts = self._apart(support)
         return self._captured_apart(parts), self._beside(parts, len(support) - len(parts))
 

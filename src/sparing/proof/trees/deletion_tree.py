@@ -1,11 +1,11 @@
 """Best-first search over deletions of columns for the r that lose least, with a bound at every step.
 
-J(S), what the best encoder with k components on columns S captures, only falls when columns are taken away. A node is a
-set Q of columns still allowed, some of which must stay, and J(Q) bounds all of its supports; the perspective
-relaxation, which chooses columns in part, bounds them more closely. It also shows which columns have to stay or to go
-if a support is to be better than the best known, and in which order to branch: in the parts of a node the first, second
-or third column that it prefers goes, and those before it stay. The last part has few supports, all of which are
-evaluated.
+J(S), the variance that the best encoder with k components on columns S captures, never increases when columns are
+removed. A node is a set Q of columns still allowed, some of which must stay, and J(Q) bounds all of its supports; the
+perspective relaxation, which chooses columns in part, bounds them more closely. It also shows which columns have to
+stay or to go if a support is to be better than the best known, and in which order to branch: in the parts of a node the
+first, second or third column that it prefers goes, and those before it stay. The last part has few supports, all of
+which are evaluated.
 
 Nodes are taken from the heap by the dozen, because their matrices are decomposed faster together.
 """
@@ -39,13 +39,15 @@ TRIED_ROUNDING = 1e-7
 
 @dataclass(frozen=True)
 class Searched:
-    """The best support found, its captured variance, and an upper bound for supports of this size."""
+    """The best support found, its captured variance, and an upper bound for supports of this size; and where it
+    stopped."""
 
     support: Indices
     captured: float
     bound: float
     nodes: int
     proved: bool = True
+    stopped: _Stopped | None = None
 
 
 class _Node(NamedTuple):
@@ -80,6 +82,14 @@ class _Best:
         self.settled = max(self.settled, float(judged.bound.max()), self.target)
 
 
+@dataclass(frozen=True)
+class _Stopped:
+    """Where a search can go on: the best support and the heap of open nodes."""
+
+    best: _Best
+    open_nodes: list[_Node]
+
+
 class DeletionTree:
     """The search over supports of one view.
 
@@ -95,7 +105,7 @@ class DeletionTree:
         Which columns may and must stay. With a budget or limits of groups, more columns than the excess over the size
         may have to go; a node whose columns keep all of them has one support to try, because J only falls.
     enumerated : int
-        Parts of a node with at most so many supports are settled by looking at them all.
+        Parts of a node with at most this number of supports are enumerated.
     """
 
     def __init__(
@@ -118,10 +128,13 @@ class DeletionTree:
         gram = view.gram()
         return cls(gram, gram @ gram, rank, rules)
 
-    def search(self, size: int, incumbent: Indices, *, budget: Budget, max_nodes: int) -> Searched:
+    def search(
+        self, size: int, incumbent: Indices, *, budget: Budget, max_nodes: int, earlier: Searched | None = None
+    ) -> Searched:
         """The support of ``size`` columns that captures most, as far as nodes and time allow.
 
-        At the cap, the best open bound is returned with the incumbent: it is valid at every moment.
+        At the cap, the best open bound is returned with the incumbent: it is valid at every moment. An ``earlier``
+        search of the same support goes on.
         """
         alive, size = self.of.alive, size - len(self._constant)
         known = np.searchsorted(alive, incumbent[np.isin(incumbent, alive)])  # others capture nothing
@@ -129,23 +142,25 @@ class DeletionTree:
         if len(every) <= size and self.rules.within_limits(every[None])[0]:
             best = _Best(every, self.of)
             return Searched(np.union1d(alive, self._constant), best.captured, best.settled, 0)
-        order = np.append(self.rules.required, np.setdiff1d(every, self.rules.required))
-        shares = np.full(len(every), size / max(len(every), 1))
-        open_nodes, nodes = [_Node(-np.inf, 0, order, len(self.rules.required), shares)], 0
-        together = int(np.clip(SCHEDULES.tree_entries // max(len(every), 1) ** 2, 1, SCHEDULES.tree_nodes))
-        while open_nodes and nodes < max_nodes and not budget.expired:
-            if -open_nodes[0].priority <= best.target:
-                break
-            taken = [heapq.heappop(open_nodes) for _ in range(min(together, max_nodes - nodes, len(open_nodes)))]
+        if earlier is None or earlier.stopped is None:
+            order = np.append(self.rules.required, np.setdiff1d(every, self.rules.required))
+            shares = np.full(len(every), size / max(len(every), 1))
+            open_nodes, nodes = [_Node(-np.inf, 0, order, len(self.rules.required), shares)], 0
+        else:
+            best, open_nodes, nodes = earlier.stopped.best, earlier.stopped.open_nodes, earlier.nodes
+        most = int(np.clip(SCHEDULES.tree_entries // max(len(every), 1) ** 2, 1, SCHEDULES.tree_nodes))
+        while open_nodes and nodes < max_nodes and not budget.expired and -open_nodes[0].priority > best.target:
+            taken = [heapq.heappop(open_nodes) for _ in range(min(most, max_nodes - nodes, len(open_nodes)))]
             for part in self._branched(taken, size, best, first=nodes == 0):
                 heapq.heappush(open_nodes, part)
             nodes += len(taken)
             if open_nodes and nodes // SCHEDULES.report_nodes > (nodes - len(taken)) // SCHEDULES.report_nodes:
-                most = -open_nodes[0].priority
-                budget.say(f"{nodes} nodes, {len(open_nodes)} open: {best.captured:.6g} of at most {most:.6g}")
+                said = f"{best.captured:.6g} of at most {-open_nodes[0].priority:.6g}"
+                budget.say(f"{nodes} nodes, {len(open_nodes)} open: {said}")
         bound = max([best.settled, best.target, *(-node.priority for node in open_nodes)])
         proved = bound <= max(best.settled, best.target) and best.settled <= best.captured * (1 + TRIED_ROUNDING)
-        return Searched(np.union1d(alive[best.support], self._constant), best.captured, bound, nodes, proved)
+        support, stopped = np.union1d(alive[best.support], self._constant), _Stopped(best, open_nodes)
+        return Searched(support, best.captured, bound, nodes, proved, stopped)
 
     # -------------------------------------------------------------------------------------------------------- nodes
 
@@ -258,5 +273,5 @@ def _largest(gains: Array, places: int) -> float:
 
 @lru_cache(maxsize=256)
 def _subsets(among: int, size: int) -> Indices:
-    """All sets of so many of the first numbers."""
+    """All subsets of this size of the first numbers."""
     return np.array(list(combinations(range(among), size)), dtype=np.intp).reshape(comb(among, size), size)

@@ -1,8 +1,8 @@
 """The best supports without common features, for all components at once: exact for small problems.
 
 max of the sum of lambda_max(A_S) over disjoint S_1, ..., S_k with |S_j| <= r_j. All supports are listed with their
-values, and prices p >= 0 of the features bound what any of them can have together: features are used at most once, so
-sum v(S_j) <= sum p + sum c(S_j) with c(S) = v(S) - p(S), and the c of disjoint supports are at most the largest ones.
+values, and prices p >= 0 of the features bound the sum of any disjoint ones: features are used at most once, so sum
+v(S_j) <= sum p + sum c(S_j) with c(S) = v(S) - p(S), and the c of disjoint supports are at most the largest ones.
 """
 
 from __future__ import annotations

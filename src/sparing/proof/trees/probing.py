@@ -35,13 +35,14 @@ class ProbingLimits:
     Attributes
     ----------
     rounds : tuple of int
-        Iterations for one feature, round after round: first those that are easily refuted, in what is then smaller.
+        Iterations for one feature, round after round: those that are easily refuted first, so that the problem becomes
+        smaller.
     patience : int
-        A round ends when one in so many of the features left have failed one after the other.
+        A round ends when this fraction of the remaining features, one in so many, have failed one after the other.
     left_to_tree : int
         So few features are left to the tree at once.
     not_inside : int
-        Only with more features than this is it worth to search what is beside each of them.
+        Minimum number of features for which a search beside each of them pays off.
     """
 
     rounds: tuple[int, ...] = (6, 12, 25)
@@ -55,7 +56,7 @@ USUAL_LIMITS = ProbingLimits()
 
 @dataclass
 class _Meter:
-    """What one call may spend."""
+    """Remaining work of one call."""
 
     max_nodes: int
     budget: Budget
@@ -223,7 +224,7 @@ class Prober:
         return self._whole
 
     def likely(self, value: float, meter: _Meter) -> float:
-        """A target that probing can probably refute: the median of what some features have after a few iterations."""
+        """A target that probing can probably refute: the median over some features after a few iterations."""
         whole, m = self.begin(meter), self.size - 1
         order = np.argsort(np.diagonal(whole.Z), kind="stable")
         bounds = []
@@ -264,7 +265,7 @@ class Narrowed:
 
 
 def least_gap(A: Array, size: int, value: float, floors: Array, *, max_nodes: int, budget: Budget) -> Narrowed:
-    """The lowest target above ``value`` that can be refuted with so many nodes.
+    """The lowest target above ``value`` that can be refuted with this number of nodes.
 
     The dual of all features is the first one. The duals of some features after a few iterations determine the next
     target: near their median most features are refuted. Then lower ones, as long as they can be refuted.

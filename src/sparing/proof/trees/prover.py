@@ -42,14 +42,15 @@ class Prover(Refuter):
         direct: int = LIMITS.direct_features,
         max_dense: int = LIMITS.dense_features,
         pair_work: float = np.inf,
+        first_share: float = SCHEDULES.first_share,
     ) -> None:
         super().__init__(view, max_dense=max_dense, pair_work=pair_work)
-        self.direct, self.objective = direct, RayleighObjective(self.view)
+        self.direct, self.first_share, self.objective = direct, first_share, RayleighObjective(self.view)
 
     def prove(self, size: int, support: Indices, rng: np.random.Generator, *, max_nodes: int, budget: Budget) -> Proof:
         """Improve the support, and refute values above its own, as far as nodes and time allow.
 
-        An interruption from the keyboard ends the search and keeps what it has.
+        An interruption from the keyboard ends the search and keeps its result.
         """
         nested = self.view.is_psd and self.view.n_features > self.direct
         sizes = range(1, size + 1) if nested else (size,)
@@ -93,7 +94,7 @@ class Prover(Refuter):
         spent, probing = self.nodes, self.can_probe(size)
         if self._proved(size, best):
             return best
-        part = SCHEDULES.first_share if probing else 0.6
+        part = self.first_share if probing else 0.6
         first = max(int(part * max_nodes), min(LIMITS.first_nodes, int(0.8 * max_nodes)))
         best, refuted = self._attempt(size, best, 0.0, rng, first, budget.share(part))
         if probing and not refuted:
@@ -212,7 +213,7 @@ def as_bound(proof: Proof) -> Bound:
 
 
 def refuted_again(view: DataMatrix, n_nonzero: int, steps: Any, *, max_dense: int = LIMITS.dense_features) -> float:
-    """The bound again: every target is refuted once more, and one that cannot be counts for nothing.
+    """The bound again: every target is refuted again, and a target that cannot be refuted is dropped.
 
     A target just above the best value may be just below it where data were written with eight digits: then a little
     more is refuted in its place.
@@ -238,6 +239,8 @@ def bound_of_one_component(A: Array, size: int) -> float:
         _, directions = cutting_directions(A, size, simple_directions(len(A), size), Budget(), 0)
         start = np.flatnonzero(directions[0])
     start = RayleighObjective(view).grown(size, start)
-    proof = Prover(view).prove(size, start, np.random.default_rng(0), max_nodes=LIMITS.single_nodes, budget=Budget())
+    nodes = int(min(LIMITS.single_nodes, LIMITS.single_work / len(A)))
+    prover = Prover(view, first_share=SCHEDULES.single_share)
+    proof = prover.prove(size, start, np.random.default_rng(0), max_nodes=nodes, budget=Budget())
     rounding = 8 * len(A) * EPS * float(np.abs(values).max())
     return min(proof.bound - shift, float(values[-1])) + rounding

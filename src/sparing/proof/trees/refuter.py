@@ -37,7 +37,8 @@ class Refuter:
         max_dense: int = LIMITS.dense_features,
         pair_work: float = np.inf,
     ) -> None:
-        self.view, self.max_dense, self.pair_work = view.cached(), max_dense, pair_work
+        self.view, self.max_dense = view.cached(), max_dense
+        self.pair_work = self._allowed = pair_work
         self.own = self.view.gram_diagonal()
         self.scale = float(np.abs(self.own).max(initial=0.0))
         # what centring leaves in X makes the same variance differ from one way of computing it to another
@@ -51,8 +52,12 @@ class Refuter:
             values = np.linalg.eigvalsh(self.view.gram())
             self.most[self.view.n_features] = float(values[-1] + 8 * len(values) * EPS * np.abs(values).max())
 
+    def allow(self, pair_work: float) -> None:
+        """So much work for pairs, with what is spent already."""
+        self.pair_work, self._allowed = self.pair_work + pair_work - self._allowed, pair_work
+
     def most_of(self, size: int) -> float:
-        """The least that is proved about so many features, by other sizes too where A is positive semidefinite.
+        """The lowest upper bound for this number of features, also from other sizes if A is positive semidefinite.
 
         x'Ax = |sum x_i b_i|^2 for A = B'B; the t largest of its r terms are at least t/r of the sum.
         """
@@ -65,7 +70,7 @@ class Refuter:
         return min(known)
 
     def refute(self, size: int, target: float, *, max_nodes: int, budget: Budget, probing: bool = False) -> Outcome:
-        """Does any support of so many features reach the target?"""
+        """Search for a support of this size that reaches the target, or prove that there is none."""
         if not (1 <= size <= self.view.n_features and np.isfinite(target)):
             return Outcome(None, False, 0)
         if self.own.max() >= target:
@@ -142,7 +147,7 @@ class Refuter:
     def _by_leaders(
         self, features: Indices, size: int, target: float, floors: Array, max_nodes: int, budget: Budget
     ) -> Outcome:
-        """One search for each feature with its partners, the strongest first; it is gone from those that follow."""
+        """One search for each feature with its partners, the strongest first; later searches leave it out."""
         table = self._pairs(features, target if size == 2 else floors[2], budget)
         if table is None:
             return Outcome(None, False, 0)

@@ -1,7 +1,7 @@
 """Branch and bound on Schur complements: can any r features reach a target?
 
 With the features S fixed and L above lambda_max(A_S), a larger support S + T has lambda_max(A_{S+T}) >= L exactly where
-lambda_max(G_T) >= L for G = A_FF + A_FS (L - A_SS)^-1 A_SF: what is left is the same problem with fewer features on G,
+lambda_max(G_T) >= L for G = A_FF + A_FS (L - A_SS)^-1 A_SF: the remaining problem is the same with fewer features on G,
 and fixing one more feature p is the rank-one change G + g_p g_p' / (L - G_pp). So every bound on sparse components
 applies to every node, and a node is closed if one of them is below L.
 """

@@ -40,6 +40,41 @@ class Listed:
     value: float
 
 
+@dataclass
+class ListSearch:
+    """A search for shared parts that refute lists: the lists that are left, and the pool so far."""
+
+    of: SupportLists
+    best: float
+    found: tuple[Indices, ...]
+    pool: list[Array]
+    target: float
+    lists: tuple[Indices, Array] | None
+    is_stuck: bool = False
+
+    def run(self, rounds: int, budget: Budget) -> Listed:
+        """The bound after so many rounds, with those of earlier calls; infinite where there are too many lists."""
+        while self.lists is not None and len(self.lists[0]) and not self.is_stuck:
+            if len(self.pool) > rounds or budget.expired:
+                break
+            self._refute(*self.lists)
+        pool = np.array(self.pool)
+        bound = np.inf if self.lists is None else self.of._bound(pool, self.target, self.lists[1])
+        return Listed(bound, self.target, pool, self.found, self.best)
+
+    def _refute(self, tuples: Indices, bounds: Array) -> None:
+        """A shared part for the list with the highest bound."""
+        worst = [self.of.supports[at] for at in tuples[int(np.argmax(bounds))]]
+        value, W = self.of._part_for(worst, self.target)
+        if value > self.best * (1 + TIGHT):
+            self.best, self.found = value, tuple(worst)
+            self.target = max(self.target, self.best * (1 + TIGHT))
+        self.lists = self.of._filtered(W, tuples, bounds, self.target)
+        self.pool.append(W)
+        same = len(self.lists[0]) == len(tuples)
+        self.is_stuck = same and float(self.lists[1].max()) > self.target > value  # this list cannot be refuted
+
+
 class SupportLists:
     """All lists of k supports of one size.
 
@@ -59,36 +94,26 @@ class SupportLists:
         listed = list(combinations(features, min(size, len(features))))
         self.supports: Indices = np.array(listed, dtype=np.intp)
         self.scale = scale_of(A)
+        self.search: ListSearch | None = None
 
     def prove(self, starts: Sequence[Array], H: Array, *, rounds: int, budget: Budget) -> Listed:
         """Refute all lists above the best directions known (H, d x k) as far as rounds and time allow.
 
         ``starts`` are some W to begin with; the lists that a single W does not bound are written down.
         """
+        return self.begin(starts, H).run(rounds, budget)
+
+    def begin(self, starts: Sequence[Array], H: Array) -> ListSearch:
+        """The same before its first round."""
         best, found = float(np.einsum("ij,ij->", H, self.A @ H)), tuple(np.flatnonzero(h) for h in H.T)
         trials = [*starts, min(self._around(H, found), key=lambda W: self._value(W, found))]
         first = min(trials, key=lambda W: _leading(W, self.count) + self.count * float(self._tops(W).max()))
-        pool, lists, target = [first], None, np.inf
         for gap in (0.0, *SCHEDULES.target_gaps):
             target = best * (1 + max(gap, TIGHT))
             if (lists := self._lists(first, target)) is not None:
                 break
-        if lists is None:
-            return Listed(np.inf, np.inf, np.array(pool), found, best)
-        for _ in range(rounds):
-            if len(lists[0]) == 0 or budget.expired:
-                break
-            worst = [self.supports[at] for at in lists[0][int(np.argmax(lists[1]))]]
-            value, W = self._part_for(worst, target)
-            if value > best * (1 + TIGHT):
-                best, found = value, tuple(worst)
-                target = max(target, best * (1 + TIGHT))
-            before, lists = len(lists[0]), self._filtered(W, *lists, target)
-            pool.append(W)
-            if len(lists[0]) == before and lists[1].max() > target and value < target:  # this list cannot be refuted
-                break
-        kept = np.array(pool)
-        return Listed(self._bound(kept, target, lists[1]), target, kept, found, best)
+        self.search = ListSearch(self, best, found, [first], np.inf if lists is None else target, lists)
+        return self.search
 
     def check(self, pool: Array, target: float) -> float:
         """An upper bound for orthonormal directions, from any pool and any target."""

@@ -36,7 +36,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # names may contain characters that the terminal lacks
-    sparing()
+    try:
+        sparing()
+    except SystemExit as end:  # click exits with 1 where a signal arrives before or after the command itself
+        sys.exit(exit_code(_signals[-1]) if end.code and _signals else end.code)
 
 
 def as_signal(problem: BaseException) -> KeyboardInterrupt | None:

@@ -22,7 +22,7 @@ from sparing.errors import listed
 from sparing.estimators.inputs import features_called
 from sparing.estimators.saving import HEADER
 from sparing.results import Array
-from sparing.show.cli import options, records, text
+from sparing.show.cli import records, text
 from sparing.show.cli.opening import Table, asked_for, opened, reading_of
 from sparing.show.wording import shown
 
@@ -31,35 +31,8 @@ NOT_HELD = 1
 """The exit code if a certificate does not hold for the data."""
 
 
-@click.command()
-@click.argument("loadings", type=click.Path())
-@options.data
-@click.option(
-    "--objective",
-    type=click.Choice(["loss", "variance"]),
-    default="loss",
-    show_default=True,
-    help="loss: the variance that the best decoder cannot rebuild; variance: the variance of the span of the loadings.",
-)
-@options.fitting
-def certify(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
-    """Report how good the LOADINGS of any program are for DATA, and bound how much better others could be.
-
-    LOADINGS has one row per component and one column per feature. It is a table whose header has the feature names of
-    DATA in any order (a feature without a column has loading zero), or an array with all features in the order of
-    DATA. Non-numeric columns, such as names of components, and a column called component or index are ignored. --drop
-    applies to both files. A table with one row per feature and a column of feature names is transposed.
-
-    LOADINGS may also be a model saved by `sparing fit --save` or save_model. Its certificate is then checked again
-    from DATA, preprocessed as in the fit, and the exit code is 1 if it does not hold.
-
-    \b
-    Examples:
-      sparing certify loadings.csv wine.csv --scale
-      sparing certify loadings.csv wine.csv --scale --objective variance --json
-      sparing fit wine.csv -k 2 -r 5 --scale --save certified.model
-      sparing certify certified.model wine.csv
-    """
+def run(loadings: str, data: str, as_json: bool, **chosen: Any) -> None:
+    """Run ``sparing certify``."""
     if is_model(loadings):
         _recheck(loadings, data, as_json, chosen)
         return
@@ -213,7 +186,7 @@ def _place(given: FileRows, table: Table, columns: list[int]) -> Place:
 
 
 def _transposed(given: FileRows, table: Table, columns: list[int]) -> Place:
-    """A text column with feature names shows that rows are features; without one nothing is guessed."""
+    """A text column with feature names shows that rows are features; without one the table is not transposed."""
     by_name = {name: j for names in (table.labels, table.feature_names or []) for j, name in enumerate(names)}
     for column in given.left_out:
         cells = read_column(given.path, column)
@@ -249,7 +222,7 @@ def _unknown_features_error(path: object, names: list[str], data: object) -> Val
 
 
 def _matrix(given: Any) -> Array:
-    """All numbers of the file, each of them finite."""
+    """All numbers of the file as a matrix of finite values."""
     stored = given.source if given.is_dense else given.source.toarray()
     try:
         with features_called(given.feature_names or []):

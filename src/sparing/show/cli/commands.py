@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import sys
 import warnings
-from importlib import import_module
 from typing import Any
 
 import click
 import wcwidth  # noqa: F401 - every command needs it: say so before the first one starts
 
 from sparing import __version__, errors
-from sparing.show.cli import Terminated, as_signal, exit_code
+from sparing.show.cli import Terminated, as_signal, declared, exit_code
 from sparing.show.cli.options import as_options
 
 COMMANDS = {
-    "fit": "Fit components on few features.",
-    "path": "Report the share kept by each number of features.",
-    "explore": "Write an interactive HTML page.",
-    "transform": "Compute scores with a saved model.",
-    "certify": "Certify loadings from any program.",
+    declared.fit: "Fit components on few features.",
+    declared.path: "Report the share kept by each number of features.",
+    declared.explore: "Write an interactive HTML page.",
+    declared.transform: "Compute scores with a saved model.",
+    declared.certify: "Certify loadings from any program.",
 }
-"""Each has a module with its name, imported only to run it: ``--version`` and ``--help`` need no numerics."""
+"""In the order in which they are listed, with their descriptions there."""
 
 EXIT_CODES = """\b
 Exit codes:
@@ -38,19 +37,16 @@ class Sentences(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands."""
-        return list(COMMANDS)
+        return [str(command.name) for command in COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f"sparing.show.cli.{cmd_name}"), cmd_name)
-        return command
+        """The command of this name."""
+        return next((command for command in COMMANDS if command.name == cmd_name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
+        """List the commands with their short descriptions."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(str(command.name), short) for command, short in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -114,5 +110,5 @@ def sparing() -> None:
     Examples:
       sparing fit wine.csv -k 2 -r 5 --scale
       sparing path wine.csv -k 2 --scale
-      sparing explore wine.csv -o wine.html --label cultivar --scale
+      sparing explore wine.csv --label cultivar --scale
     """

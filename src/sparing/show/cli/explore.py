@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from sparing.data.readers.text_columns import is_annotated_file, read_column
-from sparing.show.cli import options
 from sparing.show.cli.opening import asked_for, progress, writable
 from sparing.show.report.page import Source
 
@@ -20,33 +19,13 @@ NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,15}|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?|[+-
 EXACT_WHOLE = 2**53
 """Integers below it are exact as floats."""
 
+COMPRESSED = (".gz", ".bz2", ".zst")
 PASSED_ON = ("max_features", "scale", "center", "missing", "title", "effort", "time_limit")
 
 
-@click.command()
-@options.data
-@click.option("-o", "--output", metavar="PAGE", type=click.Path(), required=True, help="HTML file to write.")
-@options.components
-@click.option(
-    "--max-features", type=click.IntRange(min=1), help="Largest number of features on the page; by default 40."
-)
-@options.preprocessing
-@options.missing
-@options.columns
-@click.option("--names", metavar="COLUMN", help="Column with sample names.")
-@click.option("--title", help="Page title.")
-@click.option(
-    "--cv", type=click.IntRange(min=2), help="Number of cross-validation folds; by default 5 if that is quick."
-)
-@click.option(
-    "--open/--no-open", "opens", default=True, help="Open the page in a browser when run in a terminal; on by default."
-)
-@options.effort
-@options.force
-@options.quiet
-def explore(
+def run(
     data: str,
-    output: str,
+    output: str | None,
     label: str | None,
     names: str | None,
     cv: int | None,
@@ -55,16 +34,10 @@ def explore(
     quiet: bool,
     **chosen: Any,
 ) -> None:
-    """Write one HTML page about DATA: how many features, which ones, and how they compare with PCA.
-
-    The page is a single file that works offline. --label colours the scores by a column of the table.
-
-    \b
-    Examples:
-      sparing explore wine.csv -o page.html --label cultivar --scale
-    """
+    """Run ``sparing explore``."""
     from sparing.show.report.explorer import explore as write_page
 
+    output = _named_after(data) if output is None else output
     writable(output, force, data)
     drop = [*chosen["drop"], *([] if names is None else [names])]
     table = asked_for(data, {**chosen, "label": label, "drop": drop})
@@ -83,6 +56,12 @@ def explore(
             **{name: chosen[name] for name in PASSED_ON},
         )
     click.echo(f"Wrote {place}.{'' if opens and _opened(place) else ' Open it in a browser.'}")
+
+
+def _named_after(data: str) -> str:
+    """wine.html for folder/wine.csv and wine.csv.gz."""
+    place = Path(data).expanduser().resolve()
+    return f"{(Path(place.stem) if place.suffix in COMPRESSED else place).stem}.html"
 
 
 def _source(data: str, chosen: dict[str, Any]) -> Source:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sparing import HeldOut, NonnegativeSparsePCA, SparseEncoder, SparsePCA, cross_validated, save_model
-from sparing.show.cli import options, records, rules, text
+from sparing.show.cli import records, rules, text
 from sparing.show.cli.opening import asked_for, progress, writable
 
 METHODS = {"encoder": SparseEncoder, "pca": SparsePCA, "nonnegative": NonnegativeSparsePCA}
@@ -19,69 +19,8 @@ COUNTS = ("max_loss", "min_variance", "columns")
 """Options that set the number of features, in addition to -r."""
 
 
-@click.command()
-@options.data
-@click.option(
-    "--method",
-    type=click.Choice(list(METHODS)),
-    default="encoder",
-    show_default=True,
-    help="encoder: features that rebuild the data almost as well as PCA; pca: components of maximal variance; "
-    "nonnegative: the same without negative loadings.",
-)
-@options.components
-@click.option(
-    "-r",
-    "--features",
-    type=click.IntRange(min=1),
-    help="Number of features: in total (encoder with --strategy batch, the default), or per component (all others).",
-)
-@click.option(
-    "--max-loss", type=float, help="Use the fewest features whose loss is at most this multiple of PCA's loss."
-)
-@click.option(
-    "--min-variance",
-    type=float,
-    help="Use the fewest features that keep this share of PCA's variance (encoder), or of the variance with all "
-    "features (pca, nonnegative): of each component, or of their total if they are searched together.",
-)
-@click.option(
-    "--max-cosine",
-    type=float,
-    help="The largest absolute cosine of the loadings of two components, from 0 (orthogonal) to 1 (no limit) (pca).",
-)
-@click.option(
-    "--strategy",
-    type=click.Choice(["batch", "iterative", "joint"]),
-    help="batch (the default of encoder): all components share their features; iterative, joint: each component reads "
-    "its own.",
-)
-@rules.own_columns
-@rules.reading
-@rules.limits
-@options.held_out
-@options.fitting
-@click.option("--save", metavar="MODEL", type=click.Path(), help="Save the model for `sparing transform`.")
-@options.force
-@options.quiet
-def fit(data: str, method: str, as_json: bool, save: str | None, force: bool, quiet: bool, **chosen: Any) -> None:
-    """Fit components of DATA that read few features, and print their certificate.
-
-    Without -r, --max-loss and --min-variance it uses the fewest features that keep 90% of the variance that PCA's
-    components explain (encoder), or ten features per component (pca, nonnegative).
-
-    \b
-    Examples:
-      sparing fit wine.csv -k 2 -r 5 --scale
-      sparing fit wine.csv -k 3 --max-loss 1.05 --scale --drop proline
-      sparing fit wine.csv --method pca -k 2 -r 4 --scale --json
-      sparing fit wine.csv --method pca -k 3 -r 5 --scale --max-cosine 0.3
-      sparing fit wine.csv --method nonnegative -k 2 --min-variance 0.8 --scale --label cultivar
-      sparing fit wine.csv -k 2 -r 5 --scale --save wine.model
-      sparing fit wine.csv -k 2 -r 5 --scale --cv 5
-      sparing fit wine.csv -k 2 -r 5 --scale --include ash,hue --exclude-matching '^pro' --save panel.model
-      sparing fit wine.csv -k 2 --scale --columns alcohol,ash,hue
-    """
+def run(data: str, method: str, as_json: bool, save: str | None, force: bool, quiet: bool, **chosen: Any) -> None:
+    """Run ``sparing fit``."""
     given = {name: chosen[name] for name in OF_METHODS if chosen[name] not in (None, ())}
     _check(method, given, chosen["features"])
     rules.check_pairs(chosen)

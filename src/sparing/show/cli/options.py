@@ -68,6 +68,57 @@ held_out = click.option(
     help="Also cross-validate with this number of folds, and print the share that new samples keep.",
 )
 
+rules = combined(
+    click.option(
+        "--include",
+        metavar="NAMES",
+        multiple=True,
+        help="Features that must be read: comma-separated names, or @FILE with one name per line. May be given several "
+        "times.",
+    ),
+    click.option(
+        "--exclude",
+        metavar="NAMES",
+        multiple=True,
+        help="Features that must not be read, in the same format. They are still predicted; use --drop to remove a "
+        "column from the data.",
+    ),
+    click.option(
+        "--exclude-matching",
+        metavar="REGEX",
+        multiple=True,
+        help="Exclude features whose names match this regular expression, such as '^RP[SL]' for ribosomal genes, "
+        "except those in --include.",
+    ),
+)
+
+limits = combined(
+    click.option(
+        "--costs",
+        metavar="FILE",
+        type=click.Path(),
+        help="CSV file with two columns: feature name and cost. Needs --max-cost.",
+    ),
+    click.option("--max-cost", type=float, help="Budget for all chosen features together. Needs --costs."),
+    click.option(
+        "--groups",
+        metavar="COLUMN|FILE",
+        help="CSV file with two columns, feature name and group, or a column of AnnData's .var. Needs --max-per-group.",
+    ),
+    click.option(
+        "--max-per-group",
+        type=click.IntRange(min=0),
+        help="Maximum number of features per group. Needs --groups.",
+    ),
+)
+
+own_columns = click.option(
+    "--columns",
+    metavar="NAMES",
+    multiple=True,
+    help="Use exactly these features (in the format of --include) and report the share that they keep.",
+)
+
 missing = click.option(
     "--missing",
     type=click.Choice(["error", "mean"]),
@@ -111,6 +162,7 @@ OF_PARAMETERS = {
     "max_cosine": "--max-cosine",
     "max_per_group": "--max-per-group",
     "time_limit": "--time-limit",
+    "cv": "--cv",
 }
 """Options for the library's parameters whose names are unlikely to be column names."""
 
@@ -157,6 +209,7 @@ def as_options(sentence: str) -> str:
 
     sentence = re.sub(OF_RULES, r"--\1", re.sub(named, option, sentence))
     sentence = sentence.replace("--missing mean where the estimator has it", "--missing mean")
+    sentence = sentence.replace(", a splitter of scikit-learn, or pairs of indices", "")
     return re.sub(r"\b(as|Leave) key\b", r"\1 --key", sentence)
 
 

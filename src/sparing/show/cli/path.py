@@ -7,12 +7,13 @@ import io
 from typing import Any
 
 import click
+import numpy as np
 
 from sparing import SparsityPath, sparsity_path
-from sparing.certificates.sentences import percent, percent_kept
+from sparing.certificates.sentences import counted, percent, percent_kept
 from sparing.estimators.validation.folds import with_error
 from sparing.results import PROVED
-from sparing.show.cli import options, records, rules
+from sparing.show.cli import records, rules
 from sparing.show.cli.opening import Table, asked_for, progress
 from sparing.show.cli.text import NARROWEST, shortened, terminal_width
 
@@ -34,35 +35,8 @@ PASSED_ON = (
 )
 
 
-@click.command()
-@options.data
-@options.components
-@click.option(
-    "--max-features",
-    type=click.IntRange(min=1),
-    help="Largest number of features; by default 100, or all if there are fewer.",
-)
-@click.option("--min-variance", type=float, help="Stop when this share of PCA's variance is kept.")
-@click.option("--max-loss", type=float, help="Stop when the loss is at most this multiple of PCA's loss.")
-@rules.reading
-@rules.limits
-@options.held_out
-@options.fitting
-@click.option("--csv", "as_csv", is_flag=True, help="Output CSV.")
-@options.quiet
-def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> None:
-    """Report the share of PCA's variance that each number of features of DATA keeps, and its upper bound.
-
-    The bound holds for every choice of the same number of features. All components share their features.
-
-    \b
-    Examples:
-      sparing path wine.csv -k 2 --scale
-      sparing path wine.csv -k 2 --scale --min-variance 0.95
-      sparing path wine.csv -k 3 --max-features 6 --csv
-      sparing path wine.csv -k 2 --scale --cv 5
-      sparing path wine.csv -k 2 --scale --include ash,hue --exclude proline
-    """
+def run(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> None:
+    """Run ``sparing path``."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv both say how to print; give one of them.")
     rules.check_pairs(chosen)
@@ -85,12 +59,9 @@ def path(data: str, as_json: bool, as_csv: bool, quiet: bool, **chosen: Any) -> 
         click.echo(_csv(found, records.raw_names(table)), nl=False)
     else:
         click.echo(_text(found, table.labels))
-        if found.held_out is not None and found.held_out_se is not None:
-            best = int(found.held_out.argmax())
-            share = with_error(float(found.held_out[best]), float(found.held_out_se[best]))
-            said = f"{found.n_features[best]} features keep {share} of the variance of the features not read"
+        if chosen["cv"] is not None:
             folds = f"{chosen['cv']} folds" if chosen["time_limit"] is None else "cross-validated"
-            click.echo(f"\nNew samples: {said} ({folds}), the most on this path.")
+            click.echo(f"\n{_held_out(found, chosen['components'], folds)}")
         if enough is not None:
             step = enough - int(found.n_features[0])
             click.echo(f"\n{enough} of {table.rows.shape[1]} features {_asked(found, step, **wanted)}")
@@ -117,6 +88,19 @@ def _asked(found: SparsityPath, step: int, min_variance: float | None = None, ma
     return f"keep {percent_kept(found.variance_kept[step])} of PCA's variance."
 
 
+def _held_out(found: SparsityPath, n_components: int, folds: str) -> str:
+    """The most that is kept on new samples, compared with PCA."""
+    curves = np.array([found.held_out, found.held_out_se, found.held_out_pca])
+    best = int(curves[0].argmax())
+    kept, error, pca = curves[:, best].tolist()
+    features = counted(int(found.n_features[best]), "feature")
+    return (
+        f"New samples: {features} keep {with_error(kept, error)} of the variance of the features not read "
+        f"({folds}), the most on this path.\n"
+        f"PCA with {counted(n_components, 'component')} reads everything: it keeps {pca:.1%}."
+    )
+
+
 def _text(found: SparsityPath, names: list[str]) -> str:
     room = max(terminal_width() - len(HEAD), NARROWEST)
     proved = found.loss_ratio <= found.bound * (1 + PROVED)
@@ -131,7 +115,7 @@ def _text(found: SparsityPath, names: list[str]) -> str:
 
 
 def _numbers(found: SparsityPath) -> tuple[str, ...]:
-    return NUMBERS if found.held_out is None else (*NUMBERS, "held_out", "held_out_se")
+    return NUMBERS if found.held_out is None else (*NUMBERS, "held_out", "held_out_se", "held_out_pca")
 
 
 def _csv(found: SparsityPath, names: list[str]) -> str:

@@ -14,58 +14,6 @@ from sparing import errors
 from sparing.data.readers.base import readable
 from sparing.data.readers.text_columns import feature_column, read_lines
 from sparing.show.cli.opening import Table
-from sparing.show.cli.options import combined
-
-reading = combined(
-    click.option(
-        "--include",
-        metavar="NAMES",
-        multiple=True,
-        help="Features that must be read: comma-separated names, or @FILE with one name per line. May be given several "
-        "times.",
-    ),
-    click.option(
-        "--exclude",
-        metavar="NAMES",
-        multiple=True,
-        help="Features that must not be read, in the same format. They are still predicted; use --drop to remove a "
-        "column from the data.",
-    ),
-    click.option(
-        "--exclude-matching",
-        metavar="REGEX",
-        multiple=True,
-        help="Exclude features whose names match this regular expression, such as '^RP[SL]' for ribosomal genes, "
-        "except those in --include.",
-    ),
-)
-
-limits = combined(
-    click.option(
-        "--costs",
-        metavar="FILE",
-        type=click.Path(),
-        help="CSV file with two columns: feature name and cost. Needs --max-cost.",
-    ),
-    click.option("--max-cost", type=float, help="Budget for all chosen features together. Needs --costs."),
-    click.option(
-        "--groups",
-        metavar="COLUMN|FILE",
-        help="CSV file with two columns, feature name and group, or a column of AnnData's .var. Needs --max-per-group.",
-    ),
-    click.option(
-        "--max-per-group",
-        type=click.IntRange(min=0),
-        help="Maximum number of features per group. Needs --groups.",
-    ),
-)
-
-own_columns = click.option(
-    "--columns",
-    metavar="NAMES",
-    multiple=True,
-    help="Use exactly these features (in the format of --include) and report the share that they keep.",
-)
 
 PAIRS = (("costs", "max_cost"), ("groups", "max_per_group"))
 

@@ -20,30 +20,14 @@ from sparing.data.readers.text_columns import has_columns, read_column, sample_n
 from sparing.data.writing import replacing
 from sparing.estimators.new_data import support_rows
 from sparing.results import Array
-from sparing.show.cli import options
+from sparing.show.cli.declared import SCORE_FILES
 from sparing.show.cli.opening import Table, opened, reading_of, writable
 from sparing.show.wording import component_name
 
-ENDINGS = (".csv", ".npy", ".parquet")
 Write = Callable[[Array], Any]
 
 
-@click.command()
-@click.argument("model", type=click.Path())
-@options.data
-@click.option(
-    "-o",
-    "--output",
-    metavar="SCORES",
-    type=click.Path(),
-    help=f"File to write, in the format of its extension: {', '.join(ENDINGS)}. Default: CSV on standard output.",
-)
-@click.option("--names", metavar="COLUMN", help="Column with sample names, written before the scores.")
-@options.reading
-@options.names_of_features
-@options.force
-@options.quiet
-def transform(
+def run(
     model: str,
     data: str,
     output: str | None,
@@ -53,23 +37,9 @@ def transform(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Write the scores of DATA with a MODEL saved by `sparing fit --save` or save_model.
-
-    The output has one row per sample and one column per component: component_1, component_2, ... Sample names come
-    first, from --names, from AnnData or PLINK, or from a column that is unnamed or called id, sample, name or index
-    (not in .npy, which holds numbers only).
-
-    DATA is read in blocks and needs only the features that the model reads. They are matched by name, in any order.
-    Without names they are matched by position, among all features or on their own.
-
-    \b
-    Examples:
-      sparing fit wine.csv -k 2 -r 5 --scale --save scaled.model
-      sparing transform scaled.model wine.csv
-      sparing transform scaled.model wine.csv --names cultivar -o scores.csv
-    """
-    if output is not None and not output.lower().endswith(ENDINGS):
-        raise click.BadParameter(f"its extension must be one of {', '.join(ENDINGS)}.", param_hint="-o")
+    """Run ``sparing transform``."""
+    if output is not None and not output.lower().endswith(SCORE_FILES):
+        raise click.BadParameter(f"its extension must be one of {', '.join(SCORE_FILES)}.", param_hint="-o")
     if names is not None and output is not None and output.lower().endswith(".npy"):
         raise click.UsageError("An array (.npy) holds numbers only; write .csv or .parquet with --names.")
     writable(output, force, model, data)
@@ -141,7 +111,7 @@ def score_file(
     if path is None:
         yield _csv(sys.stdout, names, samples)
         return
-    ending = next(ending for ending in ENDINGS if path.lower().endswith(ending))
+    ending = next(ending for ending in SCORE_FILES if path.lower().endswith(ending))
     with replacing(path) as file, WRITERS[ending](file, names, n_samples, samples) as write:
         yield write
 
@@ -191,7 +161,7 @@ def _parquet_file(file: BinaryIO, names: Sequence[str], n_samples: int, samples:
         yield write
 
 
-WRITERS: dict[str, Any] = dict(zip(ENDINGS, (_csv_file, _npy_file, _parquet_file), strict=True))
+WRITERS: dict[str, Any] = dict(zip(SCORE_FILES, (_csv_file, _npy_file, _parquet_file), strict=True))
 
 
 TITLE = "sample"

@@ -31,7 +31,8 @@ class SparsityPathDisplay:
     line_, band_ : matplotlib artists
         The curve of the kept share, and the band up to its bound.
     held_out_ : matplotlib artist
-        Share of the variance of unread features that is kept of new samples, if the path has it.
+        With ``cv``, the share that is kept on new samples: ``held_out`` divided by ``held_out_pca``, both of the
+        features that are not read. The axis ends at 0.
     ax_, figure_ : matplotlib axes and figure
         Available after plotting.
     """
@@ -83,18 +84,17 @@ class SparsityPathDisplay:
         counts, found, bound = self.path.n_features, self.path.variance_kept, self.path.variance_kept_bound
         proved = self.path.bound >= self.path.loss_ratio * (1 - PROVED)
         settings = {"color": COLOURS[0], "marker": "o", "markersize": 4, "markerfacecolor": "white", **style}
-        (self.line_,) = ax.plot(counts, found, label="kept", **settings)
+        (self.line_,) = ax.plot(
+            counts, found, label="kept on these samples" if self.path.held_out is not None else "kept", **settings
+        )
         colour = self.line_.get_color()
         open_label = None if proved.all() else "gap to the upper bound"
         self.band_ = ax.fill_between(counts, found, bound, color=colour, alpha=0.2, linewidth=0, label=open_label)
         if proved.any():
             ax.plot(counts[proved], found[proved], "o", color=colour, markersize=4, label="proved optimal")
-        if self.path.held_out is not None and self.path.held_out_se is not None:
-            kept, error = self.path.held_out, self.path.held_out_se
-            (self.held_out_,) = ax.plot(
-                counts, kept, color=COLOURS[1], label="new samples: share of unread features, ± 1 standard error"
-            )
-            ax.fill_between(counts, kept - error, kept + error, color=COLOURS[1], alpha=0.2, linewidth=0)
+        held_out = (self.path.held_out, self.path.held_out_se, self.path.held_out_pca)
+        if all(curve is not None for curve in held_out):
+            self._draw_held_out(ax, *held_out)
         ax.axhline(1.0, color="0.5", linewidth=0.8, linestyle="--", label="PCA, all features")
         if fewest is not None:
             at = int(np.searchsorted(counts, fewest))
@@ -103,6 +103,14 @@ class SparsityPathDisplay:
         ax.set(xlabel="number of features", ylabel="share of PCA's variance that is kept")
         ax.yaxis.set_major_formatter("{x:.0%}")
         ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_ylim(bottom=max(ax.get_ylim()[0], 0.0))  # where nothing transfers, new samples are far below
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _draw_held_out(self, ax: Any, kept: Any, error: Any, pca: Any) -> None:
+        """The share kept on new samples, where PCA keeps any, with a band of one standard error."""
+        counts, pca = self.path.n_features, np.where(pca > 0, pca, np.nan)
+        kept, error = kept / pca, error / pca
+        (self.held_out_,) = ax.plot(counts, kept, color=COLOURS[1], label="kept on new samples, ± 1 standard error")
+        ax.fill_between(counts, kept - error, kept + error, color=COLOURS[1], alpha=0.2, linewidth=0)

@@ -18,6 +18,7 @@ from sparing.estimators.encoding import share_explained
 from sparing.estimators.inputs import fit_context
 from sparing.estimators.path_search import PathSearch
 from sparing.estimators.validation.alternatives import best_substitutes, candidates
+from sparing.estimators.validation.folds import transfers
 from sparing.results import Array, Encoder, Indices
 from sparing.show.wording import component_name, equation, shown
 
@@ -73,7 +74,8 @@ def steps_of(
 ) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, str], float]:
     """Numbers and texts for each number of features; PCA's scores; values of features for colours; the unit.
 
-    Components are ordered and oriented as PCA's, so that pictures of neighbouring numbers of features look alike.
+    Components are ordered and oriented as PCA's, so that pictures of neighbouring numbers of features look alike. PCA's
+    signs are those with which most of the largest loadings are positive.
     """
     view, spectrum = walk.view, walk.spectrum
     union = np.unique(np.concatenate([certificate.support for certificate in certificates]))
@@ -82,9 +84,11 @@ def steps_of(
     columns, pca = both[:, : len(union)], both[:, len(union) :]
     unit = _unit(pca)
     diagonal, pulls = view.gram_diagonal()[predicted], spectrum.cross
+    turned = [oriented(certificate.loadings, pulls[certificate.support]) for certificate in certificates]
+    signs = upright(turned, spectrum.rank)
+    pca, turned = pca * signs, [loadings * signs[: len(loadings), None] for loadings in turned]
     steps, replaced = [], substitutes_of(walk)
-    for number, (certificate, found) in enumerate(zip(certificates, encoders, strict=True), start=1):
-        loadings = oriented(certificate.loadings, pulls[certificate.support])
+    for number, (certificate, found, loadings) in enumerate(zip(certificates, encoders, turned, strict=True), start=1):
         used = [names[j] for j in certificate.support]
         scores = columns[:, np.searchsorted(union, certificate.support)] / unit @ loadings.T
         steps.append(
@@ -142,6 +146,15 @@ def oriented(loadings: Array, pulls: Array) -> Array:
     return np.asarray(loadings[order] * signs[:, None])
 
 
+def upright(steps: Sequence[Array], n_components: int) -> Array:
+    """Signs of components with which the largest loading is positive in most of the steps."""
+    votes = np.zeros(n_components)
+    for loadings in steps:
+        largest = np.abs(loadings).argmax(axis=1)
+        votes[: len(loadings)] += np.sign(loadings[np.arange(len(loadings)), largest])
+    return np.where(votes < 0, -1.0, 1.0)
+
+
 def predicted_features(squares: Array, supports: Sequence[Indices], n_steps: int) -> Indices:
     """Features whose predictions are shown: all, or those that vary most and those ever chosen."""
     most = max(MOST_PREDICTIONS // max(n_steps, 1), 1)
@@ -151,30 +164,31 @@ def predicted_features(squares: Array, supports: Sequence[Indices], n_steps: int
     return np.unique(np.concatenate([largest, *supports]))
 
 
-def suggestions(steps: Sequence[dict[str, Any]], n_features: int) -> list[dict[str, Any]]:
-    """Suggested numbers of features, each with a reason; the page opens at the first.
+def new_samples(kept: float, error: float, pca: float) -> dict[str, Any]:
+    """The share kept of new samples and its standard error, relative to the share that PCA keeps; also as text."""
+    text = f"{kept / pca:.1%} ± {error / pca:.1%}" if transfers(kept, error) else ""
+    return {"held": _rounded(kept / pca), "heldSe": _rounded(error / pca), "heldText": text}
 
-    The share of unread features is comparable only while most features are unread, because the last ones are those
-    that the others predict well. So the one-standard-error rule suggests at most half of the features.
-    """
+
+def suggestions(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Suggested numbers of features, each with a reason; the page opens at the first."""
     full = [step for step in steps if len(step["loadings"]) == max(len(other["loadings"]) for other in steps)]
     out = []
     for share in SUGGESTED_SHARES:
         first = next((step for step in full if step["kept"] >= share), None)
         if first is not None:
             out.append({"features": first["features"], "reason": f"fewest that keep {share:.0%}"})
-    held = [step for step in full if "held" in step]
+    held = [step for step in full if step.get("heldText")]
     if held:
         best = max(held, key=lambda step: step["held"])
         one_se = next(step for step in held if step["held"] >= best["held"] - best["heldSe"])
-        if 2 * one_se["features"] <= n_features:
-            out.append({"features": one_se["features"], "reason": "one-standard-error rule"})
+        out.append({"features": one_se["features"], "reason": "one-standard-error rule"})
     return out
 
 
-def opening_step(steps: Sequence[dict[str, Any]], n_features: int) -> int:
+def opening_step(steps: Sequence[dict[str, Any]]) -> int:
     """The number of features that the page opens with, large enough to show all components."""
-    return int(next((one["features"] for one in suggestions(steps, n_features)), steps[-1]["features"]))
+    return int(next((one["features"] for one in suggestions(steps)), steps[-1]["features"]))
 
 
 def searchable(names: Sequence[str], steps: Sequence[dict[str, Any]], predicted: Indices) -> dict[int, str]:

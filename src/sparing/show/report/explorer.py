@@ -19,6 +19,7 @@ from sparing.estimators.validation.stability import chosen_again
 from sparing.run import Budget
 from sparing.show.report.contents import (
     MOST_REPLACED,
+    new_samples,
     opening_step,
     predicted_features,
     sampled,
@@ -137,9 +138,9 @@ def explore(
         "asked": n_components,
         "components": width,
         "unit": "" if unit == 1 else f"{unit:g}",
-        "start": opening_step(steps, n_features),
+        "start": opening_step(steps),
         "halves": HALVES,
-        "suggestions": suggestions(steps, n_features),
+        "suggestions": suggestions(steps),
         "names": searchable(names, steps, predicted),
         "samples": sample_column(sample_names, n_samples, samples),
         "labels": coloured(colours, samples),
@@ -155,17 +156,19 @@ def explore(
 
 
 def _held_out(walk: PathSearch, cv: Any, budget: Budget, random_state: Any) -> dict[int, dict[str, Any]]:
-    """For each number of features the share kept of held-out samples, and the number of folds that choose each
-    feature."""
+    """For each number of features the share kept of held-out samples, relative to PCA, and the number of half-samples
+    that choose each feature.
+
+    Both shares are of the features that are not read, so at most half of the features may be read.
+    """
     n, d = walk.view.n_samples or 0, walk.view.n_features
     if cv is None:
         return {}
-    kept, error = held_out_curve(walk, cv, budget, random_state)
-    shares = enumerate(zip(kept.tolist(), error.tolist(), strict=True), start=1)
+    curves = (curve.tolist() for curve in held_out_curve(walk, cv, budget, random_state))
     held = {
-        r: {"held": round(share, 6), "heldSe": round(se, 6), "heldText": f"{share:.1%} ± {se:.1%}"}
-        for r, (share, se) in shares
-        if r < d and math.isfinite(share) and math.isfinite(se)
+        r: new_samples(kept, error, pca)
+        for r, (kept, error, pca) in enumerate(zip(*curves, strict=True), start=1)
+        if 2 * r <= d and math.isfinite(error) and pca > 0
     }
     again = chosen_again(walk, MOST_REPLACED, HALVES, budget) if n >= LEAST_SAMPLES else []
     for r, counts in enumerate(again, start=1):

@@ -103,8 +103,10 @@ function prepareColours() {
 
 // ---- charts ----
 
+const isHeld = steps.some((step) => step.held !== undefined);
 const keptRows = () => steps.map(({ features, kept, most, held, heldSe, keptText, mostText, heldText, explainedText }) => (
-  { features, kept, most, held, keptText, mostText, heldText, explainedText,
+  { features, kept, most, held, keptText, mostText, explainedText,
+    heldText: held === undefined ? "not computed" : heldText || "nothing transfers",
     heldLow: held - heldSe, heldHigh: held + heldSe,
     reason: suggestions.find((one) => one.features === features)?.reason ?? "" }));
 
@@ -175,6 +177,10 @@ function keptSpec() {
   const spec = structuredClone(charts.kept);
   spec.encoding.x.scale.domain = [0.5, steps.length + 0.5];
   spec.encoding.x.axis.values = steps.map((step) => step.features);
+  const rows = keptRows(), known = rows.filter((one) => one.held !== undefined);
+  const low = Math.min(...rows.map((one) => one.kept), ...known.map((one) => one.heldLow));
+  const high = Math.max(1, ...known.map((one) => one.heldHigh));
+  spec.encoding.y.scale.domain = [Math.max(low, 0), Math.min(high, 1.2)];  // without samples that transfer, far below
   const isNarrow = at("kept-chart").clientWidth < NARROWEST_LABEL * (steps.length + 4);  // the buttons below say the same
   spec.layer = spec.layer.filter((layer) => !(isNarrow && layer.mark.type === "text"));
   spec.description = `What 1 to ${steps.length} features keep of PCA's variance, with its proved upper bound; the table below has the numbers.`;
@@ -249,19 +255,6 @@ const drawKept = () => queued("kept", async () => {
   await views.kept.signal("current", slider.valueAsNumber).runAsync();
 });
 
-const isHeld = steps.some((step) => step.held !== undefined);
-const drawHeld = () => queued("held", async () => {
-  if (!isHeld) return;
-  if (!views.held) {
-    at("held-chart").hidden = false;
-    const spec = structuredClone(charts.held);
-    spec.encoding.x.scale.domain = [0.5, steps.length + 0.5];
-    spec.description = "Share kept on new samples by each number of features; the table below has the numbers.";
-    await embed("held", spec, { steps: keptRows().filter((step) => step.held !== undefined) });
-  }
-  await views.held.signal("current", slider.valueAsNumber).runAsync();
-});
-
 // A chart whose width decides its layout is made anew when that changes, else only given other data.
 const widths = {};
 const drawWide = (name, spec, rows) => queued(name, async () => {
@@ -309,16 +302,21 @@ function linkHover(view) {
 // ---- text and tables ----
 
 function heldOut(step) {
-  if (!isHeld) return "New samples: not computed for this page. Add --cv 5 to the command that wrote it, or cv=5 in Python.";
-  if (!step.heldText) return "";
-  return `New samples: keeps ${step.heldText} of the variance of the features that are not read (cross-validation, ± one standard error).`;
+  if (!isHeld) return ["New samples: not computed for this page.", "Add --cv 5 to the command that wrote it, or cv=5 in Python."];
+  if (step.held === undefined) return ["New samples: not computed.", "The test needs at least half of the features, because it predicts those that are not read."];
+  if (!step.heldText) return ["On new samples, nothing transfers.", "Features that are not read are not predicted better than by their means (cross-validation)."];
+  return [`${step.heldText} on new samples.`,
+    "Share of the variance that PCA keeps, for features that are not read, in samples left out of the fit (cross-validation, ± one standard error)."];
 }
 
 function writeAnswer(step) {
   at("answer-title").textContent = counted(step.features, "feature");
   at("share").textContent = step.keptText;
   at("sentence").replaceChildren(...step.sentence.map((line) => element("p", line)));
-  at("held-out").textContent = heldOut(step);
+  const [headline, note] = heldOut(step);
+  at("held-out").textContent = headline;
+  at("held-out").classList.toggle("unknown", step.held === undefined);
+  at("held-note").textContent = note;
   at("equations").replaceChildren(...step.equations.map((line) => element("li", line, { dir: "auto" })));
   at("equations-details").open ||= step.equations.every((line) => line.length <= LONG_EQUATION) && !narrow.matches;
   at("chips").replaceChildren(...largestFirst(step).map((place) => chip(step.support[place])));
@@ -327,15 +325,17 @@ function writeAnswer(step) {
 const narrow = matchMedia("(max-width: 48rem)");
 
 function writeKept() {
-  const head = ["features", "kept of PCA's variance", "at most", ...(isHeld ? ["unread features, new samples"] : []), "explained of all variance"];
+  const head = ["features", "kept of PCA's variance", "at most", ...(isHeld ? ["on new samples"] : []), "explained of all variance"];
   const rows = steps.map((step) => row(
-    step.features, [step.keptText, step.mostText, ...(isHeld ? [step.heldText ?? ""] : []), step.explainedText]));
+    step.features, [step.keptText, step.mostText, ...(isHeld ? [step.heldText || (step.held === undefined ? "" : "nothing transfers")] : []), step.explainedText]));
   fill(at("kept-table"), "Share kept by each number of features, and what no choice of that number can exceed", head, rows);
   const proved = steps.every(({ kept, most }) => most - kept < 5e-4);
   const keys = proved ? [["kept (proved optimal everywhere)", "#1f77c9"]]
     : [["kept", "#1f77c9"], ["the most any choice could keep", "#2e8b57"]];
+  if (steps.some((step) => step.heldText)) keys.push(["on new samples, ± one standard error", "#8560c0"]);
   at("kept-legend").replaceChildren(...keys.map(([text, colour]) => element("span", text, { class: "legend-key", style: `--key: ${colour}` })));
-  at("suggestions").replaceChildren(...suggestions.map(({ features, reason }) => {
+  const byNumber = [...suggestions].sort((a, b) => a.features - b.features);
+  at("suggestions").replaceChildren(...byNumber.map(({ features, reason }) => {
     const line = element("li"), button = element("button", `${features}: ${reason}`, { type: "button", "data-number": features });
     button.addEventListener("click", () => move(features));
     line.append(button);
@@ -491,7 +491,7 @@ function writeCommands(step) {
 }
 
 const copies = {
-  sentence: () => [...current().sentence, ...(isHeld ? [heldOut(current())] : [])].filter(Boolean).join("\n"),
+  sentence: () => [...current().sentence, ...(current().heldText ? [heldOut(current()).join(" ")] : [])].join("\n"),
   equations: () => current().equations.join("\n"),
   command: () => commandFor(current()),
   python: () => pythonFor(current()),
@@ -626,7 +626,7 @@ function show() {
   writeCommands(step);
   search();
   markCurrent();
-  return Promise.all([drawKept(), drawHeld(), drawLoadings(), drawScores(), drawR2()]);
+  return Promise.all([drawKept(), drawLoadings(), drawScores(), drawR2()]);
 }
 
 function move(number) {

@@ -86,6 +86,7 @@ class NonnegativeAuto:
         view = task.gram
         objective = NonnegativeObjective(view.cached(), task.metric, run.budget)
         size = min(task.n_nonzero, view.n_features)
+        max_swaps = min(self.max_swaps, int(run.effort.exchange_work / objective.exchange_cost(size)))
         ends = truncated_powers(
             view,
             self._starts(view, size, run, task.start),
@@ -95,12 +96,14 @@ class NonnegativeAuto:
             budget=run.budget,
             allowed=objective.usable[:, None],
             nonnegative=True,
+            work=run.effort.start_work,
+            least=self.finalists,
         )
         best, reached = objective.best_feature(), -np.inf
         for x in self._distinct(objective, ends):
             rho, x = objective.climbed(x, size)
             if not run.budget.expired:
-                rho, x = objective.exchanged(x, size, self.max_swaps)
+                rho, x = objective.exchanged(x, size, max_swaps)
             if rho > reached * (1 + GROWTH):
                 best, reached = x, rho
             if run.budget.expired:
@@ -108,7 +111,7 @@ class NonnegativeAuto:
         for _ in range(self.perturbations):
             if run.budget.expired:
                 break
-            rho, x = objective.exchanged(self._perturbed(objective, best, size, run.rng), size, self.max_swaps)
+            rho, x = objective.exchanged(self._perturbed(objective, best, size, run.rng), size, max_swaps)
             if rho > reached * (1 + GROWTH):
                 best, reached = x, rho
         return objective.found(reached, best)
