@@ -72,7 +72,7 @@ def test_the_walk_is_what_a_fit_does():
     assert "methods/encoders/joint_search.py" not in ran  # the control
 
 
-@pytest.mark.parametrize(("name", "most"), [("encoder", 49), ("components", 80)])
+@pytest.mark.parametrize(("name", "most"), [("encoder", 49), ("components", 74)])
 def test_a_fit_passes_through_no_more_files_than_it_did(name, most):
     """Each of them has to earn its place: lower these numbers where one goes, and think twice before raising them."""
     assert len(files_run_by(name)) <= most

@@ -199,6 +199,18 @@ def test_a_proof_of_one_problem_is_none_of_others_unless_it_holds_there(name):
 
 
 @every_bound
+def test_where_its_hypothesis_does_not_hold_it_neither_applies_nor_proves(name):
+    holds = BOUNDS[name].hypothesis.holds
+    _, bound = issued(name)[-1]
+    assert all(holds(task.problem) for task, _ in issued(name))
+    others = [task_of(*at) for at in TASKS if not holds(at[1])]
+    assert others
+    for task in others:
+        assert not method_of(name, task).applies(task)
+        assert checked(name, task, bound.witness) == math.inf, task.problem
+
+
+@every_bound
 def test_witnesses_of_other_bounds_prove_nothing_that_is_false(name):
     places = [(matrix, problem) for matrix, problem in TASKS if matrix == "noisy"]
     for other in BOUNDS:

@@ -14,7 +14,7 @@ from sparing.data import Preprocessing, as_view
 from sparing.linalg import top_spectrum
 from sparing.linalg.eigen import TAIL_TOLERANCE, top_eigenpairs
 from sparing.linalg.krylov import MIN_BLOCKS, block_krylov, value_error
-from sparing.linalg.signs import orientations
+from sparing.linalg.rounding import orientations
 
 UNCENTRED = Preprocessing(center=False)
 

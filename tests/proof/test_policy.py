@@ -16,6 +16,7 @@ from sparing.linalg import top_spectrum
 from sparing.linalg.span import encoder_of
 from sparing.proof import policy
 from sparing.proof.bounds import BOUNDS
+from sparing.proof.bounds.base import BoundMethod, ContinuedBound, Hypothesis
 from sparing.proof.policy import prove
 from sparing.proof_limits import LIMITS
 from sparing.results import Bound, Problem
@@ -39,10 +40,11 @@ def registered(asked, monkeypatch):
 
     def register(its_objective="variance", its_steps_scale=False, its_proofs=(), **given):
         def kind_of(its_name, its_cost, value):
-            class Method:
-                name, objective, scales, proves = its_name, its_objective, its_steps_scale, its_name in its_proofs
+            class Method(BoundMethod):
+                name, hypothesis = its_name, Hypothesis(its_objective)
+                scales, proves = its_steps_scale, its_name in its_proofs
 
-                def applies(self, task):
+                def _suits(self, task):
                     return not math.isnan(its_cost)
 
                 def cost(self, task, effort):
@@ -54,6 +56,9 @@ def registered(asked, monkeypatch):
                         raise value
                     known = value(run.effort.proof) if callable(value) else value
                     return None if known is None else Bound(known, its_name, its_name, "always")
+
+                def _again(self, task, witness):
+                    return math.inf
 
             return Method
 
@@ -330,11 +335,8 @@ def test_a_search_that_goes_on_costs_what_is_new(monkeypatch):
     asked = []
 
     def kind_of(its_name, its_value, goes_on):
-        class Method:
-            name, objective, scales, continues = its_name, "variance", True, goes_on
-
-            def applies(self, task):
-                return True
+        class Method(ContinuedBound if goes_on else BoundMethod):
+            name, hypothesis, scales = its_name, Hypothesis("variance"), True
 
             def cost(self, task, effort):
                 return 1e-3 * effort.nodes / 2  # 0.05 for quick, 0.25 for default
@@ -344,6 +346,9 @@ def test_a_search_that_goes_on_costs_what_is_new(monkeypatch):
                 asked.append((its_name, round(run.effort.proof.share, 2), len(before)))
                 before.append(run)
                 return Bound(its_value - len(before) - run.effort.proof.nodes * 1e-6, its_name, its_name, "always")
+
+            def _again(self, task, witness):
+                return math.inf
 
         return Method
 

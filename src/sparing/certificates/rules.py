@@ -46,7 +46,7 @@ def dense_spectrum(view: DataMatrix, n_components: int) -> Spectrum:
 def iterates(bound: Bound) -> bool:
     """Does a proof, or the one that it is a multiple of, rest on a spectrum that may come from an iteration?"""
     inner = bound.witness[0] if bound.name == EachAlone.name else bound.name
-    return bool(getattr(BOUNDS[inner], "iterates", False))
+    return BOUNDS[inner].iterates
 
 
 def broken_rule(problem: Problem, support: Indices, loadings: Array, pca: Spectrum) -> str | None:

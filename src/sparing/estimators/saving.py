@@ -65,7 +65,7 @@ RECORDS: dict[str, type] = {
     for kind in (
         *(Certificate, VarianceCertificate, ReconstructionCertificate, RegressionCertificate, StreamCertificate),
         *(Bound, Guarantee, Premise, Problem, Reference, Rules, Preprocessing, GenotypeCoding, GapSearch, SparsityPath),
-        *(record for bound in BOUNDS.values() for record in getattr(bound, "witnesses", ())),
+        *(record for bound in BOUNDS.values() for record in bound.witnesses),
     )
 } | {f"{kind} {name}": each for kind, registry in REGISTRIES.items() for name, each in registry.items()}
 

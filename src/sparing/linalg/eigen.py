@@ -10,8 +10,7 @@ from scipy import linalg
 from sparing import errors
 from sparing.gram import GRAM_LIMIT, DataMatrix
 from sparing.linalg.krylov import block_krylov, cholesky_factor
-from sparing.linalg.rounding import EPS
-from sparing.linalg.signs import orientations
+from sparing.linalg.rounding import EPS, orientations
 from sparing.results import Array, Spectrum
 
 TAIL_TOLERANCE = 1e-4

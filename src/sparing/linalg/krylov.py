@@ -9,8 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from sparing.gram import DataMatrix
-from sparing.linalg.rounding import EPS
-from sparing.linalg.signs import orientations
+from sparing.linalg.rounding import EPS, orientations
 from sparing.results import Array, Spectrum
 
 EXTRA_COLUMNS, WIDTH, NARROWEST_BLOCK = 2, 4, 8

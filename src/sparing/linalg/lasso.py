@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.truncation import TIE, keep_largest
 from sparing.results import Array, Indices
 from sparing.search_limits import SEARCH

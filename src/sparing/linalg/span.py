@@ -7,7 +7,7 @@ from scipy import linalg, sparse
 
 from sparing.gram import DataMatrix
 from sparing.linalg.eigen import top_eigenpairs
-from sparing.linalg.signs import orientations
+from sparing.linalg.rounding import orientations
 from sparing.results import Array, Encoder, Indices, Selection
 
 DEPENDENT = 1e-11

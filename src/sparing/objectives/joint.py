@@ -14,7 +14,7 @@ import numpy as np
 
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.metric import Metric, NearIdentity, OrthogonalTo, Whole
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.objectives.loadings import best_loadings
 from sparing.objectives.residual import WITHIN_OTHERS, UnitObjective, without_scores
 from sparing.objectives.variance import RayleighObjective

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparing.gram import DataMatrix
 from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.metric import Metric, top_quotients
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.objectives.variance import GROWTH, RayleighObjective, component_of
 from sparing.results import Array, Component, Indices

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
 from sparing.gram.base import runs
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.results import Array, Indices, Spectrum
 from sparing.rules import NO_RULES, Rooms, Rules
 from sparing.search_limits import SEARCH

@@ -14,7 +14,7 @@ from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.eigen import top_eigenpairs
 from sparing.linalg.krylov import block_krylov
 from sparing.linalg.metric import Metric, OrthogonalTo
-from sparing.linalg.signs import first_largest, orientations
+from sparing.linalg.rounding import first_largest, orientations
 from sparing.linalg.truncation import keep_largest
 from sparing.results import Array, Component, Indices
 from sparing.search_limits import SEARCH

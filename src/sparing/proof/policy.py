@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import cast
 
 from sparing.effort import Effort, ProofEffort
 from sparing.linalg.variance import symmetric_total
@@ -54,7 +53,7 @@ def unspent(task: Task, effort: Effort) -> float:
     """What the effort has left where all bounds of a problem are computed: among thousands of features nearly all."""
     spent = 0.0
     for method in _methods(task):
-        anew = (effort,) if getattr(method, "continues", False) else effort.levels  # or it goes on
+        anew = (effort,) if isinstance(method, ContinuedBound) else effort.levels  # or it goes on
         spent += sum(method.cost(task, level.proof) for level in anew)
     return max(effort.proof.cost - spent, 0.0)
 
@@ -65,7 +64,7 @@ class _Proof:
     def __init__(self, task: Task, incumbent: Encoder, run: Run) -> None:
         self.task, self.incumbent, self.run, self.bounds = task, incumbent, run, _known(task, incumbent)
         self.methods, self.spent, self.spent_on = _methods(task), 0.0, dict[str, float]()
-        self.kept = {method.name: Kept() for method in self.methods if getattr(method, "continues", False)}
+        self.kept = {method.name: Kept() for method in self.methods if isinstance(method, ContinuedBound)}
         self.is_loss, self.value = task.problem.objective == "loss", math.nan
 
     @property
@@ -97,7 +96,7 @@ class _Proof:
                 continue
             if self.is_over:
                 break
-            if share < 1 and not (getattr(method, "scales", False) and share >= effort.least_share):
+            if share < 1 and not (method.scales and share >= effort.least_share):
                 continue
             part = replace(level.effort, proof=replace(efforts[method.name], share=share))
             bound = self._computed(method, replace(level, effort=part))
@@ -118,7 +117,7 @@ class _Proof:
 
         def rank(method: BoundMethod) -> tuple[bool, float]:
             is_new = method.name not in self.spent_on
-            worth = LIMITS.proof_worth if is_new and getattr(method, "proves", False) else 1.0
+            worth = LIMITS.proof_worth if is_new and method.proves else 1.0
             goes_on = method.name == tightest and method.name in self.kept and method.name not in SEARCHES
             return not goes_on, (costs[method.name] - self._done(method)) / worth
 
@@ -134,9 +133,9 @@ class _Proof:
 
     def _computed(self, method: BoundMethod, run: Run) -> Bound | None:
         """The bound, by the search of an earlier pass where it can go on."""
-        if method.name not in self.kept:
-            return method.bound(self.task, self.incumbent, run)
-        return cast(ContinuedBound, method).bound(self.task, self.incumbent, run, self.kept[method.name])
+        if isinstance(method, ContinuedBound):
+            return method.bound(self.task, self.incumbent, run, self.kept[method.name])
+        return method.bound(self.task, self.incumbent, run)
 
     def _learn(self, bound: Bound | None) -> bool:
         """Keep a bound that is tighter than others of its name, or that came upon an answer."""
@@ -161,8 +160,7 @@ class _Proof:
 
 def _methods(task: Task) -> list[BoundMethod]:
     """The bounds that apply to a problem."""
-    kinds = [kind() for kind in BOUNDS.values() if kind.objective == task.problem.objective]
-    return [method for method in kinds if method.applies(task)]
+    return [method for kind in BOUNDS.values() if (method := kind()).applies(task)]
 
 
 def _known(task: Task, incumbent: Encoder) -> list[Bound]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.objectives.variance import RayleighObjective, component_of
 from sparing.results import Array, Component, Indices
 from sparing.search_limits import SEARCH

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.effort import Effort
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.results import Array, Indices
 from sparing.rules import Rules
 from sparing.run import Run

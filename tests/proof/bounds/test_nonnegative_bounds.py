@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from sparing.proof.bounds import (
     BranchAndBound,
     DoublyNonnegativeDual,
     NonnegativeBranchAndBound,
+    NonnegativeOptimality,
     RowSquares,
     RowSums,
     SemidefiniteDual,
@@ -262,6 +264,15 @@ def test_what_they_do_not_bound(rng):
         assert bound(algorithm, larger, 2) is None
     assert bound(DoublyNonnegativeDual(), large, 2) is None
     assert bound(NonnegativeBranchAndBound(max_nodes=10), large, 2, budget=LATE).witness[0] is None
+
+
+@pytest.mark.parametrize("method", [DoublyNonnegativeDual(), NonnegativeBranchAndBound(), NonnegativeOptimality()])
+def test_their_proofs_say_nothing_of_loadings_of_any_sign(method):
+    A = np.array([[1.0, -0.9, -0.9], [-0.9, 1.0, 0.8], [-0.9, 0.8, 1.0]])
+    found, signed = bound(method, DenseGram(A), 3), Task(DenseGram(A), Problem(1, 3, 3, "variance"))
+    assert nonnegative_optimum(A, 3) <= found.value < optimum(A, 3)  # what it would claim is false
+    assert method.check(signed, found.witness) == math.inf
+    assert method.check(replace(signed, problem=replace(signed.problem, nonnegative=True)), found.witness) < math.inf
 
 
 def test_real_data(shared):

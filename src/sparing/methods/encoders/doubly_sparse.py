@@ -9,8 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from sparing.gram import DataMatrix
-from sparing.linalg.rounding import EPS
-from sparing.linalg.signs import orientations
+from sparing.linalg.rounding import EPS, orientations
 from sparing.linalg.span import independent_columns
 from sparing.linalg.theorem_bounds import doubly_sparse_factor
 from sparing.methods.selectors import Selector

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing.gram import GRAM_LIMIT, DataMatrix
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.truncation import keep_largest, unit_columns
 from sparing.methods.deflation import (
     Deflation,

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sparing.gram import DataMatrix, view_of_gram
 from sparing.linalg.rotation import varimax
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.truncation import unit_columns
 from sparing.methods.deflation import Deflation
 from sparing.methods.encoders.disjoint import anywhere, perturbed

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sparing.gram import GRAM_LIMIT
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.truncation import unit_columns
 from sparing.methods.encoders.joint_goals import JointVariances, unsigned_cosines
 from sparing.objectives.loadings import best_loadings

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from sparing.gram import DataMatrix
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.span import independent_columns
 from sparing.methods.selectors.greedy import Greedy
 from sparing.objectives.shared import CapturedVariance, SharedCapture

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from sparing import errors
 from sparing.gram import DataMatrix
-from sparing.linalg.signs import orientations
+from sparing.linalg.rounding import orientations
 from sparing.linalg.span import independent_columns
 from sparing.linalg.theorem_bounds import dual_set_factor
 from sparing.methods.selectors import Selector

@@ -10,7 +10,7 @@ import numpy as np
 from sparing import errors
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.theorem_bounds import best_split
 from sparing.methods.base import check_settings
 from sparing.methods.selectors.dual_set import DualSet

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparing import errors
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.methods.base import check_settings
 from sparing.methods.selectors.filling import Filling
 from sparing.methods.selectors.response import ResponseTarget, leading_targets, needs_targets

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.span import independent_columns
 from sparing.objectives.span import INDEPENDENT, Spanning
 from sparing.results import Array, Indices, Selection

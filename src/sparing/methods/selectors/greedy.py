@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparing.gram import DataMatrix
 from sparing.linalg import encoder_on
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.objectives.shared import CapturedVariance, prices_of
 from sparing.objectives.span import Spanning
 from sparing.results import Array, Indices, Reference, Selection, Spectrum

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.methods.selectors.filling import Filling
 from sparing.methods.selectors.greedy import Greedy
 from sparing.methods.selectors.response import ResponseTarget, explains_something, leading_targets, needs_targets

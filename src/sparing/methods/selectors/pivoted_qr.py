@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.methods.selectors.filling import NEVER, Filling
 from sparing.results import Array, Indices, Reference, Selection
 from sparing.run import Run

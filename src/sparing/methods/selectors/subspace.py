@@ -14,8 +14,7 @@ from sparing.data.sketch import signed_buckets
 from sparing.data.standardized_block import StandardizedBlock
 from sparing.gram import DataMatrix, view_of_columns
 from sparing.linalg.eigen import top_eigenpairs, top_spectrum
-from sparing.linalg.rounding import EPS
-from sparing.linalg.signs import first_largest, orientations
+from sparing.linalg.rounding import EPS, first_largest, orientations
 from sparing.results import Array
 
 OVERSAMPLING = 6

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparing.linalg.metric import OrthogonalTo
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.truncation import unit_columns
 from sparing.methods.base import Solver
 from sparing.methods.solvers.generalized_power import GeneralizedPowerL0

@@ -10,7 +10,7 @@ import numpy as np
 from sparing import errors
 from sparing.linalg.arrow import contenders, largest_of_arrow, least_missed
 from sparing.linalg.metric import SINGULAR
-from sparing.linalg.signs import first_largest
+from sparing.linalg.rounding import first_largest
 from sparing.linalg.truncation import TIE
 from sparing.objectives.variance import RayleighObjective
 from sparing.results import Array, Component, Indices, Reference

@@ -1,47 +1,97 @@
-"""The protocol of bounds, and the hypotheses and witnesses that their checks ask about."""
+"""What all bounds have in common, and what their checks ask of a problem and of a witness."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 
 from sparing.effort import ProofEffort
 from sparing.proof_limits import SECONDS
-from sparing.results import Array, Bound, Encoder, Reference
+from sparing.results import Array, Bound, Encoder, Problem, Reference
 from sparing.run import Run
 from sparing.task import Task
 
 
-class BoundMethod(Protocol):
+@dataclass(frozen=True)
+class Hypothesis:
+    """The problems for which the inequality of a bound holds.
+
+    Attributes
+    ----------
+    objective : str
+        The quantity that it bounds: ``loss`` or ``variance``.
+    components : str
+        How many it is about: ``any`` number, ``one`` or ``several``.
+    nonnegative, orthogonal, disjoint : bool
+        It is about such components only; disjoint ones are orthogonal.
+    separate : bool
+        Features are counted for each component, not for all together.
+    """
+
+    objective: Literal["loss", "variance"]
+    components: Literal["any", "one", "several"] = "any"
+    nonnegative: bool = False
+    orthogonal: bool = False
+    disjoint: bool = False
+    separate: bool = False
+
+    def holds(self, problem: Problem) -> bool:
+        """Is this one of them?"""
+        k = problem.n_components
+        return (
+            problem.objective == self.objective
+            and {"any": True, "one": k == 1, "several": k > 1}[self.components]
+            and (problem.nonnegative or not self.nonnegative)
+            and (problem.is_orthogonal or not self.orthogonal)
+            and (problem.disjoint or not self.disjoint)
+            and not (problem.shared_support and self.separate)
+        )
+
+
+class BoundMethod(ABC):
     """A frozen dataclass whose fields are its settings; all of them have defaults, with which ``check`` is run.
 
-    ``objective`` is the quantity that it bounds: ``loss`` or ``variance``. ``witnesses``, where it is there, are the
-    records that its witness is made of; ``iterates``, where it is there and true, says that a check rests on an
-    iteration where the spectrum is not exact; ``scales``, likewise, that it takes a share of its steps where the effort
-    has only that, ``proves`` that it is a search that may end with the value proved, and ``continues`` that it is a
-    :class:`ContinuedBound`.
+    ``witnesses`` are the records that its witness is made of; ``iterates`` says that a check rests on an iteration
+    where the spectrum is not exact, ``scales`` that it takes a share of its steps where the effort has only that, and
+    ``proves`` that it is a search that may end with the value proved.
     """
 
     name: ClassVar[str]
-    objective: ClassVar[str]
+    hypothesis: ClassVar[Hypothesis]
     reference: ClassVar[Reference]
+    witnesses: ClassVar[tuple[type, ...]] = ()
+    iterates: ClassVar[bool] = False
+    scales: ClassVar[bool] = False
+    proves: ClassVar[bool] = False
 
     def applies(self, task: Task) -> bool:
-        """Is its hypothesis met, and is it the one to ask?"""
-
-    def cost(self, task: Task, effort: ProofEffort) -> float:
-        """Seconds of one slow core with all of its steps, estimated from counts; the policy shares them out by it."""
-
-    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
-        """The bound with its witness; None if it cannot help."""
+        """Does its hypothesis hold, and is it a bound to ask for?"""
+        return self.hypothesis.holds(task.problem) and self._suits(task)
 
     def check(self, task: Task, witness: Any) -> float:
         """The bound again from the data and the witness alone; infinite where the witness proves nothing."""
+        return self._again(task, witness) if self.hypothesis.holds(task.problem) else math.inf
+
+    @abstractmethod
+    def cost(self, task: Task, effort: ProofEffort) -> float:
+        """Seconds of one slow core with all of its steps, estimated from counts; the policy shares them out by it."""
+
+    @abstractmethod
+    def bound(self, task: Task, incumbent: Encoder, run: Run) -> Bound | None:
+        """The bound with its witness; None if it cannot help."""
+
+    def _suits(self, task: Task) -> bool:
+        """Is it one to ask for where its hypothesis holds: not too large, and not worse than others always are?"""
+        return True
+
+    @abstractmethod
+    def _again(self, task: Task, witness: Any) -> float:
+        """``check`` where the hypothesis holds."""
 
 
 Begun = TypeVar("Begun")
@@ -60,11 +110,10 @@ class Kept:
         return cast(Begun, self.search)
 
 
-class ContinuedBound(BoundMethod, Protocol):
+class ContinuedBound(BoundMethod):
     """A bound whose search can go on where it stopped: then only what is new takes time."""
 
-    continues: ClassVar[bool]
-
+    @abstractmethod
     def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The same; calls for the same task and incumbent go on with the search that is kept."""
 
@@ -77,48 +126,6 @@ def eigen_seconds(n_features: int) -> float:
 def as_floats(witness: Any, *shape: int) -> Array | None:
     """An array of this shape as numbers that do not wrap round (|-128| is -128 in eight bits); None for all others."""
     return np.asarray(witness, dtype=np.float64) if fits(witness, *shape) else None
-
-
-Check = Callable[..., float]
-
-
-def valid_for(
-    *,
-    one: bool = False,
-    nonnegative: bool = False,
-    orthogonal: bool = False,
-    disjoint: bool = False,
-    each: bool = False,
-) -> Callable[[Check], Check]:
-    """A check of a bound on variances that returns infinity if its hypothesis does not hold.
-
-    Parameters
-    ----------
-    one : bool
-        It is about one component.
-    nonnegative, orthogonal, disjoint : bool
-        It is about such components only; disjoint ones are orthogonal.
-    each : bool
-        Features are counted for each component, not for all together.
-    """
-
-    def guard(check: Check) -> Check:
-        @wraps(check)
-        def guarded(self: Any, task: Task, witness: Any) -> float:
-            problem = task.problem
-            met = (
-                problem.objective == "variance"
-                and (not one or problem.n_components == 1)
-                and (not nonnegative or problem.nonnegative)
-                and (not orthogonal or problem.is_orthogonal)
-                and (not each or not problem.shared_support)
-                and (not disjoint or problem.disjoint)
-            )
-            return check(self, task, witness) if met else math.inf
-
-        return guarded
-
-    return guard
 
 
 def fits(matrix: Any, *shape: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparing.effort import ProofEffort
-from sparing.proof.bounds.base import Kept, eigen_seconds, valid_for
+from sparing.proof.bounds.base import BoundMethod, ContinuedBound, Hypothesis, Kept, eigen_seconds
 from sparing.proof.trees.nonnegative_proof import prove_nonnegative, raised_and_refuted_again
 from sparing.proof.trees.prover import Prover, as_bound, refuted_again
 from sparing.proof_limits import LIMITS, SECONDS
@@ -25,7 +25,7 @@ def nodes_seconds(n_features: int, effort: ProofEffort) -> float:
 
 
 @dataclass(frozen=True)
-class BranchAndBound:
+class BranchAndBound(ContinuedBound):
     """Refuted targets above the best support known, on Schur complements [berk2019, Algorithm 1]; one component.
 
     The same search as ``solvers.Exact``. ``proof/trees/schur_tree.py`` refutes a target, ``proof/trees/refuter.py``
@@ -40,15 +40,10 @@ class BranchAndBound:
     max_nodes: int | None = None
 
     name: ClassVar = "branch_and_bound"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one")
     proves: ClassVar = True
     scales: ClassVar = True
-    continues: ClassVar = True
     reference: ClassVar = Reference("berk2019", "Algorithm 1")
-
-    def applies(self, task: Task) -> bool:
-        """For one component."""
-        return task.problem.is_single
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of all nodes; if loadings are nonnegative, other bounds come first.
@@ -78,14 +73,13 @@ class BranchAndBound:
         bound = as_bound(proof)
         return replace(bound, reached=False) if task.problem.nonnegative else bound
 
-    @valid_for(one=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """Refute every target again; a target that cannot be refuted is dropped."""
         return refuted_again(task.gram, task.n_nonzero, witness)
 
 
 @dataclass(frozen=True)
-class NonnegativeBranchAndBound:
+class NonnegativeBranchAndBound(BoundMethod):
     """x'Ax <= x'(A + N)x for x >= 0 and every N >= 0: branch and bound [berk2019, Algorithm 1] on A + N, x of any sign.
 
     One component. N is taken from ``DoublyNonnegativeDual``: the optimum of A + N never exceeds that bound, and is the
@@ -103,16 +97,14 @@ class NonnegativeBranchAndBound:
     max_iter: int | None = None
 
     name: ClassVar = "nonnegative_branch_and_bound"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one", nonnegative=True)
     proves: ClassVar = True
     scales: ClassVar = True
     reference: ClassVar = Reference("berk2019", "Algorithm 1, on A with entries raised")
 
-    def applies(self, task: Task) -> bool:
-        """For one nonnegative component and not too many features."""
-        return (
-            task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.decomposed_features
-        )
+    def _suits(self, task: Task) -> bool:
+        """For not too many features."""
+        return task.gram.n_features <= LIMITS.decomposed_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of all nodes, and of the steps to N."""
@@ -135,7 +127,6 @@ class NonnegativeBranchAndBound:
             budget=run.budget,
         ).bound
 
-    @valid_for(one=True, nonnegative=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The targets refuted once more, on the same matrix."""
         return raised_and_refuted_again(task.gram, task.n_nonzero, witness)

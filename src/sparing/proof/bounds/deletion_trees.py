@@ -14,7 +14,7 @@ import numpy as np
 from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds.base import Kept, valid_for
+from sparing.proof.bounds.base import BoundMethod, ContinuedBound, Hypothesis, Kept
 from sparing.proof.trees.deletion_tree import CLOSED, TRIED_ROUNDING, DeletionTree, Searched
 from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Bound, Encoder, Indices, Problem, Reference
@@ -23,7 +23,7 @@ from sparing.task import Task
 
 
 @dataclass(frozen=True)
-class AllSupports:
+class AllSupports(BoundMethod):
     """The least loss of all sets of r features, by trying them all [magdonismail2015, Sec. 1].
 
     For features that all components share, where sets are few. A set of collinear features counts as much as any other
@@ -32,11 +32,11 @@ class AllSupports:
     """
 
     name: ClassVar = "all_supports"
-    objective: ClassVar = "loss"
+    hypothesis: ClassVar = Hypothesis("loss")
     proves: ClassVar = True
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
-    def applies(self, task: Task) -> bool:
+    def _suits(self, task: Task) -> bool:
         """For features that all components share, and few sets of them."""
         few = _n_supports(task.problem) <= LIMITS.tried_supports
         return _is_shared(task.problem) and few and task.n_nonzero < task.gram.n_features
@@ -54,9 +54,9 @@ class AllSupports:
         reached, value = most <= captured * (1 + TRIED_ROUNDING), _least_loss(task.gram, most)
         return Bound(value, self.name, words, "always", (count, captured), reached, supports=(best,))
 
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """Try all sets again."""
-        if not self.applies(task):
+        if not self._suits(task):
             return math.inf
         (listed, _), (count, _, most, _) = witness, _tried(task)
         return _least_loss(task.gram, most) if listed == count else math.inf
@@ -108,7 +108,7 @@ class TreeSearch:
 
 
 @dataclass(frozen=True)
-class LossTree:
+class LossTree(ContinuedBound):
     """No u features can lose less than total - max J(S), the optimum of [magdonismail2015, Sec. 1] bounded from below.
 
     u is the number of features that all components read together: n_nonzero of shared ones, k n_nonzero at most where
@@ -124,17 +124,15 @@ class LossTree:
     max_nodes: int | None = None
 
     name: ClassVar = "loss_tree"
-    objective: ClassVar = "loss"
+    hypothesis: ClassVar = Hypothesis("loss")
     proves: ClassVar = True
     scales: ClassVar = True
-    continues: ClassVar = True
     reference: ClassVar = Reference("magdonismail2015", "Sec. 1, optimal r-sparse encoder")
 
-    def applies(self, task: Task) -> bool:
-        """Whether the components together leave out some features."""
-        if task.problem.objective != "loss" or task.gram.n_features > LIMITS.decomposed_features:
-            return False
-        return read_together(task.problem) < task.gram.n_features or bool(task.rules)
+    def _suits(self, task: Task) -> bool:
+        """Whether the components together leave out some features, of not too many."""
+        fewer = read_together(task.problem) < task.gram.n_features or bool(task.rules)
+        return fewer and task.gram.n_features <= LIMITS.decomposed_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of all nodes."""
@@ -157,17 +155,15 @@ class LossTree:
         reached = shared and found.proved
         return Bound(_least_loss(view, found.bound), self.name, words, "always", witness, reached, supports=supports)
 
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The search, run again from the data with the same support and number of nodes."""
-        if task.problem.objective != "loss":
-            return math.inf
         support, nodes = witness
         found = self._begin(task).run(task.problem, support, spared(nodes), Budget())
         return _least_loss(task.gram, found.bound)
 
 
 @dataclass(frozen=True)
-class EigenvalueTree:
+class EigenvalueTree(ContinuedBound):
     """No k components that read u features have more variance than the k largest eigenvalues of the best A_S, |S| = u.
 
     Eigenvalues of a principal submatrix interlace [golub1996, Theorem 8.1.7], so that the sum of the k largest only
@@ -183,18 +179,17 @@ class EigenvalueTree:
     max_nodes: int | None = None
 
     name: ClassVar = "eigenvalue_tree"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="several")
     proves: ClassVar = True
     scales: ClassVar = True
-    continues: ClassVar = True
     reference: ClassVar = Reference("golub1996", "Theorem 8.1.7, interlacing")
 
-    def applies(self, task: Task) -> bool:
-        """For several components that do not read all features together; others are closer for orthogonal ones."""
+    def _suits(self, task: Task) -> bool:
+        """For components that do not read all features together; other bounds are closer for orthogonal ones."""
         problem, view = task.problem, task.gram
         few = read_together(problem) < view.n_features <= LIMITS.decomposed_features
         closer = problem.is_orthogonal and view.n_features <= LIMITS.witness_features
-        return problem.is_several and view.is_psd and few and not closer
+        return view.is_psd and few and not closer
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of all nodes."""
@@ -219,10 +214,9 @@ class EigenvalueTree:
         witness = (incumbent.support, found.nodes + 1)
         return Bound(_most_variance(task, found.bound), self.name, words, "always", witness)
 
-    @valid_for()
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The search, run again from the data with the same support and number of nodes."""
-        if not self.applies(task):
+        if not self._suits(task):
             return math.inf
         support, nodes = witness
         found = self._begin(task).run(task.problem, support, spared(nodes), Budget())
@@ -239,8 +233,7 @@ def tree_seconds(task: Task, effort: ProofEffort) -> float:
 
 def read_together(problem: Problem) -> int:
     """Maximum number of features that all components read."""
-    shared = problem.shared_support or problem.n_components == 1
-    return min(problem.n_nonzero * (1 if shared else problem.n_components), problem.n_features)
+    return min(problem.n_nonzero * (1 if _is_shared(problem) else problem.n_components), problem.n_features)
 
 
 def spared(nodes: int) -> int:
@@ -249,8 +242,8 @@ def spared(nodes: int) -> int:
 
 
 def _is_shared(problem: Problem) -> bool:
-    """Is it about losses, and has all that is used ``n_nonzero`` features? Those of each component may be others."""
-    return problem.objective == "loss" and bool(problem.shared_support or problem.n_components == 1)
+    """Has all that is used ``n_nonzero`` features? Those of each component may be others."""
+    return problem.shared_support or problem.n_components == 1
 
 
 def _least_loss(view: DataMatrix, captured: float) -> float:

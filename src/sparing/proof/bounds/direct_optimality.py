@@ -28,7 +28,7 @@ from sparing.gram import DataMatrix
 from sparing.gram.base import CACHE_ENTRIES
 from sparing.linalg.rounding import EPS, TINY, rounded_up
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.bounds.base import BoundMethod, Hypothesis, as_floats
 from sparing.proof_limits import LIMITS, SCHEDULES, SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
 from sparing.run import Budget, Run
@@ -52,7 +52,7 @@ class Dominance(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DirectOptimality:
+class DirectOptimality(BoundMethod):
     """x'Ax <= r rho + lambda_max(sum Y_i) [daspremont2008, Sec. on conditions for optimality], one component.
 
     The paper tests one solution: X = xx' for its direction x in the space of samples. Where the test succeeds the gap
@@ -73,14 +73,10 @@ class DirectOptimality:
     max_iter: int | None = None
 
     name: ClassVar = "direct_optimality"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one")
     scales: ClassVar = True
     witnesses: ClassVar = (Dominance,)
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality")
-
-    def applies(self, task: Task) -> bool:
-        """For one component."""
-        return task.problem.is_single
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of steps of size n x n x d and of eigenvalues; more if many features need a Y_i.
@@ -109,8 +105,7 @@ class DirectOptimality:
             value = self.check(task, witness)
         return Bound(value, self.name, "the test of optimality in the space of samples", "always", witness)
 
-    @valid_for(one=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The bound again, from the data, rho and X; it is valid for every rho, X, C and s."""
         rho, basis, weights, factor, shift = witness
         if (known := rebuilt(task.gram, factor, shift)) is None:

@@ -11,18 +11,18 @@ import numpy as np
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.proof.answers import answer_on, worth
-from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.bounds.base import BoundMethod, Hypothesis, as_floats
 from sparing.proof.bounds.deletion_trees import spared
 from sparing.proof.trees.disjoint_supports import best_disjoint, countable
 from sparing.proof.trees.prover import REACHED
 from sparing.proof_limits import SECONDS
-from sparing.results import Bound, Encoder, Reference
+from sparing.results import Bound, Encoder, Problem, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
 
 
 @dataclass(frozen=True)
-class DisjointSupports:
+class DisjointSupports(BoundMethod):
     """The sum of lambda_max(A_S) over the best disjoint supports [asteris2015, Sec. 1], by search, or a bound on it.
 
     Valid at any time: everything not yet searched is at most sum p + the largest lambda_max(A_S) - p(S), for prices p
@@ -37,15 +37,14 @@ class DisjointSupports:
     max_nodes: int | None = None
 
     name: ClassVar = "disjoint_supports"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", disjoint=True)
     proves: ClassVar = True
     reference: ClassVar = Reference("asteris2015", "Sec. 1, disjoint supports")
 
-    def applies(self, task: Task) -> bool:
-        """For few enough supports without common features."""
-        problem = task.problem
-        each = problem.is_single or (problem.is_several and not problem.shared_support)
-        return problem.disjoint and each and countable(task.gram.n_features, _sizes(problem))
+    def _suits(self, task: Task) -> bool:
+        """For few enough supports, features counted for each of them."""
+        each = task.problem.is_single or not task.problem.shared_support
+        return each and countable(task.gram.n_features, _sizes(task.problem))
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of all supports, which are listed."""
@@ -69,8 +68,7 @@ class DisjointSupports:
         reached = signed and again is not None and value <= worth(task, again) * (1 + REACHED)
         return Bound(value, self.name, words, "always", witness, reached, supports=supports)
 
-    @valid_for(disjoint=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """Repeat the search from the data, with the same prices and number of nodes; the supports only make it
         shorter."""
         prices, supports, nodes = witness
@@ -87,11 +85,11 @@ class DisjointSupports:
         return float("inf") if found is None else rounded_up(found.bound, task.gram)
 
 
-def _sizes(problem: Any) -> list[int]:
+def _sizes(problem: Problem) -> list[int]:
     return [min(problem.n_nonzero, problem.n_features)] * problem.n_components
 
 
-def _start(problem: Any, incumbent: Any) -> list[Any] | None:
+def _start(problem: Problem, incumbent: Any) -> list[Any] | None:
     """The supports of the components found so far, if they are disjoint and complete in number."""
     if incumbent is None:
         return None

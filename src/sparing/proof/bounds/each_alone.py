@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from sparing.effort import ProofEffort
-from sparing.proof.bounds.base import valid_for
+from sparing.proof.bounds.base import BoundMethod, Hypothesis
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
 
 
 @dataclass(frozen=True)
-class EachAlone:
+class EachAlone(BoundMethod):
     """k times the bound of a single component [fan1949, Theorem 1], orthogonal components only.
 
     The variance of orthogonal components is the sum of theirs. Components at an angle can have more, by directions
@@ -28,17 +28,12 @@ class EachAlone:
     single: Bound | None = None
 
     name: ClassVar = "each_alone"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="several", orthogonal=True, separate=True)
     reference: ClassVar = Reference("fan1949", "Theorem 1")
 
-    def applies(self, task: Task) -> bool:
-        """For several orthogonal components, where one alone is bounded."""
-        return (
-            self.single is not None
-            and task.problem.is_orthogonal
-            and task.problem.is_several
-            and not task.problem.shared_support
-        )
+    def _suits(self, task: Task) -> bool:
+        """Where one component alone is bounded."""
+        return self.single is not None
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Zero: the bounds of single components are known."""
@@ -53,8 +48,7 @@ class EachAlone:
         method = f"{problem.n_components} times {single.method}"
         return Bound(value, self.name, method, single.strength, (single.name, single.witness))
 
-    @valid_for(orthogonal=True, each=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The bound of one component again, times their number."""
         from sparing.proof.bounds import BOUNDS  # which imports this module
 

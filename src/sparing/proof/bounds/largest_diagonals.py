@@ -12,15 +12,15 @@ from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import sum_of_largest
-from sparing.proof.bounds.base import eigen_seconds, valid_for
+from sparing.proof.bounds.base import BoundMethod, Hypothesis, eigen_seconds
 from sparing.proof_limits import LIMITS
-from sparing.results import Array, Bound, Encoder, Reference
+from sparing.results import Array, Bound, Encoder, Problem, Reference
 from sparing.run import Run
 from sparing.task import Task
 
 
 @dataclass(frozen=True)
-class LargestDiagonals:
+class LargestDiagonals(BoundMethod):
     """k mu + the u largest diagonals of (A - mu I)_+, for every mu >= 0 [fan1949, Theorem 1 on u features].
 
     u is the number of features that all k components use together. For the projection P on their span
@@ -30,14 +30,12 @@ class LargestDiagonals:
     """
 
     name: ClassVar = "largest_diagonals"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance")
     reference: ClassVar = Reference("fan1949", "Theorem 1, for A - mu I")
 
-    def applies(self, task: Task) -> bool:
+    def _suits(self, task: Task) -> bool:
         """Whether A is positive semidefinite, or small enough to decompose."""
-        return task.problem.objective == "variance" and (
-            task.gram.is_psd or task.gram.n_features <= LIMITS.decomposed_features
-        )
+        return task.gram.is_psd or task.gram.n_features <= LIMITS.decomposed_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Almost zero: the diagonal is known, and A is decomposed only if that is cheap."""
@@ -65,8 +63,7 @@ class LargestDiagonals:
                 return Bound(value, self.name, "the largest variances", "always", mu)
         return Bound(self.check(task, mu), self.name, "the largest variances", "always", mu)
 
-    @valid_for()
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The bound again, from the data and mu."""
         mu = float(witness)
         if not mu >= 0.0:
@@ -86,13 +83,13 @@ def _decomposed(view: DataMatrix) -> tuple[Array, Array]:
     return values, np.square(vectors)
 
 
-def _used(problem: Any) -> int:
+def _used(problem: Problem) -> int:
     """How many features all components can use together."""
     return int(problem.n_nonzero if problem.shared_support else problem.n_components * problem.n_nonzero)
 
 
-def _at(mu: float, values: Array, weights: Array, problem: Any) -> float:
+def _at(mu: float, values: Array, weights: Array, problem: Problem) -> float:
     """The bound at mu; the decomposition is off by a few d eps |A|, which mu makes up for."""
-    k: int = problem.n_components
+    k = problem.n_components
     rounding = 8 * len(values) * EPS * float(np.abs(values).max())
     return k * (mu + rounding) + sum_of_largest(weights @ np.maximum(values - mu, 0.0), _used(problem))

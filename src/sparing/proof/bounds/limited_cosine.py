@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import EPS, rounded_up
-from sparing.proof.bounds.base import Kept, as_floats, valid_for
+from sparing.proof.bounds.base import ContinuedBound, Hypothesis, Kept, as_floats
 from sparing.proof.bounds.shared_part import (
     RelaxedPart,
     Single,
@@ -38,7 +38,7 @@ METHOD = "a part for all components and a rest for each, by the limit on cosines
 
 
 @dataclass(frozen=True)
-class LimitedCosine:
+class LimitedCosine(ContinuedBound):
     """max over Q of [S_k(W_Q) + (k - k/gamma) lambda_max(R_Q)] + (k/gamma) lambda^(r)(R), R = A - W, every symmetric W.
 
     S_k is the sum of the k largest eigenvalues, Q any set of the maximum number of features that the components can
@@ -66,16 +66,14 @@ class LimitedCosine:
     rounds: int | None = None
 
     name: ClassVar = "limited_cosine"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="several", separate=True)
     scales: ClassVar = True
-    continues: ClassVar = True
     reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
 
-    def applies(self, task: Task) -> bool:
-        """For several components with a limit on cosines, features counted for each of them."""
-        problem, d = task.problem, task.gram.n_features
-        limited = problem.max_cosine < 1 and not problem.is_orthogonal
-        return problem.is_several and limited and not problem.shared_support and d <= LIMITS.witness_features
+    def _suits(self, task: Task) -> bool:
+        """For components with a limit on cosines that are not orthogonal, and not too many features."""
+        limited = task.problem.max_cosine < 1 and not task.problem.is_orthogonal
+        return limited and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of one eigendecomposition per step, and of the rounds of the search for a part."""
@@ -99,8 +97,7 @@ class LimitedCosine:
         W = unit * part.run(rounds, run.budget)
         return Bound(self.check(task, W), self.name, METHOD, "always", W)
 
-    @valid_for(each=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The inequality itself, from the data and W."""
         (d, k), problem = (task.gram.n_features, task.problem.n_components), task.problem
         if (W := as_floats(witness, d, d)) is None:

@@ -27,7 +27,7 @@ from sparing.gram import DataMatrix
 from sparing.linalg.rounding import EPS, TINY, rounded_up
 from sparing.linalg.threads import single_threaded_blas
 from sparing.proof.bounds import direct_optimality as plain
-from sparing.proof.bounds.base import as_floats, valid_for
+from sparing.proof.bounds.base import BoundMethod, Hypothesis, as_floats
 from sparing.proof.sphere.cones import half_angle, normals, room, shortened, turns
 from sparing.proof_limits import LIMITS, SCHEDULES, SECONDS
 from sparing.results import Array, Bound, Encoder, Reference
@@ -61,7 +61,7 @@ class Cover(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NonnegativeOptimality:
+class NonnegativeOptimality(BoundMethod):
     """x'Ax <= the largest r rho + lambda_max(sum Y_i + u (hk' + kh')) of all wedges, for one component x >= 0.
 
     After the test of [daspremont2008, Sec. on conditions for optimality].
@@ -85,14 +85,10 @@ class NonnegativeOptimality:
     max_iter: int | None = None
 
     name: ClassVar = "nonnegative_optimality"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one", nonnegative=True)
     scales: ClassVar = True
     witnesses: ClassVar = (Cover, Proof)
     reference: ClassVar = Reference("daspremont2008", "Sec. on conditions for optimality; in wedges, for x >= 0")
-
-    def applies(self, task: Task) -> bool:
-        """For one nonnegative component."""
-        return task.problem.is_single and task.problem.nonnegative
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of the steps in cones; with few features the doubly nonnegative dual is sharper."""
@@ -119,8 +115,7 @@ class NonnegativeOptimality:
             value = self.check(task, witness)
         return Bound(value, self.name, "the test of optimality in wedges, for nonnegative loadings", "always", witness)
 
-    @valid_for(one=True, nonnegative=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The bound again, from the data and the wedges: all of them prove something as long as they close a circle."""
         two, around, proofs, factor, shift = witness
         if (known := plain.rebuilt(task.gram, factor, shift)) is None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds.base import Kept, as_floats, valid_for
+from sparing.proof.bounds.base import ContinuedBound, Hypothesis, Kept, as_floats
 from sparing.proof.bounds.shared_part import (
     DUAL,
     METHOD,
@@ -28,13 +28,13 @@ from sparing.proof.relaxations.fantope import (
 )
 from sparing.proof.trees.prover import bound_of_one_component
 from sparing.proof_limits import LIMITS
-from sparing.results import Array, Bound, Encoder, Reference
+from sparing.results import Array, Bound, Encoder, Problem, Reference
 from sparing.run import Run
 from sparing.task import Task
 
 
 @dataclass(frozen=True)
-class OrthogonalDual:
+class OrthogonalDual(ContinuedBound):
     """tr(H'AH) <= the k largest eigenvalues of A - Y + s max|Y_ij| for orthonormal H, every symmetric Y.
 
     s is the number of nonzeros of all columns: sum |P_ij| <= sum of |h_j|_1^2 <= s for P = HH', a matrix of the Fantope
@@ -65,16 +65,13 @@ class OrthogonalDual:
     rounds: int | None = None
 
     name: ClassVar = "orthogonal_dual"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", orthogonal=True)
     scales: ClassVar = True
-    continues: ClassVar = True
     reference: ClassVar = Reference("vu2013", "Alg. 1, the dual of its problem")
 
-    def applies(self, task: Task) -> bool:
-        """For several orthogonal components and not too many features."""
-        return (
-            task.problem.is_several and task.problem.is_orthogonal and task.gram.n_features <= LIMITS.witness_features
-        )
+    def _suits(self, task: Task) -> bool:
+        """For several components and not too many features."""
+        return task.problem.is_several and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of one eigendecomposition per step, and of the rounds of the search for a part."""
@@ -88,7 +85,7 @@ class OrthogonalDual:
     def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The best of all with its Y or W, for orthogonal components and not too many features."""
         view, problem = task.gram, task.problem
-        if problem.objective != "variance" or not problem.is_orthogonal or view.n_features > LIMITS.witness_features:
+        if not self.hypothesis.holds(problem) or view.n_features > LIMITS.witness_features:
             return None
         unit, A = in_own_unit(view.gram())
         k, search = problem.n_components, (kept or Kept()).begun(lambda: self._begin(task))
@@ -111,8 +108,7 @@ class OrthogonalDual:
         words = METHOD if kind == PART else "the dual of the Fantope relaxation"
         return Bound(self.check(task, (kind, matrix)), self.name, words, "always", (kind, matrix))
 
-    @valid_for(orthogonal=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The inequality itself, from the data and W, or for the relaxation from Y."""
         kind, given = witness
         (d, k), problem = (task.gram.n_features, task.problem.n_components), task.problem
@@ -127,7 +123,7 @@ class OrthogonalDual:
         return rounded_up(value, task.gram)
 
 
-def nonzeros(problem: Any, n_features: int) -> int:
+def nonzeros(problem: Problem, n_features: int) -> int:
     """Maximum number of nonzeros of all columns together; a total of d may replace any larger one."""
     k, r = problem.n_components, problem.n_nonzero
     if problem.shared_support and r < n_features:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds.base import Kept, as_floats, valid_for
+from sparing.proof.bounds.base import ContinuedBound, Hypothesis, Kept, as_floats
 from sparing.proof.relaxations.fantope import in_own_unit, relaxed_projection, split
 from sparing.proof.trees.prover import REACHED
 from sparing.proof.trees.support_lists import SupportLists, orthogonal_directions
@@ -25,7 +25,7 @@ START_COSINE = 1e-6
 
 
 @dataclass(frozen=True)
-class OrthogonalLists:
+class OrthogonalLists(ContinuedBound):
     """tr(H'AH) <= the k largest eigenvalues of W + sum lambda_max((A - W)_S_j), one W for each list of supports S_j.
 
     For orthonormal H whose columns have supports S_j, and every symmetric W [fan1949, Theorem 1]. ``OrthogonalDual``
@@ -42,17 +42,15 @@ class OrthogonalLists:
     rounds: int | None = None
 
     name: ClassVar = "orthogonal_lists"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="several", orthogonal=True, separate=True)
     proves: ClassVar = True
     scales: ClassVar = True
-    continues: ClassVar = True
     reference: ClassVar = Reference("fan1949", "Theorem 1, for lists of supports")
 
-    def applies(self, task: Task) -> bool:
-        """For several orthogonal components, features counted for each of them, and few supports."""
-        problem, d = task.problem, task.gram.n_features
-        each = problem.is_several and problem.is_orthogonal and not problem.shared_support
-        return each and comb(d, min(problem.n_nonzero, d)) <= LIMITS.enumerated_supports
+    def _suits(self, task: Task) -> bool:
+        """For few supports."""
+        d = task.gram.n_features
+        return comb(d, min(task.n_nonzero, d)) <= LIMITS.enumerated_supports
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of all lists; each takes longer to find with more components."""
@@ -89,12 +87,11 @@ class OrthogonalLists:
         reached = free and value <= float(np.vdot(again, task.gram.gram_matmat(again))) * (1 + REACHED)
         return Bound(value, self.name, words, "always", witness, reached, supports=found.supports)
 
-    @valid_for(orthogonal=True, each=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """Bound all lists again with the pool: one step for each W."""
         (target, given), d = witness, task.gram.n_features
         pool = as_floats(given, len(given), d, d)
-        if not self.applies(task) or pool is None or len(pool) == 0 or not math.isfinite(target):
+        if not self._suits(task) or pool is None or len(pool) == 0 or not math.isfinite(target):
             return math.inf
         usable = np.flatnonzero(task.rules.usable(d))
         lists = SupportLists(task.gram.gram(), min(task.n_nonzero, d), task.problem.n_components, usable)

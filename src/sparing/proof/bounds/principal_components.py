@@ -12,27 +12,23 @@ from sparing.effort import ProofEffort
 from sparing.gram import DataMatrix
 from sparing.linalg import top_spectrum
 from sparing.linalg.rounding import rounded_up
-from sparing.proof.bounds.base import valid_for
+from sparing.proof.bounds.base import BoundMethod, Hypothesis
 from sparing.results import Bound, Encoder, Reference, Spectrum
 from sparing.run import Run
 from sparing.task import Task
 
 
 @dataclass(frozen=True)
-class PcaLoss:
+class PcaLoss(BoundMethod):
     """Loss >= ||X - X_k||^2 for every rank-k reconstruction [eckart1936, Theorem 1].
 
     The numerical error of the computed spectrum is subtracted, so the bound errs on the safe side.
     """
 
     name: ClassVar = "pca_loss"
-    objective: ClassVar = "loss"
+    hypothesis: ClassVar = Hypothesis("loss")
     iterates: ClassVar = True  # where the spectrum is not exact; a certificate has to say so
     reference: ClassVar = Reference("eckart1936", "Theorem 1")
-
-    def applies(self, task: Task) -> bool:
-        """For every loss."""
-        return task.problem.objective == "loss"
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Zero: the spectrum is known."""
@@ -46,15 +42,13 @@ class PcaLoss:
         strength = "always" if pca.exact else "numerical"
         return Bound(pca.least_loss, self.name, "PCA's own loss", strength, pca.tail_error)
 
-    def check(self, task: Task, witness: Any) -> float:
-        """PCA's loss again, from the data alone, by a tighter iteration from an independent start; of losses only."""
-        if task.problem.objective != "loss":
-            return math.inf
+    def _again(self, task: Task, witness: Any) -> float:
+        """PCA's loss again, from the data alone, by a tighter iteration from an independent start."""
         return _fresh_spectrum(task, tolerance=1e-10).least_loss
 
 
 @dataclass(frozen=True)
-class LeadingVariance:
+class LeadingVariance(BoundMethod):
     """tr((H'H)^-1 H'AH) <= the sum of the k largest eigenvalues, for all H with k columns [fan1949, Theorem 1].
 
     The numerical error of the computed eigenvalues is added: Ritz values themselves come from below and bound nothing.
@@ -62,13 +56,13 @@ class LeadingVariance:
     """
 
     name: ClassVar = "leading_variance"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance")
     iterates: ClassVar = True  # where the spectrum is not exact; a certificate has to say so
     reference: ClassVar = Reference("fan1949", "Theorem 1")
 
-    def applies(self, task: Task) -> bool:
-        """For all components of a positive semidefinite A."""
-        return task.problem.objective == "variance" and task.gram.is_psd
+    def _suits(self, task: Task) -> bool:
+        """For a positive semidefinite A."""
+        return task.gram.is_psd
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Zero: the spectrum is known."""
@@ -83,8 +77,7 @@ class LeadingVariance:
         value = _largest(task.gram, pca, task.problem.n_components)
         return Bound(value, self.name, "PCA's own variance", strength, pca.tail_error)
 
-    @valid_for()
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The same from the data alone, by a tighter iteration from an independent start."""
         if not task.gram.is_psd:
             return math.inf

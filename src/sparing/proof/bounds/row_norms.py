@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.rows import by_rows, squares, sum_of_largest, sums
-from sparing.proof.bounds.base import valid_for
+from sparing.proof.bounds.base import BoundMethod, Hypothesis
 from sparing.proof_limits import LIMITS, SECONDS
 from sparing.results import Bound, Encoder, Reference
 from sparing.run import Run
 from sparing.task import Task
 
 
-class _RowNorm(ABC):
+class _RowNorm(BoundMethod):
     """A bound that needs every row of A once."""
 
     name: ClassVar[str]
     words: ClassVar[str]
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one")
 
-    def applies(self, task: Task) -> bool:
-        """For one component and not too many features."""
-        return task.problem.is_single and task.gram.n_features <= LIMITS.row_features
+    def _suits(self, task: Task) -> bool:
+        """For not too many features."""
+        return task.gram.n_features <= LIMITS.row_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds to read all rows of A."""
@@ -39,10 +38,6 @@ class _RowNorm(ABC):
         if not self.applies(task):
             return None
         return Bound(self.check(task, None), self.name, self.words, "always")
-
-    @abstractmethod
-    def check(self, task: Task, witness: Any) -> float:
-        """The bound again, from the data."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +52,7 @@ class RowSums(_RowNorm):
     words: ClassVar = "row sums"
     reference: ClassVar = Reference("golub1996", "Theorem 7.2.1, circles of Gershgorin")
 
-    @valid_for(one=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The bound again, from the data."""
         r, sign = task.problem.n_nonzero, task.problem.nonnegative
         return rounded_up(
@@ -78,8 +72,7 @@ class RowSquares(_RowNorm):
     words: ClassVar = "row sums of squares"
     reference: ClassVar = Reference("golub1996", "Sec. 2.3, the Frobenius norm bounds the 2-norm")
 
-    @valid_for(one=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The bound again, from the data."""
         r, sign = task.problem.n_nonzero, task.problem.nonnegative
         most = by_rows(task.gram, lambda rows, own: squares(rows, own, r, nonnegative=sign))

@@ -11,7 +11,7 @@ import numpy as np
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import rounded_up
 from sparing.linalg.threads import single_threaded_blas
-from sparing.proof.bounds.base import Kept, as_floats, eigen_seconds, valid_for
+from sparing.proof.bounds.base import BoundMethod, ContinuedBound, Hypothesis, Kept, as_floats, eigen_seconds
 from sparing.proof.relaxations.semidefinite import Alternation, dual_value, one_sided_value, relaxation
 from sparing.proof.relaxations.sharper_dual import sharpened, sharper_value
 from sparing.proof.trees.nonnegative_proof import proposed_dual
@@ -22,7 +22,7 @@ from sparing.task import Task
 
 
 @dataclass(frozen=True)
-class SemidefiniteDual:
+class SemidefiniteDual(ContinuedBound):
     """x'Ax <= lambda_max(A - Y) + r max|Y_ij| for every symmetric Y [daspremont2007, Sec. 2], one component.
 
     The relaxation's iteration proposes Y, one ``eigvalsh`` certifies it, however far the iteration went.
@@ -39,14 +39,13 @@ class SemidefiniteDual:
     tolerance: float = 1e-4
 
     name: ClassVar = "semidefinite_dual"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one")
     scales: ClassVar = True
-    continues: ClassVar = True
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation")
 
-    def applies(self, task: Task) -> bool:
-        """For one component and not too many features."""
-        return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
+    def _suits(self, task: Task) -> bool:
+        """For not too many features."""
+        return task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of one eigendecomposition per step; if loadings are nonnegative, other bounds come first."""
@@ -65,8 +64,7 @@ class SemidefiniteDual:
         _, Y = (kept or Kept()).begun(lambda: self._begin(task)).run(steps, self.tolerance, run.budget)
         return Bound(self.check(task, Y), self.name, "the dual of the semidefinite relaxation", "always", Y)
 
-    @valid_for(one=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The inequality itself, from the data and Y."""
         if (Y := as_floats(witness, task.gram.n_features, task.gram.n_features)) is None:
             return math.inf
@@ -74,7 +72,7 @@ class SemidefiniteDual:
 
 
 @dataclass(frozen=True)
-class SharperDual:
+class SharperDual(BoundMethod):
     """x'Ax <= lambda_max(A - (Q + Q')/2 + Diag(a)) + the r largest b_i, all Q and a [li2020, Sec. on relaxation (16)].
 
     b_i = (sqrt(n_i^2 + a_i^2) - a_i)/2, where n_i is the norm of the r - 1 largest off-diagonal entries of row i of Q.
@@ -98,13 +96,13 @@ class SharperDual:
     max_relaxed: int | None = None
 
     name: ClassVar = "sharper_dual"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one")
     scales: ClassVar = True
     reference: ClassVar = Reference("li2020", "Sec. on relaxation (16), its dual")
 
-    def applies(self, task: Task) -> bool:
-        """For one component and not too many features."""
-        return task.problem.is_single and task.gram.n_features <= LIMITS.witness_features
+    def _suits(self, task: Task) -> bool:
+        """For not too many features."""
+        return task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of eigendecompositions and other steps; if loadings are nonnegative, other bounds come first."""
@@ -129,8 +127,7 @@ class SharperDual:
             value = self.check(task, (Q, a))
         return Bound(value, self.name, "a sharper semidefinite dual", "always", (Q, a))
 
-    @valid_for(one=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The inequality itself, from the data, Q and a."""
         d, (Q, a) = task.gram.n_features, witness
         if (Q := as_floats(Q, d, d)) is None or (a := as_floats(a, d)) is None:
@@ -147,7 +144,7 @@ def _reached(A: Array, incumbent: Any) -> float:
 
 
 @dataclass(frozen=True)
-class DoublyNonnegativeDual:
+class DoublyNonnegativeDual(BoundMethod):
     """x'Ax <= lambda_max(A - Y) + (r - 1) max(Y_ij, 0), Y of zero diagonal, x >= 0 [daspremont2007, Sec. 2].
 
     One component. The relaxation's iteration proposes Y, one ``eigvalsh`` certifies it, however far the iteration went.
@@ -170,13 +167,13 @@ class DoublyNonnegativeDual:
     tolerance: float = 1e-7
 
     name: ClassVar = "doubly_nonnegative_dual"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one", nonnegative=True)
     scales: ClassVar = True
     reference: ClassVar = Reference("daspremont2007", "Sec. 2, dual of the semidefinite relaxation; one-sided")
 
-    def applies(self, task: Task) -> bool:
-        """For one nonnegative component and not too many features."""
-        return task.problem.is_single and task.problem.nonnegative and task.gram.n_features <= LIMITS.witness_features
+    def _suits(self, task: Task) -> bool:
+        """For not too many features."""
+        return task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of one eigendecomposition per step."""
@@ -197,8 +194,7 @@ class DoublyNonnegativeDual:
             Y = proposed_dual(view.gram(), r, support, loadings, steps, self.tolerance, run.budget)
         return Bound(self.check(task, Y), self.name, "the doubly nonnegative dual", "always", Y)
 
-    @valid_for(one=True, nonnegative=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The inequality itself, from the data and Y."""
         if (Y := as_floats(witness, task.gram.n_features, task.gram.n_features)) is None:
             return math.inf

@@ -13,7 +13,7 @@ import numpy as np
 from sparing.effort import ProofEffort
 from sparing.linalg.rounding import EPS, rounded_up
 from sparing.linalg.rows import squares, sum_of_largest, sums
-from sparing.proof.bounds.base import Kept, as_floats, eigen_seconds, valid_for
+from sparing.proof.bounds.base import ContinuedBound, Hypothesis, Kept, as_floats, eigen_seconds
 from sparing.proof.relaxations.fantope import (
     PartSearch,
     SharedPartSearch,
@@ -27,7 +27,7 @@ from sparing.proof.relaxations.fantope import (
 )
 from sparing.proof.relaxations.semidefinite import Alternation, dual_value, relaxed
 from sparing.proof_limits import LIMITS, SCHEDULES, SECONDS
-from sparing.results import Array, Bound, Encoder, Reference
+from sparing.results import Array, Bound, Encoder, Problem, Reference
 from sparing.run import Budget, Run
 from sparing.task import Task
 
@@ -57,7 +57,7 @@ class RelaxedPart:
         return self.part
 
 
-def sizes_in_turn(problem: Any, n_features: int) -> list[int]:
+def sizes_in_turn(problem: Problem, n_features: int) -> list[int]:
     """The number of features that successive Gram-Schmidt directions can have."""
     k, r, d = problem.n_components, problem.n_nonzero, n_features
     if not problem.shared_support:
@@ -65,9 +65,9 @@ def sizes_in_turn(problem: Any, n_features: int) -> list[int]:
     return [d] * k if r >= d else [j * r // k for j in range(1, k + 1)]  # a total of d may stand for any larger one
 
 
-def most_absolute(problem: Any, n_features: int) -> float:
+def most_absolute(problem: Problem, n_features: int) -> float:
     """What the sum of all |P_ij| can be, for the projection P on the span of any components."""
-    k, r = int(problem.n_components), int(problem.n_nonzero)
+    k, r = problem.n_components, problem.n_nonzero
     u = max(min(r if problem.shared_support else k * r, n_features), k)
     flat = (k + math.sqrt(k * (u - 1) * (u - k))) * (1 + 8 * EPS)
     if problem.max_cosine < 1 and not problem.shared_support:  # P is HH' / gamma and a psd matrix on u features
@@ -76,12 +76,12 @@ def most_absolute(problem: Any, n_features: int) -> float:
     return min(float(sum(sizes_in_turn(problem, n_features))), flat)
 
 
-def largest_gram(problem: Any) -> float:
+def largest_gram(problem: Problem) -> float:
     """gamma: what no eigenvalue of H'H exceeds, for unit columns H whose cosines keep their limit; rounded up.
 
     The diagonal of H'H is 1, and its other entries are the cosines; its trace is k.
     """
-    k, cosine = int(problem.n_components), float(problem.max_cosine)
+    k, cosine = problem.n_components, problem.max_cosine
     return (1 + (k - 1) * (cosine if 0 <= cosine <= 1 else 1.0)) * (1 + COSINE_SLACK)
 
 
@@ -146,7 +146,7 @@ def _quick(B: Array, size: int) -> float:
 
 
 @dataclass(frozen=True)
-class SharedPart:
+class SharedPart(ContinuedBound):
     """The k largest eigenvalues of W + the sum of lambda^(t_j)(A - W), for every symmetric W [fan1949, Theorem 1].
 
     lambda^(t)(B) is the most x'Bx of any unit x with t nonzeros, and t_j = min(j r, d). It holds for all components,
@@ -178,18 +178,13 @@ class SharedPart:
     rounds: int | None = None
 
     name: ClassVar = "shared_part"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="several")
     scales: ClassVar = True
-    continues: ClassVar = True
     reference: ClassVar = Reference("fan1949", "Theorem 1, for W and the rest apart")
 
-    def applies(self, task: Task) -> bool:
-        """For several components that need not be orthogonal, and not too many features."""
-        return (
-            task.problem.is_several
-            and not task.problem.is_orthogonal
-            and task.gram.n_features <= LIMITS.witness_features
-        )
+    def _suits(self, task: Task) -> bool:
+        """For components that need not be orthogonal, and not too many features."""
+        return not task.problem.is_orthogonal and task.gram.n_features <= LIMITS.witness_features
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """An eigendecomposition a step, of the relaxation and of those of each direction.
@@ -210,7 +205,7 @@ class SharedPart:
     def bound(self, task: Task, incumbent: Encoder, run: Run, kept: Kept | None = None) -> Bound | None:
         """The best of all with its W or Y; for several components and not too many features."""
         view, problem = task.gram, task.problem
-        if not problem.is_several or view.n_features > LIMITS.witness_features:
+        if not self.hypothesis.holds(problem) or view.n_features > LIMITS.witness_features:
             return None
         (unit, A), sizes = in_own_unit(view.gram()), sizes_in_turn(problem, view.n_features)
         k, search = len(sizes), (kept or Kept()).begun(lambda: self._begin(task))
@@ -230,8 +225,7 @@ class SharedPart:
     def _proved(self, task: Task, kind: str, matrix: Array) -> Bound:
         return Bound(self.check(task, (kind, matrix)), self.name, METHOD, "always", (kind, matrix))
 
-    @valid_for()
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The inequality itself, from the data and W, or for the relaxation from Y."""
         kind, given = witness
         d, k = task.gram.n_features, task.problem.n_components

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sparing.effort import ProofEffort
-from sparing.proof.bounds.base import eigen_seconds, valid_for
+from sparing.proof.bounds.base import BoundMethod, Hypothesis, eigen_seconds
 from sparing.proof.sphere.low_rank import (
     SphereSearch,
     decomposable,
@@ -20,7 +20,7 @@ from sparing.task import Task
 
 
 @dataclass(frozen=True)
-class ShiftedLowRank:
+class ShiftedLowRank(BoundMethod):
     """x'Ax <= lambda_max(A - VV') + max |V'x|^2 for every V with few columns [asteris2014, Sec. 3.2], one component.
 
     V has the m leading eigenvectors, each times the root of its eigenvalue less the next one, lambda_(m+1): the rest is
@@ -57,13 +57,13 @@ class ShiftedLowRank:
     max_gram: int = LIMITS.decomposed_features
 
     name: ClassVar = "shifted_low_rank"
-    objective: ClassVar = "variance"
+    hypothesis: ClassVar = Hypothesis("variance", components="one")
     witnesses: ClassVar = (SphereSearch,)
     reference: ClassVar = Reference("asteris2014", "Sec. 3.2, rank-d case; shifted")
 
-    def applies(self, task: Task) -> bool:
-        """For one component, and few features or few rows."""
-        return task.problem.is_single and decomposable(task.gram)
+    def _suits(self, task: Task) -> bool:
+        """For few features or few rows."""
+        return decomposable(task.gram)
 
     def cost(self, task: Task, effort: ProofEffort) -> float:
         """Seconds of one decomposition and of a few thousand cells of a sphere, more for x >= 0."""
@@ -93,7 +93,6 @@ class ShiftedLowRank:
         named = "the shifted low rank bound" if self.shifted else "the low rank bound of the paper"
         return Bound(found.bound, self.name, named, "always", witness)
 
-    @valid_for(one=True)
-    def check(self, task: Task, witness: Any) -> float:
+    def _again(self, task: Task, witness: Any) -> float:
         """The search, run again from the data with the same number of cells."""
         return searched_again(task.gram, task.problem, witness)
