@@ -155,8 +155,8 @@ class Effort:
     exchange_work : float
         Operations of all exchanges of features while nonnegative components improve by turns: half a second.
     start_work : float
-        Multiplications of products with A in truncated steps from all starts of one nonnegative component, before only
-        the best go on.
+        Multiplications of products with A in truncated steps from all starts of one nonnegative component, or from
+        features anywhere for several components, before only the best go on.
     turn_work : float
         Multiplications of products with A in these turns: half of what is left from each start. About a second for
         each 1e9.

@@ -134,6 +134,7 @@ def scattered_components(view: DataMatrix, count: int, n_nonzero: int, run: Run)
     ]
     found = np.column_stack(firsts)
     found = together(view, found, count, LEAST_RIDGE) if found.shape[1] > count else found
+    limits |= {"work": run.effort.start_work, "least": SEARCH.joint_scattered_sets}
     found = truncated_powers(view, found, n_nonzero, max_iter=SEARCH.joint_scattered_steps, **limits)
     supports = np.unique((found != 0).T, axis=0, return_index=True)[1]
     return found[:, np.sort(supports)]
