@@ -75,7 +75,7 @@ class JointVariances:
     ) -> None:
         self.view, self.ridge, self.rules, self.in_all = view, max(ridge, LEAST_RIDGE), rules, in_all
         self.usable = (view.gram_diagonal() > 0) & rules.usable(view.n_features)
-        self.sizes = [min(size, int(self.usable.sum())) for size in sizes] if rules else sizes
+        self.sizes = [min(size, int(self.usable.sum())) for size in sizes] if rules or in_all else sizes
         self.blocks, self.width = len(sizes), max(self.sizes)
         self.n_features = view.n_features
         self.padding = self.width - min(self.sizes)
@@ -343,17 +343,23 @@ class ConstrainedVariances(JointVariances):
         return np.zeros(len(answers), dtype=bool)
 
     def refitted(self, H: Array, run: Run) -> Array:
-        """The best loadings on the supports of H, by block coordinate ascent."""
+        """The best loadings on the supports of H, by block coordinate ascent.
+
+        Under the constraint a component of few features can hardly turn while the others stay, so the ascent also
+        starts from the ends of ascents that only charge for breaking it.
+        """
         goal = self.fitting([H])
         supports, x = goal.slots(H, H)
         features = np.unique(supports)
-        objective, inside, reached = goal.on(features), np.searchsorted(features, supports)[None], -np.inf
-        for _ in range(SEARCH.refits):
-            values, state = objective.fitted(inside, x[None])
-            before, reached, x = reached, float(values[0]), state.loadings[0]
-            if reached <= before * (1 + SETTLED) or run.budget.expired:
-                break
-        out = unit_columns(goal.directions(supports[None], x[None])[0])
+        objective, inside = goal.on(features), np.searchsorted(features, supports)[None]
+        starts, loadings = [x[None]], x[None]
+        for easier in getattr(objective, "softer", ()):
+            loadings = _settled(easier, inside, loadings, SEARCH.soft_steps, run)[1]
+            starts.append(loadings)
+        values, loadings = _settled(
+            objective, np.repeat(inside, len(starts), axis=0), np.concatenate(starts), SEARCH.refits, run
+        )
+        out = unit_columns(goal.directions(supports[None], loadings[[first_largest(values)]])[0])
         return out if out.shape == H.shape else H
 
     def best(self, answers: list[Array], spectrum: Spectrum, at_least: Sequence[Array] = ()) -> Array:
@@ -364,6 +370,19 @@ class ConstrainedVariances(JointVariances):
     def ordered(self, H: Array) -> Array:
         """By falling variance."""
         return H[:, np.argsort(-np.einsum("ij,ij->j", H, self.view.gram_matmat(H)), kind="stable")]
+
+
+def _settled(
+    objective: BlockObjective, supports: Indices, loadings: Array, sweeps: int, run: Run
+) -> tuple[Array, Array]:
+    """Values and loadings (S, R) after turns of all components, until they gain nothing more."""
+    reached = np.full(len(supports), -np.inf)
+    for _ in range(sweeps):
+        values, state = objective.fitted(supports, loadings)
+        before, reached, loadings = reached, values, state.loadings
+        if (reached <= before + SETTLED * np.abs(reached)).all() or run.budget.expired:
+            break
+    return reached, loadings
 
 
 def _moved(H: Array, pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Array:
