@@ -11,11 +11,12 @@ from sparing.data import Preprocessing, as_view
 from sparing.datasets import load_pitprops
 from sparing.effort import DEFAULT
 from sparing.effort import QUICK as LEAST
+from sparing.errors import SparingWarning
 from sparing.linalg import top_spectrum
 from sparing.linalg.variance import symmetric_total
 from sparing.methods.deflation import CONSTRAINTS
 from sparing.methods.encoders import JointVariance
-from sparing.methods.encoders.joint_goals import JointVariances, equal_shares, largest_cosines
+from sparing.methods.encoders.joint_goals import ConstrainedVariances, JointVariances, equal_shares, largest_cosines
 from sparing.methods.encoders.joint_search import JointSearch
 from sparing.methods.encoders.joint_starts import JointStarts
 from sparing.methods.encoders.sequential import FirstOnce
@@ -194,6 +195,38 @@ def test_a_total_is_kept_when_components_change_places(constraint):
         config = {"constraint": constraint, "n_nonzero_total": 5, "effort": "quick", "random_state": 0}
         model = SparsePCA(2, center=False, certify=False, **config)
         assert np.count_nonzero(model.fit(X).components_) <= 5
+
+
+@pytest.mark.parametrize("constraint", [None, "orthogonal", "uncorrelated"])
+@pytest.mark.parametrize("total", [15, 21])
+def test_a_total_above_what_fewer_components_can_have(total, constraint):
+    """Three samples have two components; they were to share out more features than there are for them."""
+    X = np.random.default_rng(0).standard_normal((3, 7))
+    config = {"constraint": constraint, "n_nonzero_total": total, "effort": "quick", "certify": False}
+    with pytest.warns(SparingWarning, match="X has rank 2"):
+        model = SparsePCA(3, **config).fit(X)
+    assert np.count_nonzero(model.components_, axis=1).tolist() == [7, 7]
+
+
+def test_loadings_under_a_constraint_are_close_to_the_best_on_their_supports():
+    """Turns of one component at a time, the control, end far below: three loadings, two products that must be zero."""
+    gained = []
+    for seed in range(6):
+        X = np.random.default_rng(seed).standard_normal((9, 8))
+        view = as_view(X, Preprocessing())
+        level = float(np.linalg.eigvalsh(view.gram())[-1])
+        goal = ConstrainedVariances(view, [3, 3, 3], CONSTRAINTS["uncorrelated"](), level)
+        H = SparsePCA(3, n_nonzero=3, deflation="schur", certify=False, effort="quick").fit(X).components_.T
+        supports, x = goal.slots(H, H)
+        objective, turned = goal.on(np.arange(8)), x[None]
+        for _ in range(200):
+            values, state = objective.fitted(supports[None], turned)
+            turned = state.loadings
+        fitted = goal.refitted(H, Run(np.random.default_rng(0)))
+        assert len(goal.feasible([fitted])) == 1
+        gained.append(float(goal.captured(*goal.with_images([fitted]))[0] / values[0]) - 1)
+    assert min(gained) >= -1e-9
+    assert max(gained) > 0.01
 
 
 def test_free_components_are_all_found_where_fewer_orthogonal_ones_are():
