@@ -167,3 +167,13 @@ def test_what_is_missing_is_said_in_options(run, folder):
     (folder / "holes.csv").write_text("a,b\n1,2\n,3\n4,1\n")
     assert "--missing mean" in run("fit", "holes.csv", "-r", 1).stderr
     assert "Pass -k between 1 and 13" in run("fit", "wine.csv", "-k", 99).stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_help_that_cannot_be_written_gets_a_sentence():
+    program = [sys.executable, "-c", "from sparing.show.cli import main; main()", "--help"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: Cannot write the output: No space left")
+    assert "Traceback" not in done.stderr

@@ -40,6 +40,8 @@ def main() -> None:
         sparing()
     except SystemExit as end:  # click exits with 1 where a signal arrives before or after the command itself
         sys.exit(exit_code(_signals[-1]) if end.code and _signals else end.code)
+    except OSError as refused:  # the help texts of the group cannot be written
+        sys.exit(f"Error: Cannot write the output: {refused.strerror}. Free some space or choose another path.")
 
 
 def as_signal(problem: BaseException) -> KeyboardInterrupt | None:
