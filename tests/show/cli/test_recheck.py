@@ -43,6 +43,16 @@ def test_it_does_not_hold_for_others(run, folder, model):
     assert json.loads(run("certify", "wine.model", "wine.csv", "--json").stdout)["recheck"]["holds"] is True
 
 
+def test_a_damaged_model_is_called_one(run, folder, model):
+    (folder / "bad.model").write_bytes((folder / "wine.model").read_bytes()[:1000])
+    for command in ("certify", "transform"):
+        result = run(command, "bad.model", "wine.csv", *(("-o", "scores.csv") if command == "transform" else ()))
+        assert result.exit_code == 1
+        assert result.stderr.startswith("Error: Cannot load 'bad.model': it is damaged, truncated or not a model")
+    (folder / "bad.csv").write_text("a,b\n")  # the control: a table
+    assert "damaged" not in run("certify", "bad.csv", "wine.csv").stderr
+
+
 def test_all_features_are_needed(run, folder, model):
     result = run("certify", "wine.model", "wine.csv", "--drop", "ash")
     assert result.exit_code == 1

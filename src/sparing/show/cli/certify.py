@@ -27,6 +27,9 @@ from sparing.show.cli.opening import Table, asked_for, opened, reading_of
 from sparing.show.wording import shown
 
 PASSED_ON = ("objective", "precomputed", "center", "scale", "missing", "effort", "time_limit")
+ARCHIVE = b"PK\x03\x04"
+"""What a file of ``save_model`` begins with."""
+
 NOT_HELD = 1
 """The exit code if a certificate does not hold for the data."""
 
@@ -88,7 +91,10 @@ def is_model(path: str) -> bool:
     try:
         with zipfile.ZipFile(place) as archive:
             return HEADER in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except zipfile.BadZipFile:  # a damaged model still begins as an archive; of tables only .npz are archives
+        with place.open("rb") as file:
+            return place.suffix.lower() != ".npz" and file.read(len(ARCHIVE)) == ARCHIVE
+    except OSError:
         return False
 
 
